@@ -1,0 +1,61 @@
+"""What an encoder is: texts in, one vector each out, and an account of what it could not read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.spec import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How one text was read."""
+
+    tokens: tuple[str, ...]
+    """What the text was split into."""
+    missing: tuple[str, ...] = ()
+    """The tokens that the model does not know and that were left out of the vector."""
+    note: str = ""
+    """Anything else done to the text, such as "cut to 512 tokens"."""
+
+
+class Encoder(Protocol):
+    """A model that turns texts into vectors.
+
+    Building one checks the spec and the files but loads no weights: that happens at the first `encode`, so that a
+    run whose encodings are all at hand never pays for the model.
+    """
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """The encoder that `spec` describes; a mistake in the spec is raised here, not at `encode`."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The spec, so that a row of results can be run again."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Every choice that was made for the user, defaults included."""
+        ...
+
+    def identity(self) -> str:
+        """A hash of weights and options: equal identities give equal vectors."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        """One row per text; a text that cannot be encoded is a row of NaN."""
+        ...
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        """How each text was read; may be asked before or after `encode`."""
+        ...
+
+    def notes(self) -> list[str]:
+        """What the record of the run should say, such as "3 duplicate words in the file; the first one counts"."""
+        ...

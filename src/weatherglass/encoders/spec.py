@@ -1,0 +1,92 @@
+"""Model specs: `kind:target?option=value&…`, or just a path or a name where the kind can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from weatherglass.errors import SpecError
+from weatherglass.registry import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A model as the user names it. Its text form is its identity in results."""
+
+    kind: str
+    target: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        target = f":{self.target}" if self.target else ""
+        options = "&".join(f"{name}={quote(value, safe='/:.,*-+@ ')}" for name, value in self.options)
+        return f"{self.kind}{target}{'?' if options else ''}{options}"
+
+    @classmethod
+    def of_kind(cls, kind: str, rest: str) -> Spec:
+        """`rest` is `target?option=value&…`; a file whose own name has a question mark is taken whole."""
+        if "?" not in rest or Path(rest).exists():
+            return cls(kind, rest)
+        target, _, query = rest.rpartition("?")
+        return cls(kind, target, parse_options(query, whole=f"{kind}:{rest}"))
+
+    def reader(self) -> OptionReader:
+        """Reads the options one by one and then refuses whatever is left."""
+        return OptionReader(self, dict(self.options))
+
+
+def parse_options(query: str, whole: str) -> tuple[tuple[str, str], ...]:
+    """`a=1&b=2` as pairs; the same option twice is a mistake."""
+    pairs = []
+    for part in query.split("&"):
+        name, equals, value = part.partition("=")
+        if not name or not equals:
+            raise SpecError(f"'{whole}': option '{part}' should read name=value")
+        if name in (known for known, _ in pairs):
+            raise SpecError(f"'{whole}': option '{name}' is given twice")
+        pairs.append((name, unquote(value)))
+    return tuple(pairs)
+
+
+@dataclass(slots=True)
+class OptionReader:
+    """Takes options out of a spec, each checked against what it may be."""
+
+    spec: Spec
+    left: dict[str, str]
+    seen: list[str] = field(default_factory=list)
+
+    def text(self, name: str, default: str) -> str:
+        self.seen.append(name)
+        return self.left.pop(name, default)
+
+    def choice(self, name: str, choices: Sequence[str], default: str) -> str:
+        value = self.text(name, default)
+        if value not in choices:
+            hint = did_you_mean(value, choices)
+            raise SpecError(f"'{self.spec}': {name}={value} is none of {', '.join(choices)}{hint}")
+        return value
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self.text(name, "yes" if default else "no").lower()
+        if value not in ("yes", "no", "true", "false", "1", "0", "on", "off"):
+            raise SpecError(f"'{self.spec}': {name}={value} should be yes or no")
+        return value in ("yes", "true", "1", "on")
+
+    def integer(self, name: str, default: int, least: int = 1) -> int:
+        value = self.text(name, str(default))
+        try:
+            number = int(value)
+        except ValueError:
+            raise SpecError(f"'{self.spec}': {name}={value} is not a whole number") from None
+        if number < least:
+            raise SpecError(f"'{self.spec}': {name}={value} is below {least}")
+        return number
+
+    def done(self) -> None:
+        """Refuse options that nobody asked for."""
+        for name in self.left:
+            known = f"known: {', '.join(self.seen)}" if self.seen else f"'{self.spec.kind}' takes no options"
+            raise SpecError(f"'{self.spec}': unknown option '{name}'{did_you_mean(name, self.seen)} ({known})")

@@ -1,0 +1,47 @@
+"""What a user can cause: each error says what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+
+class WeatherglassError(Exception):
+    """A mistake that the user can mend; its text is all they are shown, never a traceback."""
+
+    exit_code = 2
+
+
+class UnknownNameError(WeatherglassError):
+    """A name that no registry, catalogue or folder knows."""
+
+
+class SpecError(WeatherglassError):
+    """A model spec or one of its options that cannot be understood."""
+
+
+class MissingExtraError(WeatherglassError):
+    """An optional library is needed; the text ends with the command that installs it."""
+
+
+class CatalogueError(WeatherglassError):
+    """A test or word-set file that is malformed."""
+
+
+class VectorFileError(WeatherglassError):
+    """A file of vectors that is missing, truncated, ragged or holds no numbers."""
+
+
+class UnsafeFileError(WeatherglassError):
+    """A file that asks for code to be run when it is read."""
+
+
+class EncoderError(WeatherglassError):
+    """A model that loads but cannot encode what it was given."""
+
+
+class OutputError(WeatherglassError):
+    """A result folder that cannot be used: read-only, full, locked or another run's."""
+
+
+class UnitError(WeatherglassError):
+    """One test that cannot be computed for one model; the others go on."""
+
+    exit_code = 3
