@@ -55,3 +55,9 @@ class ZeroVectorError(UnitError):
         self.where = where
         """The set: "targets", "A" or "B"; "attributes" where only that is known."""
         self.row = row
+
+
+class InterruptedRunError(WeatherglassError):
+    """The user stopped the work; what was finished is kept."""
+
+    exit_code = 3

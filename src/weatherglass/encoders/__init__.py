@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weatherglass.encoders.base import Coverage, Encoder
+from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import UnknownNameError
 from weatherglass.registry import Registry, did_you_mean
 
-__all__ = ["ENCODERS", "Coverage", "Encoder", "Spec", "load_encoder", "resolve_spec"]
+__all__ = ["ENCODERS", "Coverage", "Encoder", "ModelEncoder", "Spec", "load_encoder", "resolve_spec"]
 
 DEFAULT_MODEL = "wordllama"
 
-ENCODERS = Registry[type[Encoder]](
+ENCODERS = Registry[type[ModelEncoder]](
     "kind of model",
     {
         "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
@@ -42,7 +42,7 @@ def resolve_spec(text: str) -> Spec:
     )
 
 
-def load_encoder(spec: str | Spec) -> Encoder:
+def load_encoder(spec: str | Spec) -> ModelEncoder:
     """The encoder that a spec such as `vectors:glove.txt?case=lower` describes.
 
     Raises:
