@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from weatherglass.evaluate import associate as associate
     from weatherglass.association.measure import Measure as Measure
+    from weatherglass.audit import run as run
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
     from weatherglass.catalogue.association_test import AssociationTest as AssociationTest
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.errors import WeatherglassError as WeatherglassError
+    from weatherglass.evaluate import associate as associate
     from weatherglass.results import Result as Result
     from weatherglass.results import Run as Run
-    from weatherglass.audit import run as run
 
 _PLACES = {
     "associate": "weatherglass.evaluate",

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from weatherglass.evaluate import PERMUTE, Settings, VectorSet, evaluate
 from weatherglass.association.measure import Measure, select_measures
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.association_test import AssociationTest
@@ -18,6 +17,7 @@ from weatherglass.encode import Encodings, Ledger, encode_texts, vector_sets
 from weatherglass.encoders import DEFAULT_MODEL, load_encoder
 from weatherglass.encoders.base import Encoder, ModelEncoder
 from weatherglass.errors import OutputError, UnitError, WeatherglassError
+from weatherglass.evaluate import PERMUTE, Settings, VectorSet, evaluate
 from weatherglass.folder import RunFolder
 from weatherglass.judge import Correction, family_sizes, judge
 from weatherglass.parallel import Backend, backend
@@ -82,7 +82,9 @@ class Plan:
         """Refuse a family smaller than the plan, before any work is done."""
         rows = len(self.models) * len(self.tests)
         if self.correction.family is not None and self.correction.family < rows:
-            raise WeatherglassError(f"family is {self.correction.family}, but this run alone has {rows} tests")
+            raise WeatherglassError(
+                f"family is {self.correction.family}, but this run alone has {rows} tests"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,11 @@ class Audit:
         missing = {
             test.name: measures
             for test in self.plan.tests
-            if (measures := [m for m in self.plan.measures if self.plan.key(model, test, m) not in self.finished])
+            if (
+                measures := [
+                    m for m in self.plan.measures if self.plan.key(model, test, m) not in self.finished
+                ]
+            )
         }
         if not missing:
             return
@@ -278,7 +284,9 @@ class Audit:
         plan = self.plan
         unreadable = self.folder.warnings if self.folder else []
         notes = {
-            model.name: model.encoder.notes() for model in plan.models if isinstance(model.encoder, ModelEncoder)
+            model.name: model.encoder.notes()
+            for model in plan.models
+            if isinstance(model.encoder, ModelEncoder)
         }
         return {
             "status": status,
@@ -312,7 +320,11 @@ def evaluate_unit(unit: Unit) -> list[Result]:
     """
     from threadpoolctl import threadpool_limits
 
-    notes = {"oov": asdict(unit.ledger)} if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes else {}
+    notes = (
+        {"oov": asdict(unit.ledger)}
+        if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes
+        else {}
+    )
     with threadpool_limits(1):
         return [
             replace(

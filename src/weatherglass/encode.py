@@ -9,11 +9,11 @@ from functools import lru_cache
 import numpy as np
 
 from weatherglass.arrays import Matrix
-from weatherglass.evaluate import VectorSet
 from weatherglass.catalogue.association_test import AssociationTest, Element, ElementSet
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.errors import EncoderError, UnitError
+from weatherglass.evaluate import VectorSet
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 

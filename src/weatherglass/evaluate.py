@@ -164,9 +164,7 @@ def _row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
     return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
 
 
-def _result(
-    sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, settings: Settings
-) -> Result:
+def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, settings: Settings) -> Result:
     x_set, y_set, a_set, b_set = sets
     by_word = _word_scores(x_set, x), _word_scores(y_set, y)
     words_differ = len(by_word[0]) < len(x) or len(by_word[1]) < len(y)
@@ -243,7 +241,9 @@ def _check(sets: Sequence[VectorSet]) -> None:
     for element_set in sets:
         least = 2 if element_set.role in "XY" else 1
         if len(element_set) < least:
-            raise UnitError(f"set {element_set.role} has {len(element_set)} elements; at least {least} are needed")
+            raise UnitError(
+                f"set {element_set.role} has {len(element_set)} elements; at least {least} are needed"
+            )
         if element_set.vectors.shape[1] != width:
             raise UnitError(
                 f"{element_set.role} has {element_set.vectors.shape[1]} dimensions, but X has {width}"

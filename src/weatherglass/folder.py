@@ -113,7 +113,9 @@ class RunFolder:
                 entry = json.loads(line)
                 self.finished[entry["key"]] = Result.from_json(entry["result"])
             except (ValueError, KeyError, TypeError):
-                self.warnings.append(f"{journal}, line {number}: not readable; what it held is computed again")
+                self.warnings.append(
+                    f"{journal}, line {number}: not readable; what it held is computed again"
+                )
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -97,7 +97,9 @@ class LocalProcesses:
                     if attempt < ATTEMPTS:
                         waiting.append((unit, attempt + 1))
                     else:
-                        yield Outcome(unit, error=UnitError(f"its process died {ATTEMPTS} times; out of memory?"))
+                        yield Outcome(
+                            unit, error=UnitError(f"its process died {ATTEMPTS} times; out of memory?")
+                        )
 
 
 def _attempt(function: Callable[[U], R], unit: U) -> tuple[R | None, Exception | None]:

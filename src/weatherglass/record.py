@@ -12,7 +12,16 @@ from typing import Any
 from weatherglass import __version__
 from weatherglass.results import Failure, Result
 
-PACKAGES = ("numpy", "scipy", "numba", "wordllama", "torch", "transformers", "sentence-transformers", "gensim")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "numba",
+    "wordllama",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "gensim",
+)
 """Libraries whose version can change a number."""
 
 

@@ -34,9 +34,7 @@ def one_of(noun: str, name: C, known: Sequence[C]) -> C:
 def unknown(noun: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that nobody knows."""
     known = list(known)
-    return UnknownNameError(
-        f"unknown {noun} '{name}'{did_you_mean(name, known)} (known: {', '.join(known)})"
-    )
+    return UnknownNameError(f"unknown {noun} '{name}'{did_you_mean(name, known)} (known: {', '.join(known)})")
 
 
 class Registry(Generic[T]):

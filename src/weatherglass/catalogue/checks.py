@@ -70,7 +70,9 @@ def checked_text(source: Source, key: str, value: object, what: str = "") -> str
     if not value.strip():
         raise source.error(key + what, "is blank")
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise source.error(key + what, "holds half of a character (a lone surrogate), which no model can read")
+        raise source.error(
+            key + what, "holds half of a character (a lone surrogate), which no model can read"
+        )
     return value
 
 
@@ -78,13 +80,22 @@ def checked_name(source: Source, value: object) -> str:
     """A test's name: it becomes a file name and a cell of a table."""
     name = checked_text(source, "name", value)
     if any(character in "/\\" or not character.isprintable() for character in name) or name.startswith("."):
-        raise source.error("name", f"{name!r} should be without slashes and control characters, and not begin with a dot")
+        raise source.error(
+            "name", f"{name!r} should be without slashes and control characters, and not begin with a dot"
+        )
     return name
 
 
 def kind(value: object) -> str:
     """What a value is, in the user's words."""
-    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table", str: "text"}
+    names = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "a table",
+        str: "text",
+    }
     return "null" if value is None else names.get(type(value), type(value).__name__)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 
-@lru_cache(maxsize=None)
+@cache
 def table(name: str) -> dict[str, Any]:
     """The content of `name`.toml in this folder."""
     return tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))

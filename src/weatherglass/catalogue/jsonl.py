@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
-from weatherglass.catalogue.checks import Source, checked_name, checked_text, checked_texts, distinct, kind, overlaps
+from weatherglass.catalogue.checks import (
+    Source,
+    checked_name,
+    checked_text,
+    checked_texts,
+    distinct,
+    kind,
+    overlaps,
+)
 from weatherglass.catalogue.writing import write_text
 from weatherglass.errors import CatalogueError
 
@@ -64,11 +72,15 @@ def _parsed(source: Source) -> dict[str, Any]:
         content = json.loads(source.text, object_pairs_hook=lambda pairs: _without_repeats(source, pairs))
     except json.JSONDecodeError as error:
         hint = "; one file holds one test" if error.msg == "Extra data" else ""
-        raise CatalogueError(f"{source.path}, line {error.lineno}: malformed JSON ({error.msg}){hint}") from None
+        raise CatalogueError(
+            f"{source.path}, line {error.lineno}: malformed JSON ({error.msg}){hint}"
+        ) from None
     except RecursionError:
         raise CatalogueError(f"{source.path}: malformed JSON (nested too deeply)") from None
     if not isinstance(content, dict):
-        raise CatalogueError(f"{source.path}, line 1: should be an object with {', '.join(ROLES)}, but is {kind(content)}")
+        raise CatalogueError(
+            f"{source.path}, line 1: should be an object with {', '.join(ROLES)}, but is {kind(content)}"
+        )
     return content
 
 

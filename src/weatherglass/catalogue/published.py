@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
@@ -31,7 +31,7 @@ def published_names() -> tuple[str, ...]:
     return tuple(names)
 
 
-@lru_cache(maxsize=None)
+@cache
 def published_test(name: str) -> AssociationTest:
     """The test of that name; it must be one of `published_names`."""
     tests = table("tests")
@@ -127,9 +127,7 @@ def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:
 
 
 def _filled(words: ElementSet, template: str, field: str, others: Mapping[str, str]) -> ElementSet:
-    elements = (
-        Element(template.format_map({**others, field: word}), word, template) for word in words.words
-    )
+    elements = (Element(template.format_map({**others, field: word}), word, template) for word in words.words)
     return ElementSet(words.category, tuple(elements))
 
 

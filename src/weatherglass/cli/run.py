@@ -41,11 +41,14 @@ def run(
         Path, typer.Option("-o", "--output", help="Folder for journal, table and record.", metavar="DIR")
     ] = DEFAULT_FOLDER,
     significance: Annotated[
-        str, typer.Option(help="auto, exact, enumerate, meet-in-the-middle, lattice, bounds, sampled, normal.")
+        str,
+        typer.Option(help="auto, exact, enumerate, meet-in-the-middle, lattice, bounds, sampled, normal."),
     ] = "auto",
     alternative: Annotated[str, typer.Option(help="greater, less, two-sided or observed.")] = "greater",
     permute: Annotated[str, typer.Option(help="What is exchanged: elements or words.")] = "elements",
-    ddof: Annotated[int, typer.Option(help="1: the papers' standard deviation; 0: WEFE's.", min=0, max=1)] = 1,
+    ddof: Annotated[
+        int, typer.Option(help="1: the papers' standard deviation; 0: WEFE's.", min=0, max=1)
+    ] = 1,
     alpha: Annotated[float, typer.Option(help="Level of the marks * and **.")] = 0.01,
     correction: Annotated[str, typer.Option(help="holm or benjamini-hochberg.")] = "holm",
     family: Annotated[
@@ -63,10 +66,10 @@ def run(
     Without arguments: the embedded model and all 46 published tests. Running the same command again does only what
     is missing. Exit code 0: done; 2: a mistake in the command or its files; 3: some tests could not be run.
     """
+    from weatherglass.audit import run as audit
     from weatherglass.cli.console import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.registry import one_of
-    from weatherglass.audit import run as audit
     from weatherglass.significance.base import ALTERNATIVES
 
     try:

@@ -29,13 +29,14 @@ def resolve_spec(text: str) -> Spec:
         return Spec.of_kind(kind, rest)
     name = text.partition("?")[0]
     if name in ENCODERS and not Path(text).exists():
-        spec = Spec.of_kind(name, text[len(name) :])
-        return spec
+        return Spec.of_kind(name, text[len(name) :])
     path = text if Path(text).exists() else name
     if Path(path).exists():
         return Spec.of_kind("vectors", text)
     if "/" in text or "." in Path(text).suffix:
-        raise UnknownNameError(f"no file or folder '{path}' (a model is a path or kind:target; see: weatherglass models)")
+        raise UnknownNameError(
+            f"no file or folder '{path}' (a model is a path or kind:target; see: weatherglass models)"
+        )
     hint = did_you_mean(name, ENCODERS.names())
     raise UnknownNameError(
         f"unknown model '{text}'{hint} (a model is a path or kind:target; see: weatherglass models)"
