@@ -45,3 +45,7 @@ class UnitError(WeatherglassError):
     """One test that cannot be computed for one model; the others go on."""
 
     exit_code = 3
+
+
+class SignificanceError(UnitError):
+    """A p-value that the method asked for cannot give."""
