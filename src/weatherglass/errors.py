@@ -55,3 +55,13 @@ class ZeroVectorError(UnitError):
         self.where = where
         """The set: "targets", "A" or "B"; "attributes" where only that is known."""
         self.row = row
+
+
+class InterruptedRunError(WeatherglassError):
+    """The user stopped the work; what was finished is kept."""
+
+    exit_code = 3
+
+
+class SignificanceError(UnitError):
+    """A p-value that the method asked for cannot give."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import IO, Any, Self
 from filelock import FileLock, Timeout
 
 from weatherglass.errors import OutputError
+from weatherglass.files import write_whole
 from weatherglass.results import COLUMNS, Result
 
 JOURNAL = "journal.jsonl"
@@ -113,7 +113,9 @@ class RunFolder:
                 entry = json.loads(line)
                 self.finished[entry["key"]] = Result.from_json(entry["result"])
             except (ValueError, KeyError, TypeError):
-                self.warnings.append(f"{journal}, line {number}: not readable; what it held is computed again")
+                self.warnings.append(
+                    f"{journal}, line {number}: not readable; what it held is computed again"
+                )
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -123,18 +125,3 @@ class RunFolder:
             reason = error.strerror or str(error)
             kept = f"; {len(self.finished)} results are safe in {JOURNAL}" if self.finished else ""
             raise OutputError(f"cannot write to {self.path}: {reason}{kept}") from error
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part."""
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from weatherglass.errors import UnitError
 
@@ -35,6 +35,11 @@ class Outcome(Generic[U, R]):
 class Backend(Protocol):
     """Where units are computed. Units are idempotent: one may be computed twice if a worker is lost."""
 
+    @property
+    def in_process(self) -> bool:
+        """Whether units see this process's objects, or copies of them."""
+        ...
+
     def map(self, function: Callable[[U], R], units: Iterable[U]) -> Iterator[Outcome[U, R]]:
         """Outcomes as they come, in any order."""
         ...
@@ -47,6 +52,8 @@ def backend(jobs: int) -> Backend:
 
 class InProcess:
     """One unit after another, here."""
+
+    in_process = True
 
     def map(self, function: Callable[[U], R], units: Iterable[U]) -> Iterator[Outcome[U, R]]:
         for unit in units:
@@ -62,6 +69,7 @@ class LocalProcesses:
     """
 
     jobs: int
+    in_process: ClassVar[bool] = False
 
     def map(self, function: Callable[[U], R], units: Iterable[U]) -> Iterator[Outcome[U, R]]:
         waiting = deque[tuple[U, int]]()
@@ -89,7 +97,9 @@ class LocalProcesses:
                     if attempt < ATTEMPTS:
                         waiting.append((unit, attempt + 1))
                     else:
-                        yield Outcome(unit, error=UnitError(f"its process died {ATTEMPTS} times; out of memory?"))
+                        yield Outcome(
+                            unit, error=UnitError(f"its process died {ATTEMPTS} times; out of memory?")
+                        )
 
 
 def _attempt(function: Callable[[U], R], unit: U) -> tuple[R | None, Exception | None]:

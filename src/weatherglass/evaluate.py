@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.association.effect import effect_size, sum_difference
 from weatherglass.association.measure import Measure
 from weatherglass.catalogue.association_test import Element
-from weatherglass.errors import UnitError
+from weatherglass.errors import UnitError, ZeroVectorError
 from weatherglass.results import ElementScore, Result
 from weatherglass.significance.base import Alternative, Budget, Significance
 
@@ -106,7 +106,7 @@ def evaluate(
     sets: Sequence[VectorSet],
     measures: Sequence[Measure],
     settings: Settings,
-    covariances: Mapping[str, Covariance] | None = None,
+    covariances: tuple[Covariance, Covariance] | None = None,
 ) -> Iterator[Result]:
     """One Result per measure for the sets X, Y, A, B; the similarities are computed once for all measures."""
     _check(sets)
@@ -116,8 +116,8 @@ def evaluate(
         x, y = scored[measure]
         result = _result(sets, measure, x, y, settings)
         if covariances and measure.similarity == "mahalanobis":
-            record = {role: covariances[role].record() for role in "AB"}
-            result = replace(result, notes={"covariance": record})
+            a, b = covariances
+            result = replace(result, notes={"covariance": {"A": a.record(), "B": b.record()}})
         now = time.perf_counter()
         yield replace(result, seconds=round(now - started, 6))
         started = now
@@ -126,14 +126,14 @@ def evaluate(
 def score(
     sets: Sequence[VectorSet],
     measures: Sequence[Measure],
-    covariances: Mapping[str, Covariance] | None = None,
+    covariances: tuple[Covariance, Covariance] | None = None,
 ) -> dict[Measure, tuple[Vector, Vector]]:
     """s(w, A, B) of the rows of X and of Y under each measure.
 
     The targets are scored once each and sorted by content, and so are A and B. A matrix product may give the same row
     another last bit at another place; this way neither the order of the words nor a swap of X and Y can matter.
     """
-    from weatherglass.association.score import ZeroVectorError, associations
+    from weatherglass.association.score import associations
 
     x, y, a, b = sets
     rows = np.concatenate([x.vectors, y.vectors])
@@ -143,8 +143,8 @@ def score(
         scores = associations(
             distinct, a.vectors[by_content[0]], b.vectors[by_content[1]], measures, covariances
         )
-    except ZeroVectorError as zero:
-        raise UnitError(_name_zero_vector(sets, zero.similarity)) from None
+    except ZeroVectorError:
+        raise UnitError(_name_zero_vector(sets)) from None
     return {m: (s[place[: len(x)]], s[place[len(x) :]]) for m, s in scores.items()}
 
 
@@ -164,9 +164,7 @@ def _row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
     return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
 
 
-def _result(
-    sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, settings: Settings
-) -> Result:
+def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, settings: Settings) -> Result:
     x_set, y_set, a_set, b_set = sets
     by_word = _word_scores(x_set, x), _word_scores(y_set, y)
     words_differ = len(by_word[0]) < len(x) or len(by_word[1]) < len(y)
@@ -243,7 +241,9 @@ def _check(sets: Sequence[VectorSet]) -> None:
     for element_set in sets:
         least = 2 if element_set.role in "XY" else 1
         if len(element_set) < least:
-            raise UnitError(f"set {element_set.role} has {len(element_set)} elements; at least {least} are needed")
+            raise UnitError(
+                f"set {element_set.role} has {len(element_set)} elements; at least {least} are needed"
+            )
         if element_set.vectors.shape[1] != width:
             raise UnitError(
                 f"{element_set.role} has {element_set.vectors.shape[1]} dimensions, but X has {width}"
@@ -254,10 +254,10 @@ def _check(sets: Sequence[VectorSet]) -> None:
             raise UnitError(f"the vector of {element_set.label(row)} holds a NaN or an infinite number")
 
 
-def _name_zero_vector(sets: Sequence[VectorSet], similarity: str) -> str:
+def _name_zero_vector(sets: Sequence[VectorSet]) -> str:
     for element_set in sets:
         zero = ~element_set.vectors.any(axis=1)
         if zero.any():
             label = element_set.label(int(np.argmax(zero)))
-            return f"the vector of {label} (set {element_set.role}) is zero, so its {similarity} is not defined"
+            return f"the vector of {label} (set {element_set.role}) is zero, so it has no cosine"
     raise AssertionError("a zero vector was reported, but no set has one")
