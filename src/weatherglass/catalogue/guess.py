@@ -37,7 +37,8 @@ class Reading:
     @property
     def worth_a_look(self) -> bool:
         """Whether anything was guessed that the user may want to correct: the class, or a noun's forms."""
-        return self.reason != STATED or self.word_class in NOUNS
+        guessed_forms = self.word_class in NOUNS and self.word not in lexicon().classes
+        return self.reason != STATED or guessed_forms
 
 
 def read_word(word: str, stated: Lexicon) -> Reading:
