@@ -50,7 +50,7 @@ def read_word(word: str, stated: Lexicon) -> Reading:
     if word in stated.classes:
         word_class, reason = stated.classes[word], STATED
     else:
-        word_class, reason = guess_class(word)
+        word_class, reason = guess_class(word.strip())
     return Reading(word, word_class, reason, _forms(word, word_class, stated))
 
 
@@ -98,13 +98,14 @@ def _head(word: str) -> str:
 
 
 def _forms(word: str, word_class: str, stated: Lexicon) -> Forms:
+    bare = word.strip()
     if word_class not in NOUNS:
-        return Forms(word, singular=word, plural=word, article="")
+        return Forms(word, singular=bare, plural=bare, article="")
     known = lexicon()
     singular = stated.singular.get(word) or known.singular.get(word)
     plural = stated.plural.get(singular or word)
     if singular is None:
-        singular = word if plural else _singular(word)
+        singular = bare if plural else _singular(bare)
     plural = plural or known.plural.get(singular) or _plural(singular)
     article = stated.article.get(singular) or known.article.get(singular) or _article(singular)
     return Forms(word, singular, plural, article)
@@ -138,11 +139,11 @@ def _singular(word: str) -> str:
 
 
 def _plural(singular: str) -> str:
-    return (
-        singular
-        if singular.casefold() in table("guesses")["number"]["same_in_both"]
-        else _engine().plural_noun(singular)
-    )
+    if singular.casefold() in table("guesses")["number"]["same_in_both"]:
+        return singular
+    if not any(letter.islower() for letter in singular):
+        return singular + "s"  # CEOs; the library would shout: CEOS
+    return _engine().plural_noun(singular)
 
 
 def _article(singular: str) -> str:

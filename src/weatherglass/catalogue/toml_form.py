@@ -150,9 +150,7 @@ def _read_set(source: Source, role: str, content: Mapping[str, Any]) -> _ReadSet
         raise source.error(
             role, f"should have one of set, words or sentences, but has {' and '.join(forms) or 'none'}"
         )
-    word_class = entry.get("class")
-    if word_class is not None:
-        _known_class(source, f"{role}.class", word_class)
+    word_class = _read_class(source, f"{role}.class", entry["class"]) if "class" in entry else None
     category = checked_text(source, f"{role}.category", entry["category"]) if "category" in entry else None
     if forms == ["set"]:
         element_set = _named_set(source, role, entry["set"], category)
@@ -212,7 +210,7 @@ def _read_words(source: Source, entry: object, classes: dict[str, str], present:
             raise source.error(f"words.{key}", f"should be a table, but is {kind(entry[key])}")
     listed: dict[str, str] = {}
     for word_class, words in entry.get("classes", {}).items():
-        _known_class(source, "words.classes", word_class)
+        _read_class(source, "words.classes", word_class)
         for word in checked_texts(source, f"words.classes.{word_class}", words):
             if word not in present:
                 raise source.error(
@@ -235,8 +233,9 @@ def _read_words(source: Source, entry: object, classes: dict[str, str], present:
     return Lexicon({**classes, **listed}, **forms)
 
 
-def _known_class(source: Source, key: str, word_class: object) -> None:
+def _read_class(source: Source, key: str, word_class: object) -> str:
     known = word_classes()
-    if word_class not in known:
+    if not isinstance(word_class, str) or word_class not in known:
         hint = did_you_mean(str(word_class), known)
         raise source.error(key, f"'{word_class}' is no class of words{hint} (known: {', '.join(known)})")
+    return word_class
