@@ -8,10 +8,12 @@ from typing import Protocol, cast
 
 from weatherglass.catalogue.data import table
 from weatherglass.catalogue.published import lexicon
-from weatherglass.catalogue.sentences import Forms, Lexicon
+from weatherglass.catalogue.sentences import Forms, Lexicon, regular_article
 from weatherglass.errors import CatalogueError
 
 NOUNS = ("person noun", "thing noun")
+SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
+"""What a singular may end in: glass, virus, iris, physics."""
 
 
 STATED = "stated in the file"
@@ -130,9 +132,10 @@ def _singular(word: str) -> str:
     """The word itself unless it is a plural; the library alone would make "viru" of "virus"."""
     number = table("guesses")["number"]
     head = _head(word)
-    if head.casefold() in (*number["singular"], *number["same_in_both"]) or head in lexicon().classes:
+    known = lexicon()
+    if head in known.classes and head not in known.singular:
         return word
-    if head.endswith(("ss", "us", "is", "ics")):
+    if head.casefold() in (*number["singular"], *number["same_in_both"]) or head.endswith(SINGULAR_ENDINGS):
         return word
     singular = _engine().singular_noun(word)
     return singular if isinstance(singular, str) and singular else word
@@ -147,4 +150,5 @@ def _plural(singular: str) -> str:
 
 
 def _article(singular: str) -> str:
-    return _engine().a(singular).partition(" ")[0]
+    article = _engine().a(singular).partition(" ")[0]
+    return article if article in ("a", "an") else regular_article(singular)
