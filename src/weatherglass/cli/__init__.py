@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from weatherglass.cli import tests
+
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -18,7 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run)
-app.add_typer(tests.app, name="tests")
+
 
 
 def main() -> None:
