@@ -10,9 +10,9 @@ from weatherglass.catalogue.association_test import AssociationTest, Context, El
 if TYPE_CHECKING:
     from weatherglass.catalogue.jsonl import export_test, read_jsonl
     from weatherglass.catalogue.own_sentences import sentence_test
-    from weatherglass.catalogue.published import reference
+    from weatherglass.catalogue.published import list_sets, reference
     from weatherglass.catalogue.select import list_tests, load_test, load_tests
-    from weatherglass.catalogue.toml_form import read_toml
+    from weatherglass.catalogue.toml_form import export_toml, read_toml
 
 __all__ = [
     "AssociationTest",
@@ -20,6 +20,8 @@ __all__ = [
     "Element",
     "ElementSet",
     "export_test",
+    "export_toml",
+    "list_sets",
     "list_tests",
     "load_test",
     "load_tests",
@@ -33,10 +35,12 @@ _PLACES = {
     "export_test": "jsonl",
     "read_jsonl": "jsonl",
     "sentence_test": "own_sentences",
+    "list_sets": "published",
     "reference": "published",
     "list_tests": "select",
     "load_test": "select",
     "load_tests": "select",
+    "export_toml": "toml_form",
     "read_toml": "toml_form",
 }
 

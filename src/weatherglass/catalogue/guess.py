@@ -29,9 +29,15 @@ class Reading:
     forms: Forms
 
     @property
-    def stated(self) -> bool:
-        """Whether the user said so; anything else should be shown, to be corrected."""
-        return self.reason == STATED
+    def shown_forms(self) -> str:
+        """The forms that were put into the templates: "an oven, ovens"; only nouns have them."""
+        forms = self.forms
+        return f"{forms.article} {forms.singular}, {forms.plural}" if self.word_class in NOUNS else ""
+
+    @property
+    def worth_a_look(self) -> bool:
+        """Whether anything was guessed that the user may want to correct: the class, or a noun's forms."""
+        return self.reason != STATED or self.word_class in NOUNS
 
 
 def read_word(word: str, stated: Lexicon) -> Reading:

@@ -1,4 +1,4 @@
-"""The published form of a test: a JSON object of targ1, targ2, attr1, attr2, each a category with examples."""
+"""The published form of a test: a JSON object of targ1, targ2, attr1 and attr2, each a named list of texts."""
 
 from __future__ import annotations
 

@@ -21,8 +21,9 @@ from weatherglass.catalogue.checks import (
     kind,
     overlaps,
 )
-from weatherglass.catalogue.published import set_names, word_set
+from weatherglass.catalogue.published import list_sets, word_set
 from weatherglass.catalogue.sentences import Lexicon, word_classes
+from weatherglass.catalogue.writing import write_text
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.registry import did_you_mean
 
@@ -78,6 +79,15 @@ def read_test_file(path: str | Path) -> TestFile:
         warnings=(*warnings, *overlaps(sets)),
     )
     return TestFile(test, stated)
+
+
+def export_toml(test: AssociationTest, path: str | Path) -> None:
+    """Write a test in our own form, whole or not at all.
+
+    Raises:
+        OutputError: if the file cannot be written.
+    """
+    write_text(path, to_toml(test))
 
 
 def to_toml(test: AssociationTest) -> str:
@@ -164,7 +174,7 @@ def _read_set(
 
 
 def _named_set(source: Source, role: str, name: object, category: str | None) -> ElementSet:
-    known = set_names()
+    known = [each.name for each in list_sets()]
     if not isinstance(name, str) or name not in known:
         hint = did_you_mean(str(name), known)
         where = source.error(role, f"names the set '{name}', which the catalogue does not have")

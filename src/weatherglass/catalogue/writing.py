@@ -13,11 +13,12 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a temporary file beside `path` and rename it, so that a reader never sees half of it.
 
     Raises:
-        OutputError: if the folder is missing, read-only or full.
+        OutputError: if the folder is read-only or full, or no folder at all.
     """
     path = Path(path)
     temporary: Path | None = None
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         temporary = Path(name)
         with os.fdopen(descriptor, "wb") as file:
