@@ -168,9 +168,8 @@ def spoil(path: Path, how: str) -> None:
         content = path.read_bytes()
         path.write_bytes(content[: len(content) // 2])
     elif how == "overwritten within":
-        content = bytearray(path.read_bytes())
-        content[4096:] = b"\xff" * (len(content) - 4096)
-        path.write_bytes(content)
+        content = path.read_bytes()
+        path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
     elif how == "another version":
         with sqlite3.connect(path) as connection:
             connection.execute("PRAGMA user_version = 99")
@@ -245,7 +244,7 @@ def test_a_full_disk_is_a_warning_and_what_was_kept_stays(
     connect = sqlite3.connect
 
     def small_disk(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(*arguments, **options)
+        connection: sqlite3.Connection = connect(*arguments, **options)
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages}")
         return connection

@@ -107,6 +107,11 @@ class EncodingCache:
             return []
         return self._attempt(lambda connection: [CachedModel(*row) for row in connection.execute(query)], [])
 
+    def size(self) -> int:
+        """Bytes on disk, the log of recent writes included."""
+        files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
+        return sum(file.stat().st_size for file in files if file.is_file())
+
     def clear(self) -> None:
         """Forget everything."""
 

@@ -251,4 +251,4 @@ def _pause(attempt: int, response: httpx.Response | None) -> float:
         asked = math.nan
     if math.isfinite(asked) and asked >= 0:
         return min(asked, LONGEST_WAIT)
-    return min(FIRST_WAIT * 2**attempt, LONGEST_WAIT) * random.uniform(0.5, 1.0)
+    return float(min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)) * random.uniform(0.5, 1.0)
