@@ -1,4 +1,4 @@
-"""The covariances that Mahalanobis measures need: one per attribute set of a model, estimated once and shared by tests."""
+"""The covariances that Mahalanobis measures need: one per attribute set of a model, shared by its tests."""
 
 from __future__ import annotations
 
