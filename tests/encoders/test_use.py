@@ -69,8 +69,8 @@ def tensorflow() -> Any:
 
 def mean_of_words(tf: Any, texts: Any, table: Any, vectors: Any) -> Any:
     """A small stand-in for the DAN: the mean of word vectors, looked up in a table that must be filled first."""
-    words = tf.compat.v1.strings.split(texts, sep=" ").to_tensor(default_value="")
-    known = tf.cast(words != "", tf.float32)[..., tf.newaxis]
+    words = tf.strings.split(texts, sep=" ").to_tensor(default_value="")
+    known = tf.cast(tf.not_equal(words, ""), tf.float32)[..., tf.newaxis]
     looked_up = tf.gather(vectors, table.lookup(words))
     return tf.reduce_sum(looked_up * known, axis=1) / tf.reduce_sum(known, axis=1)
 
@@ -79,8 +79,10 @@ def expected(*words: str) -> np.ndarray[Any, Any]:
     return VECTORS[[WORDS.index(word) + 1 if word in WORDS else 0 for word in words]].mean(axis=0)
 
 
-def write_hub_module(tf: Any, folder: Path, vocabulary: Path) -> None:
+def write_hub_module(tf: Any, folder: Path, vocabulary: Path, assets_in: str) -> None:
     """TensorFlow 1's hub layout: no tags, signature "default", a vocabulary asset, variables, tfhub_module.pb."""
+    from tensorflow.core.protobuf.saved_model_pb2 import SavedModel  # type: ignore[import-not-found, unused-ignore]
+
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as session:
         asset = v1.constant(str(vocabulary))
@@ -100,17 +102,26 @@ def write_hub_module(tf: Any, folder: Path, vocabulary: Path) -> None:
             session,
             tags=[],
             signature_def_map={"default": signature},
-            assets_list=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS),
+            assets_collection=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS),
         )
         builder.save()
+    whole_file = SavedModel.FromString((folder / "saved_model.pb").read_bytes())
+    (module,) = whole_file.meta_graphs
+    packed = module.collection_def["saved_model_assets"].any_list.value
+    assert len(packed) == 1
+    if assets_in == "a field":
+        packed[0].Unpack(module.asset_file_def.add())
+        del module.collection_def["saved_model_assets"]
+    (folder / "saved_model.pb").write_bytes(whole_file.SerializeToString())
     (folder / "tfhub_module.pb").write_bytes(b"\x08\x03")  # the one field of its message: format 3
 
 
 @pytest.mark.large
-def test_a_hub_module_of_tensorflow_1_is_read(tensorflow: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("assets_in", ["a field", "a collection"])
+def test_a_hub_module_of_tensorflow_1_is_read(tensorflow: Any, tmp_path: Path, assets_in: str) -> None:
     vocabulary = tmp_path / "vocabulary.txt"
     vocabulary.write_text("\n".join(["<unknown>", *WORDS]), encoding="utf-8")
-    write_hub_module(tensorflow, tmp_path / "module", vocabulary)
+    write_hub_module(tensorflow, tmp_path / "module", vocabulary, assets_in)
     vocabulary.unlink()  # The module carries its own copy.
     encoder = load_encoder(f"use:{tmp_path / 'module'}")
     assert encoder.options == {"layout": "tf1"}

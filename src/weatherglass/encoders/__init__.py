@@ -18,6 +18,10 @@ ENCODERS = Registry[type[Encoder]](
     {
         "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
         "vectors": "weatherglass.encoders.vectors:VectorEncoder",
+        "elmo": "weatherglass.encoders.elmo:ElmoEncoder",
+        "infersent": "weatherglass.encoders.infersent:InferSentEncoder",
+        "gensen": "weatherglass.encoders.gensen:GenSenEncoder",
+        "use": "weatherglass.encoders.use:UseEncoder",
     },
 )
 

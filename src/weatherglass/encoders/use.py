@@ -124,11 +124,25 @@ def _hub_module(folder: Path) -> Engine:
     with graph.as_default():
         session = tf.compat.v1.Session(graph=graph)
         module = tf.compat.v1.saved_model.load(session, [], str(folder))
-        session.run(tf.compat.v1.tables_initializer())
+        session.run(tf.compat.v1.tables_initializer(), _assets(tf, module, folder / "assets"))
     signature = module.signature_def["default"]
     (text,) = (tensor.name for tensor in signature.inputs.values())
     vector = signature.outputs["default"].name
     return lambda texts: np.asarray(session.run(vector, {text: texts}), dtype=np.float32)
+
+
+def _assets(tf: Any, module: Any, folder: Path) -> dict[str, str]:
+    """Where each vocabulary file of a module lies now, by the tensor that holds its path.
+
+    Older writers keep this list in a collection, newer ones in a field of its own.
+    """
+    assets = list(module.asset_file_def)
+    if not assets and "saved_model_assets" in module.collection_def:
+        for packed in module.collection_def["saved_model_assets"].any_list.value:
+            asset = tf.compat.v1.MetaGraphDef().asset_file_def.add()
+            packed.Unpack(asset)
+            assets.append(asset)
+    return {asset.tensor_info.name: str(folder / asset.filename) for asset in assets}
 
 
 def _saved_model(folder: Path) -> Engine:
