@@ -85,10 +85,8 @@ def write_hub_module(tf: Any, folder: Path, vocabulary: Path, assets_in: str) ->
 
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as session:
-        asset = v1.constant(str(vocabulary))
-        v1.add_to_collection(v1.GraphKeys.ASSET_FILEPATHS, asset)
         whole, line = tf.lookup.TextFileIndex.WHOLE_LINE, tf.lookup.TextFileIndex.LINE_NUMBER
-        source = tf.lookup.TextFileInitializer(asset, tf.string, whole, tf.int64, line)
+        source = tf.lookup.TextFileInitializer(str(vocabulary), tf.string, whole, tf.int64, line)
         table = v1.lookup.StaticHashTable(source, default_value=0)
         vectors = v1.get_variable("vectors", initializer=VECTORS, use_resource=False)
         texts = v1.placeholder(tf.string, [None], name="text")
