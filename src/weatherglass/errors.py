@@ -45,3 +45,19 @@ class UnitError(WeatherglassError):
     """One test that cannot be computed for one model; the others go on."""
 
     exit_code = 3
+
+
+class ZeroVectorError(UnitError):
+    """A vector without a direction where a measure needs one; whoever has the texts names the text."""
+
+    def __init__(self, where: str, row: int) -> None:
+        super().__init__(f"row {row} of {where} is a zero vector, which has no cosine to anything")
+        self.where = where
+        """The set: "targets", "A" or "B"; "attributes" where only that is known."""
+        self.row = row
+
+
+class InterruptedRunError(WeatherglassError):
+    """The user stopped the work; what was finished is kept."""
+
+    exit_code = 3

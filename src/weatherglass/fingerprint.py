@@ -1,8 +1,8 @@
 """Hashes of files and folders: equal hashes mean equal content, wherever the file lies.
 
-The whole content is hashed (SHA-256, about 1.5 GB a second where the processor helps). So that a file of several GB
-is read once and not at every start, the hash of a large file is remembered in the cache folder together with the
-file's size, its times and its inode; when any of them has changed, the file is hashed again.
+The whole content is hashed (SHA-256, about 1.5 GB a second where the processor helps). So that a file of
+several GB is read once and not at every start, the hash of a large file is remembered in the cache folder
+together with the file's size, its times and its inode; when any of them has changed, it is hashed again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REMEMBERED_FROM = 32 * 2**20
 """Bytes from which a hash is remembered; below, hashing takes no longer than looking it up is worth."""
 
 SETTLED_AFTER = 2.0
-"""Seconds. A file changed more recently could change again within one tick of its clock, so it is not remembered."""
+"""Seconds. A file changed more recently could change again within one tick of its clock: not remembered."""
 
 
 def cache_folder() -> Path:
@@ -56,7 +56,7 @@ def file_hash(path: Path) -> str:
 
 
 def folder_hash(path: Path, pattern: str = "**/*") -> str:
-    """One hash of all files under `path` that match `pattern`: their names within the folder and their content.
+    """One hash of all files under `path` that match `pattern`: their names in the folder and their content.
 
     Raises:
         WeatherglassError: if nothing matches or a file cannot be read.
@@ -95,7 +95,7 @@ def _remember(memory: Path, path: Path, stamp: list[int], digest: str) -> None:
         memory.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=memory.parent)
         try:
-            with open(handle, "w", encoding="ascii") as file:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
                 json.dump(record, file)
             Path(temporary).replace(memory)
         except OSError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Generic, TypeVar, cast
 
 from weatherglass.errors import UnknownNameError
 
 T = TypeVar("T")
+C = TypeVar("C", bound=str)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -17,6 +18,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     by_folded = {candidate.casefold(): candidate for candidate in known}
     near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return f"; did you mean '{by_folded[near[0]]}'?" if near else ""
+
+
+def one_of(noun: str, name: C, known: Sequence[C]) -> C:
+    """`name`, if it is known.
+
+    Raises:
+        UnknownNameError: naming the nearest known name.
+    """
+    if name in known:
+        return name
+    raise unknown(noun, name, known)
+
+
+def unknown(noun: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for a name that nobody knows."""
+    known = list(known)
+    return UnknownNameError(f"unknown {noun} '{name}'{did_you_mean(name, known)} (known: {', '.join(known)})")
 
 
 class Registry(Generic[T]):
@@ -46,9 +64,7 @@ class Registry(Generic[T]):
         """
         if name not in self._values:
             if name not in self._places:
-                known = self.names()
-                hint = did_you_mean(name, known)
-                raise UnknownNameError(f"unknown {self._noun} '{name}'{hint} (known: {', '.join(known)})")
+                raise unknown(self._noun, name, self.names())
             module, _, attribute = self._places[name].partition(":")
             self._values[name] = cast(T, getattr(import_module(module), attribute))
         return self._values[name]

@@ -9,8 +9,8 @@ import numpy as np
 from weatherglass.arrays import Vector
 
 
-def test_statistic(x: Vector, y: Vector) -> float:
-    """S(X, Y, A, B): the sum of s over X less the sum over Y (Caliskan et al. 2017)."""
+def sum_difference(x: Vector, y: Vector) -> float:
+    """The test statistic S(X, Y, A, B): the sum of s over X less the sum over Y (Caliskan et al. 2017)."""
     return math.fsum(x) - math.fsum(y)
 
 

@@ -2,15 +2,116 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from weatherglass.errors import UnknownNameError
+from weatherglass.registry import Registry, did_you_mean
+
+if TYPE_CHECKING:
+    from weatherglass.association.similarity import Similarity
+    from weatherglass.association.statistic import Statistic
+
+SIMILARITIES: Registry[Similarity] = Registry(
+    "similarity",
+    {
+        "cosine": "weatherglass.association.similarity:COSINE",
+        "euclidean": "weatherglass.association.similarity:EUCLIDEAN",
+        "manhattan": "weatherglass.association.similarity:MANHATTAN",
+        "mahalanobis": "weatherglass.association.similarity:MAHALANOBIS",
+        "dot": "weatherglass.association.similarity:DOT",
+    },
+)
+
+STATISTICS: Registry[Statistic] = Registry(
+    "statistic",
+    {
+        "mean": "weatherglass.association.statistic:MEAN",
+        "median": "weatherglass.association.statistic:MEDIAN",
+        "min": "weatherglass.association.statistic:MIN",
+        "max": "weatherglass.association.statistic:MAX",
+        "eq2": "weatherglass.association.statistic:EQ2",
+    },
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Measure:
-    """How one element's association with A and B is measured (METHODS 1)."""
+    """How one element's association with A and B is measured (METHODS 1).
+
+    >>> str(Measure.parse("euclidean/median"))
+    'euclidean/median'
+    """
 
     similarity: str = "cosine"
     statistic: str = "mean"
 
     def __str__(self) -> str:
         return f"{self.similarity}/{self.statistic}"
+
+    @classmethod
+    def parse(cls, text: str) -> Measure:
+        """The measure that is written `similarity/statistic`.
+
+        Raises:
+            UnknownNameError: naming the nearest measure there is.
+        """
+        similarity, _, statistic = text.partition("/")
+        if similarity in SIMILARITIES and statistic in STATISTICS:
+            return cls(similarity, statistic)
+        raise _unknown(text)
+
+
+GROUPS: dict[str, tuple[Measure, ...]] = {
+    "azarpanah2021": tuple(
+        Measure(similarity, statistic)
+        for similarity in ("cosine", "euclidean", "manhattan", "mahalanobis")
+        for statistic in ("mean", "median", "min", "max", "eq2")
+    ),
+}
+"""Measures that go by one name: those of Azarpanah & Farhadloo (2021) are all but `dot`."""
+
+
+def known_measures() -> list[Measure]:
+    """Every registered similarity with every registered statistic, in the order of the tables."""
+    return [Measure(sim, stat) for sim in SIMILARITIES.names() for stat in STATISTICS.names()]
+
+
+def select_measures(patterns: Sequence[str]) -> list[Measure]:
+    """The measures that names, groups and globs stand for, each once, in the order first asked for.
+
+    `*` is every registered measure, `*/mean` every similarity with the mean, `azarpanah2021` the twenty
+    of that paper.
+
+    >>> [str(measure) for measure in select_measures(["cosine/m*n", "dot/eq2"])]
+    ['cosine/mean', 'cosine/median', 'cosine/min', 'dot/eq2']
+
+    Raises:
+        UnknownNameError: if a pattern matches nothing.
+    """
+    selected: dict[Measure, None] = {}
+    for pattern in patterns:
+        selected |= dict.fromkeys(_matches(pattern))
+    return list(selected)
+
+
+def _matches(pattern: str) -> Sequence[Measure]:
+    if pattern in GROUPS:
+        return GROUPS[pattern]
+    found = [measure for measure in known_measures() if fnmatchcase(str(measure), pattern)]
+    if not found:
+        raise _unknown(pattern)
+    return found
+
+
+def _unknown(text: str) -> UnknownNameError:
+    names = [*map(str, known_measures()), *GROUPS]
+    # A bare "cosine" is nearest to the default statistic of that name, not to whichever measure sorts first.
+    hint = f"; did you mean '{text}/mean'?" if text in SIMILARITIES else did_you_mean(text, names)
+    return UnknownNameError(
+        f"unknown measure '{text}'{hint} (a measure is similarity/statistic, or a glob over them, or "
+        f"{', '.join(GROUPS)}; similarities: {', '.join(SIMILARITIES.names())}; "
+        f"statistics: {', '.join(STATISTICS.names())})"
+    )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weatherglass.encoders.base import Coverage, Encoder
+from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import UnknownNameError
 from weatherglass.registry import Registry, did_you_mean
 
-__all__ = ["ENCODERS", "Coverage", "Encoder", "Spec", "load_encoder", "resolve_spec"]
+__all__ = ["ENCODERS", "Coverage", "Encoder", "ModelEncoder", "Spec", "load_encoder", "resolve_spec"]
 
 DEFAULT_MODEL = "wordllama"
 
-ENCODERS = Registry[type[Encoder]](
+ENCODERS = Registry[type[ModelEncoder]](
     "kind of model",
     {
         "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
@@ -33,20 +33,21 @@ def resolve_spec(text: str) -> Spec:
         return Spec.of_kind(kind, rest)
     name = text.partition("?")[0]
     if name in ENCODERS and not Path(text).exists():
-        spec = Spec.of_kind(name, text[len(name) :])
-        return spec
+        return Spec.of_kind(name, text[len(name) :])
     path = text if Path(text).exists() else name
     if Path(path).exists():
         return Spec.of_kind("vectors", text)
     if "/" in text or "." in Path(text).suffix:
-        raise UnknownNameError(f"no file or folder '{path}' (a model is a path or kind:target; see: weatherglass models)")
+        raise UnknownNameError(
+            f"no file or folder '{path}' (a model is a path or kind:target; see: weatherglass models)"
+        )
     hint = did_you_mean(name, ENCODERS.names())
     raise UnknownNameError(
         f"unknown model '{text}'{hint} (a model is a path or kind:target; see: weatherglass models)"
     )
 
 
-def load_encoder(spec: str | Spec) -> Encoder:
+def load_encoder(spec: str | Spec) -> ModelEncoder:
     """The encoder that a spec such as `vectors:glove.txt?case=lower` describes.
 
     Raises:

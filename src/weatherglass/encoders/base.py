@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.spec import Spec
@@ -23,29 +23,16 @@ class Coverage:
 
 
 class Encoder(Protocol):
-    """A model that turns texts into vectors.
-
-    Building one checks the spec and the files but loads no weights: that happens at the first `encode`, so that a
-    run whose encodings are all at hand never pays for the model.
-    """
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> Self:
-        """The encoder that `spec` describes; a mistake in the spec is raised here, not at `encode`."""
-        ...
+    """Anything that turns texts into vectors; an object of the user's own needs no more than this."""
 
     @property
     def name(self) -> str:
-        """The spec, so that a row of results can be run again."""
+        """What to call it; for a model loaded from a spec, the spec, so that a row can be run again."""
         ...
 
     @property
     def options(self) -> Mapping[str, str]:
         """Every choice that was made for the user, defaults included."""
-        ...
-
-    def identity(self) -> str:
-        """A hash of weights and options: equal identities give equal vectors."""
         ...
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
@@ -54,6 +41,27 @@ class Encoder(Protocol):
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
         """How each text was read; may be asked before or after `encode`."""
+        ...
+
+
+@runtime_checkable
+class ModelEncoder(Encoder, Protocol):
+    """An encoder that a spec describes.
+
+    Building one checks the spec and the files but loads no weights: that happens at the first `encode`, so that a
+    run whose encodings are all at hand never pays for the model.
+    """
+
+    costly: ClassVar[bool]
+    """Whether encoding is slow enough to keep the vectors and to share the texts out among processes."""
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """The encoder that `spec` describes; a mistake in the spec is raised here, not at `encode`."""
+        ...
+
+    def identity(self) -> str:
+        """A hash of weights and options: equal identities give equal vectors."""
         ...
 
     def notes(self) -> list[str]:

@@ -89,4 +89,6 @@ class OptionReader:
         """Refuse options that nobody asked for."""
         for name in self.left:
             known = f"known: {', '.join(self.seen)}" if self.seen else f"'{self.spec.kind}' takes no options"
-            raise SpecError(f"'{self.spec}': unknown option '{name}'{did_you_mean(name, self.seen)} ({known})")
+            raise SpecError(
+                f"'{self.spec}': unknown option '{name}'{did_you_mean(name, self.seen)} ({known})"
+            )

@@ -1,0 +1,114 @@
+"""Scores s(w, A, B) under any number of measures; one similarity matrix serves all its statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.association.covariance import Covariance
+from weatherglass.association.measure import SIMILARITIES, STATISTICS, Measure
+from weatherglass.association.similarity import COSINE, Similarity, unit_rows, whiten
+from weatherglass.association.statistic import MEAN
+from weatherglass.errors import ZeroVectorError
+
+BLOCK_ENTRIES = 1 << 21
+"""Raw measures held at once (16 MB of them): targets are taken in blocks of this many entries."""
+
+
+def associations(
+    targets: Matrix,
+    a: Matrix,
+    b: Matrix,
+    measures: Sequence[Measure],
+    covariances: tuple[Covariance, Covariance] | None = None,
+) -> dict[Measure, Vector]:
+    """s(w, A, B) of every row w of `targets`, for every measure.
+
+    A measure's scores are the same to the last bit whichever other measures are asked for with it.
+
+    Args:
+        targets: one row per target, all of the same width, as are `a` and `b`.
+        a: the vectors of A.
+        b: the vectors of B.
+        measures: what to compute; a positive score means closer to A, except for eq2, which has no direction.
+        covariances: of A and of B, for Mahalanobis measures; see `estimate_covariance`.
+
+    Raises:
+        ZeroVectorError: under cosine; its `where` is "targets", "A" or "B", and `row` the row in it.
+    """
+    scores: dict[Measure, Vector] = {}
+    for name in dict.fromkeys(measure.similarity for measure in measures):
+        same = [measure for measure in measures if measure.similarity == name]
+        scores |= _of_similarity(targets, a, b, SIMILARITIES.get(name), same, covariances)
+    return {measure: scores[measure] for measure in measures}
+
+
+def cosine_mean(targets: Matrix, a: Matrix, b: Matrix) -> Vector:
+    """s(w, A, B) for cosine/mean without a similarity matrix.
+
+    The mean cosine to a set is the dot product with the mean of its unit vectors. Products are summed row
+    by row, not by BLAS, so that a target scores the same wherever it stands.
+    """
+    direction = unit_rows(a, "A").mean(axis=0) - unit_rows(b, "B").mean(axis=0)
+    scores: Vector = (unit_rows(targets, "targets") * direction).sum(axis=1)
+    return scores
+
+
+def _of_similarity(
+    targets: Matrix,
+    a: Matrix,
+    b: Matrix,
+    similarity: Similarity,
+    measures: Sequence[Measure],
+    covariances: tuple[Covariance, Covariance] | None,
+) -> dict[Measure, Vector]:
+    statistics = {measure: STATISTICS.get(measure.statistic) for measure in measures}
+    scores: dict[Measure, Vector] = {}
+    if similarity is COSINE:
+        shortcut = [measure for measure, statistic in statistics.items() if statistic is MEAN]
+        scores |= {measure: cosine_mean(targets, a, b) for measure in shortcut}
+        statistics = {measure: s for measure, s in statistics.items() if measure not in scores}
+    if not statistics:
+        return scores
+    parts: dict[Measure, list[Vector]] = {measure: [] for measure in statistics}
+    for to_a, to_b in _sorted_blocks(targets, a, b, similarity, covariances):
+        for measure, statistic in statistics.items():
+            parts[measure].append(statistic.association(to_a, to_b, similarity.orientation))
+    return scores | {measure: np.concatenate(blocks) for measure, blocks in parts.items()}
+
+
+def _sorted_blocks(
+    targets: Matrix,
+    a: Matrix,
+    b: Matrix,
+    similarity: Similarity,
+    covariances: tuple[Covariance, Covariance] | None,
+) -> Iterator[tuple[Matrix, Matrix]]:
+    """Raw measures to A and to B, each row sorted, a block of targets at a time."""
+    seen_from_a = seen_from_b = targets
+    if similarity.whitened:
+        if covariances is None:
+            raise ValueError("Mahalanobis measures need the covariances of A and B; see estimate_covariance")
+        of_a, of_b = covariances
+        seen_from_a, a = whiten(targets, of_a.precision), whiten(a, of_a.precision)
+        seen_from_b, b = whiten(targets, of_b.precision), whiten(b, of_b.precision)
+    rows = max(1, BLOCK_ENTRIES // (len(a) + len(b)))
+    for start in range(0, len(targets), rows):
+        block = slice(start, start + rows)
+        yield (
+            _sorted_rows(similarity, seen_from_a[block], a, "A", start),
+            _sorted_rows(similarity, seen_from_b[block], b, "B", start),
+        )
+
+
+def _sorted_rows(
+    similarity: Similarity, targets: Matrix, attributes: Matrix, name: str, start: int
+) -> Matrix:
+    try:
+        return np.sort(similarity.between(targets, attributes), axis=1)
+    except ZeroVectorError as error:
+        if error.where == "targets":
+            raise ZeroVectorError("targets", start + error.row) from None
+        raise ZeroVectorError(name, error.row) from None

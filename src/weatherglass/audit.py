@@ -1,0 +1,348 @@
+"""Audit models: plan tests × models × measures, compute what is missing, keep results and record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from weatherglass.association.measure import Measure, select_measures
+from weatherglass.catalogue import load_tests
+from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.encode import Encodings, Ledger, encode_texts, vector_sets
+from weatherglass.encoders import DEFAULT_MODEL, load_encoder
+from weatherglass.encoders.base import Encoder, ModelEncoder
+from weatherglass.errors import OutputError, UnitError, WeatherglassError
+from weatherglass.evaluate import PERMUTE, Settings, VectorSet, evaluate
+from weatherglass.folder import RunFolder
+from weatherglass.judge import Correction, family_sizes, judge
+from weatherglass.parallel import Backend, backend
+from weatherglass.progress import Progress, Silent
+from weatherglass.record import (
+    collected_warnings,
+    command_line,
+    environment,
+    failure_records,
+    missing_words,
+    now,
+)
+from weatherglass.registry import one_of
+from weatherglass.results import Failure, Result, Run
+from weatherglass.significance.base import ALTERNATIVES, METHODS, Alternative, Budget
+
+KEY_VERSION = 1
+"""Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An encoder of the plan and what identifies it."""
+
+    encoder: Encoder
+    name: str
+    options: str
+    identity: str
+
+    @classmethod
+    def of(cls, given: str | Encoder) -> Model:
+        encoder = load_encoder(given) if isinstance(given, str) else given
+        # An object of the user's own has weights that we cannot know, so its results are never taken for another's.
+        identity = encoder.identity() if isinstance(encoder, ModelEncoder) else uuid.uuid4().hex
+        options = ";".join(f"{name}={value}" for name, value in encoder.options.items())
+        return cls(encoder, encoder.name, options, identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be computed, and how."""
+
+    models: list[Model]
+    tests: list[AssociationTest]
+    measures: list[Measure]
+    settings: Settings
+    correction: Correction
+
+    def keys(self) -> Iterator[str]:
+        """The key of every result, in the order of the table."""
+        for model in self.models:
+            for test in self.tests:
+                yield from (self.key(model, test, measure) for measure in self.measures)
+
+    def key(self, model: Model, test: AssociationTest, measure: Measure) -> str:
+        """A hash of everything that one result depends on."""
+        settings = asdict(self.settings)
+        parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, str(measure), settings]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def check(self) -> None:
+        """Refuse a family smaller than the plan, before any work is done."""
+        rows = len(self.models) * len(self.tests)
+        if self.correction.family is not None and self.correction.family < rows:
+            raise WeatherglassError(
+                f"family is {self.correction.family}, but this run alone has {rows} tests"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One test on one model: all that another process needs to compute it."""
+
+    model: str
+    options: str
+    test: AssociationTest
+    sets: list[VectorSet]
+    ledger: Ledger
+    warnings: tuple[str, ...]
+    measures: list[Measure]
+    settings: Settings
+
+
+def run(
+    models: Sequence[str | Encoder] | str | Encoder = DEFAULT_MODEL,
+    tests: Sequence[str | AssociationTest] | str | AssociationTest = "*",
+    measures: Sequence[str] | str = "cosine/mean",
+    *,
+    significance: str = "auto",
+    alternative: Alternative = "greater",
+    permute: str = "elements",
+    ddof: int = 1,
+    seed: int = 0,
+    precision: float = 0.01,
+    budget: Budget | None = None,
+    alpha: float = 0.01,
+    correction: str = "holm",
+    family: int | None = None,
+    jobs: int = 1,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Put models through association tests.
+
+    Args:
+        models: specs such as "vectors:glove.txt", or encoders of your own.
+        tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
+        measures: `similarity/statistic`, or globs over them.
+        significance: how p is had: auto, exact, sampled, normal, … (METHODS 3).
+        alternative: greater, less, two-sided or observed.
+        permute: what is exchanged: elements (the published procedure) or words.
+        ddof: 1 for the papers' standard deviation, 0 for that of WEFE and responsibly.
+        seed: of the random draws, where there are any; each test starts from it anew.
+        precision: relative gap of certified bounds.
+        budget: what one p-value may cost.
+        alpha: level of the marks * (p) and ** (adjusted p).
+        correction: holm or benjamini-hochberg.
+        family: how many tests the correction counts, if more than the rows of this run.
+        jobs: processes to use.
+        folder: where journal, table and record are kept; what is there already is not computed again.
+        progress: told how far the work has come.
+
+    Returns:
+        The results, in the order models × tests × measures, with the record of the run.
+
+    Raises:
+        WeatherglassError: for a mistake in the request, found before work starts.
+    """
+    settings = Settings(
+        significance=one_of("significance", significance, METHODS),
+        alternative=one_of("alternative", alternative, ALTERNATIVES),
+        permute=one_of("permute", permute, PERMUTE),
+        ddof=ddof,
+        seed=seed,
+        precision=precision,
+        budget=budget or Budget(),
+    )
+    chosen_tests = _tests([tests] if isinstance(tests, str | AssociationTest) else tests)
+    chosen_measures = select_measures([measures] if isinstance(measures, str) else measures)
+    listed = models if isinstance(models, list | tuple) else [models]
+    plan = Plan(
+        [Model.of(model) for model in dict.fromkeys(listed)],
+        chosen_tests,
+        chosen_measures,
+        settings,
+        Correction(correction, alpha, family),
+    )
+    plan.check()
+    if folder is None:
+        return Audit(plan, backend(jobs), progress or Silent()).carry_out()
+    with RunFolder(Path(folder)) as opened:
+        return Audit(plan, backend(jobs), progress or Silent(), opened).carry_out()
+
+
+def _tests(given: Iterable[str | AssociationTest]) -> list[AssociationTest]:
+    tests: dict[str, AssociationTest] = {}
+    for item in given:
+        for test in [item] if isinstance(item, AssociationTest) else load_tests([item]):
+            if tests.setdefault(test.name, test).fingerprint() != test.fingerprint():
+                raise WeatherglassError(f"two different tests are called '{test.name}'; rename one of them")
+    if not tests:
+        raise WeatherglassError("no test is asked for; leave out -t for all of them")
+    return list(tests.values())
+
+
+class Audit:
+    """A plan being carried out: what is finished is kept at once, and one failing test stops no other."""
+
+    def __init__(
+        self, plan: Plan, workers: Backend, progress: Progress, folder: RunFolder | None = None
+    ) -> None:
+        self.plan = plan
+        self.workers = workers
+        self.progress = progress
+        self.folder = folder
+        self.order = list(plan.keys())
+        earlier = folder.finished if folder else {}
+        self.finished = {key: earlier[key] for key in self.order if key in earlier}
+        self.failures: list[Failure] = []
+
+    def carry_out(self) -> Run:
+        """Compute what is missing; whatever stops the work, table and record show what is done."""
+        started = now()
+        results: list[Result] = []
+        status = "interrupted"
+        try:
+            self._compute_all()
+            results = judge(self._in_order(), self.plan.correction)
+            status = "incomplete" if self.failures else "complete"
+        finally:
+            record = self._record(results or self._in_order(), started, status)
+            if self.folder:
+                self.folder.write_table(results or self._in_order(), at_once=True)
+                self.folder.write_record(record)
+        return Run(results, self.failures, record)
+
+    def _compute_all(self) -> None:
+        unusable: list[WeatherglassError] = []
+        for model in self.plan.models:
+            try:
+                self._compute_model(model)
+            except OutputError:
+                raise
+            except WeatherglassError as error:
+                unusable.append(error)
+                self.failures += [Failure(model.name, test.name, str(error)) for test in self.plan.tests]
+        if unusable and not self.finished:
+            raise unusable[0]
+
+    def _compute_model(self, model: Model) -> None:
+        """All tests on one model; its texts are encoded together, each once."""
+        missing = {
+            test.name: measures
+            for test in self.plan.tests
+            if (
+                measures := [
+                    m for m in self.plan.measures if self.plan.key(model, test, m) not in self.finished
+                ]
+            )
+        }
+        if not missing:
+            return
+        tests = [test for test in self.plan.tests if test.name in missing]
+        texts = [text for test in tests for text in test.texts]
+        encodings = encode_texts(model.encoder, texts, self.workers, self.progress)
+        self.progress.stage(f"testing {model.name}", len(tests))
+        for outcome in self.workers.map(evaluate_unit, self._units(model, tests, missing, encodings)):
+            unit = outcome.unit
+            if outcome.value is None:
+                self.failures.append(Failure(model.name, unit.test.name, _reason(outcome.error)))
+            for result in outcome.value or []:
+                self._keep(self.plan.key(model, unit.test, Measure.parse(result.measure)), result)
+            self.progress.advance()
+
+    def _units(
+        self,
+        model: Model,
+        tests: Sequence[AssociationTest],
+        missing: Mapping[str, list[Measure]],
+        encodings: Encodings,
+    ) -> Iterator[Unit]:
+        for test in tests:
+            try:
+                sets, ledger, warnings = vector_sets(test, encodings)
+            except UnitError as error:
+                self.failures.append(Failure(model.name, test.name, str(error)))
+                self.progress.advance()
+                continue
+            said = (*test.warnings, *warnings)
+            yield Unit(
+                model.name, model.options, test, sets, ledger, said, missing[test.name], self.plan.settings
+            )
+
+    def _keep(self, key: str, result: Result) -> None:
+        self.finished[key] = result
+        if self.folder:
+            self.folder.add(key, result)
+            self.folder.write_table(self._in_order())
+
+    def _in_order(self) -> list[Result]:
+        return [self.finished[key] for key in self.order if key in self.finished]
+
+    def _record(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
+        plan = self.plan
+        unreadable = self.folder.warnings if self.folder else []
+        notes = {
+            model.name: model.encoder.notes()
+            for model in plan.models
+            if isinstance(model.encoder, ModelEncoder)
+        }
+        return {
+            "status": status,
+            "command": command_line(),
+            "started": started,
+            "finished": now(),
+            **environment(),
+            "models": [
+                {
+                    "model": model.name,
+                    "options": model.options,
+                    "identity": model.identity,
+                    "notes": notes.get(model.name, []),
+                }
+                for model in plan.models
+            ],
+            "tests": {test.name: test.fingerprint() for test in plan.tests},
+            "measures": [str(measure) for measure in plan.measures],
+            "settings": asdict(plan.settings),
+            "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
+            "missing_words": missing_words(results),
+            "warnings": [*unreadable, *collected_warnings(results)],
+            "failures": failure_records(self.failures),
+            "citations": sorted({test.citation for test in plan.tests if test.citation}),
+        }
+
+
+def evaluate_unit(unit: Unit) -> list[Result]:
+    """The results of one test on one model, one per measure, with one BLAS thread so that bits do not depend on
+    how many there are.
+    """
+    from threadpoolctl import threadpool_limits
+
+    notes = (
+        {"oov": asdict(unit.ledger)}
+        if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes
+        else {}
+    )
+    with threadpool_limits(1):
+        return [
+            replace(
+                result,
+                model=unit.model,
+                options=unit.options,
+                test=unit.test.name,
+                context=unit.test.context,
+                categories=tuple(element_set.category for element_set in unit.test.sets),
+                oov=", ".join(unit.ledger.words()),
+                warnings=(*unit.warnings, *result.warnings),
+                notes={**notes, **result.notes},
+            )
+            for result in evaluate(unit.sets, unit.measures, unit.settings)
+        ]
+
+
+def _reason(error: Exception | None) -> str:
+    if isinstance(error, WeatherglassError):
+        return str(error)
+    return f"internal error, please report it: {type(error).__name__}: {error}"

@@ -1,0 +1,137 @@
+"""What a test file must be before it is a test: a place for every complaint, and warnings for what only looks odd."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from weatherglass.catalogue.association_test import Element, ElementSet
+from weatherglass.errors import CatalogueError
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file and its text, so that a complaint can name the line."""
+
+    path: Path
+    text: str
+
+    @classmethod
+    def read(cls, path: Path) -> Source:
+        """The file as text; a byte-order mark is dropped."""
+        try:
+            return cls(path, path.read_bytes().decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            line = path.read_bytes()[: error.start].count(b"\n") + 1
+            raise CatalogueError(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
+        except OSError as error:
+            raise CatalogueError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+    def error(self, key: str, problem: str) -> CatalogueError:
+        """`path, line 3: key problem`; the line is where the key first stands."""
+        line = self._line_of(key)
+        place = f"{self.path}, line {line}" if line else str(self.path)
+        return CatalogueError(f"{place}: {key} {problem}")
+
+    def _line_of(self, key: str) -> int | None:
+        """Where a dotted key is set: the deepest part of it that the text shows, in order."""
+        position, found = 0, False
+        for part in key.split("."):
+            name = re.escape(part)
+            # "name": in JSON; [name], [outer.name], name = or "name" = in TOML
+            pattern = rf'"{name}"\s*[:=]|^\s*{name}\s*[.=]|^\s*\[(?:.*\.)?"?{name}"?[\].]'
+            match = re.compile(pattern, re.MULTILINE).search(self.text, position)
+            if match is None:
+                break
+            position, found = match.end(), True
+        return self.text.count("\n", 0, position) + 1 if found else None
+
+
+def checked_texts(source: Source, key: str, value: object) -> list[str]:
+    """A list of texts, each one text that can be encoded."""
+    if not isinstance(value, list):
+        raise source.error(key, f"should be a list of texts, but is {kind(value)}")
+    if not value:
+        raise source.error(key, "is empty; a set needs at least one element (two to be tested)")
+    for number, text in enumerate(value, start=1):
+        checked_text(source, key, text, what=f", element {number}:")
+    return value
+
+
+def checked_text(source: Source, key: str, value: object, what: str = "") -> str:
+    """One text: a string, not blank, without half characters."""
+    if not isinstance(value, str):
+        raise source.error(key + what, f"should be text, but is {kind(value)}")
+    if not value.strip():
+        raise source.error(key + what, "is blank")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise source.error(
+            key + what, "holds half of a character (a lone surrogate), which no model can read"
+        )
+    return value
+
+
+def checked_name(source: Source, value: object) -> str:
+    """A test's name: it becomes a file name and a cell of a table."""
+    name = checked_text(source, "name", value)
+    if any(character in "/\\" or not character.isprintable() for character in name) or name.startswith("."):
+        raise source.error(
+            "name", f"{name!r} should be without slashes and control characters, and not begin with a dot"
+        )
+    return name
+
+
+def kind(value: object) -> str:
+    """What a value is, in the user's words."""
+    names = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "a table",
+        str: "text",
+    }
+    return "null" if value is None else names.get(type(value), type(value).__name__)
+
+
+def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[ElementSet, list[str]]:
+    """The set with each text once, the first one kept, and a warning that counts the others."""
+    elements = list(elements)
+    first: dict[str, Element] = {}
+    for element in elements:
+        first.setdefault(element.text, element)
+    counts = Counter(element.text for element in elements)
+    repeated = [text for text, count in counts.items() if count > 1]
+    left_out = len(elements) - len(first)
+    warnings = []
+    if left_out:
+        noun = "duplicate" if left_out == 1 else "duplicates"
+        warnings.append(f"set {role} ({category}): {left_out} {noun} left out ({_some(repeated)})")
+    return ElementSet(category, tuple(first.values())), warnings
+
+
+def overlaps(sets: Sequence[ElementSet]) -> list[str]:
+    """Warnings where X and Y, or A and B, share elements."""
+    warnings = []
+    for (first, one), (second, other) in (
+        (("X", sets[0]), ("Y", sets[1])),
+        (("A", sets[2]), ("B", sets[3])),
+    ):
+        pair = f"{first} ({one.category}) and {second} ({other.category})"
+        shared = [text for text in one.texts if text in frozenset(other.texts)]
+        if len(shared) == len(one) == len(other):
+            warnings.append(f"{pair} hold the same elements; the effect is zero whatever the model")
+        elif shared:
+            noun = "element" if len(shared) == 1 else "elements"
+            warnings.append(f"{pair} share {len(shared)} {noun} ({_some(shared)})")
+    return warnings
+
+
+def _some(texts: Sequence[str]) -> str:
+    shown = ", ".join(texts[:SHOWN])
+    return shown if len(texts) <= SHOWN else f"{shown} and {len(texts) - SHOWN} more"

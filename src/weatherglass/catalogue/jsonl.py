@@ -1,0 +1,112 @@
+"""The published form of a test: one JSON object with targ1, targ2, attr1 and attr2, each a category and its examples."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
+from weatherglass.catalogue.checks import (
+    Source,
+    checked_name,
+    checked_text,
+    checked_texts,
+    distinct,
+    kind,
+    overlaps,
+)
+from weatherglass.catalogue.writing import write_text
+from weatherglass.errors import CatalogueError
+
+ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
+
+
+def read_jsonl(path: str | Path) -> AssociationTest:
+    """The test in a file of the published form; its name is the file's, and other keys are ignored.
+
+    The form does not say which word a sentence was made from, so each element is its own word.
+
+    Raises:
+        CatalogueError: naming file, line and key.
+    """
+    source = Source.read(Path(path))
+    content = _parsed(source)
+    sets: list[ElementSet] = []
+    warnings: list[str] = []
+    for key, role in ROLES.items():
+        element_set, repeats = _read_set(source, key, role, content)
+        sets.append(element_set)
+        warnings += repeats
+    x, y, a, b = sets
+    return AssociationTest(
+        checked_name(source, source.path.stem),
+        targets=(x, y),
+        attributes=(a, b),
+        context=_context(x, y),
+        source=str(source.path),
+        warnings=(*warnings, *overlaps(sets)),
+    )
+
+
+def export_test(test: AssociationTest, path: str | Path) -> None:
+    """Write a test in the published form, whole or not at all.
+
+    Raises:
+        OutputError: if the file cannot be written.
+    """
+    write_text(path, to_jsonl(test))
+
+
+def to_jsonl(test: AssociationTest) -> str:
+    """The published form, laid out as the published files are: two blanks a level, no newline at the end."""
+    content = {
+        key: {"category": element_set.category, "examples": list(element_set.texts)}
+        for key, element_set in zip(ROLES, test.sets, strict=True)
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _parsed(source: Source) -> dict[str, Any]:
+    try:
+        content = json.loads(source.text, object_pairs_hook=lambda pairs: _without_repeats(source, pairs))
+    except json.JSONDecodeError as error:
+        hint = "; one file holds one test" if error.msg == "Extra data" else ""
+        raise CatalogueError(
+            f"{source.path}, line {error.lineno}: malformed JSON ({error.msg}){hint}"
+        ) from None
+    except RecursionError:
+        raise CatalogueError(f"{source.path}: malformed JSON (nested too deeply)") from None
+    if not isinstance(content, dict):
+        raise CatalogueError(
+            f"{source.path}, line 1: should be an object with {', '.join(ROLES)}, but is {kind(content)}"
+        )
+    return content
+
+
+def _without_repeats(source: Source, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in content:
+            raise source.error(key, "is given twice")
+        content[key] = value
+    return content
+
+
+def _read_set(source: Source, key: str, role: str, content: dict[str, Any]) -> tuple[ElementSet, list[str]]:
+    if key not in content:
+        raise source.error(key, f"is missing; a test has {', '.join(ROLES)}")
+    entry = content[key]
+    if not isinstance(entry, dict):
+        raise source.error(key, f"should be an object with category and examples, but is {kind(entry)}")
+    for part in ("category", "examples"):
+        if part not in entry:
+            raise source.error(key, f"has no '{part}'")
+    category = checked_text(source, f"{key}.category", entry["category"])
+    examples = checked_texts(source, f"{key}.examples", entry["examples"])
+    return distinct(role, category, (Element(text, text) for text in examples))
+
+
+def _context(x: ElementSet, y: ElementSet) -> Context:
+    """The form has no word for it: targets that all end like sentences are sentences."""
+    return "sent" if all(text.rstrip().endswith((".", "!", "?")) for text in (*x.texts, *y.texts)) else "word"

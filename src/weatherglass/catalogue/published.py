@@ -1,0 +1,140 @@
+"""The 46 published tests, put together from the catalogue's words, templates and vignettes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from typing import Any, cast
+
+from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
+from weatherglass.catalogue.data import table
+from weatherglass.catalogue.sentences import (
+    Forms,
+    Lexicon,
+    capitalised,
+    regular_article,
+    regular_plural,
+    sentences,
+)
+
+SENTENCE_PREFIX = "sent-"
+
+
+@lru_cache(maxsize=1)
+def published_names() -> tuple[str, ...]:
+    """All 46, each word-level test followed by its sentence-level one."""
+    names: list[str] = []
+    for name, entry in table("tests").items():
+        names.append(name)
+        if "vignette" not in entry:
+            names.append(SENTENCE_PREFIX + name)
+    return tuple(names)
+
+
+@cache
+def published_test(name: str) -> AssociationTest:
+    """The test of that name; it must be one of `published_names`."""
+    tests = table("tests")
+    base = name.removeprefix(SENTENCE_PREFIX)
+    entry = tests[base]
+    if "vignette" in entry:
+        return _test(name, entry, _vignette_sets(entry), entry["context"])
+    if name == base:
+        return _test(name, entry, (word_set(*_set_and_category(entry[role])) for role in "XYAB"), "word")
+    made = {"source": f"May et al. 2019: the words of {base} in sentences", "cite": "may2019"}
+    return _test(name, made, (_sentence_set(entry, role) for role in "XYAB"), "sent")
+
+
+def set_names() -> list[str]:
+    """The names of the catalogue's word sets."""
+    return list(table("sets"))
+
+
+def word_set(name: str, category: str | None = None) -> ElementSet:
+    """A word set of the catalogue, under its own category or another."""
+    entry = table("sets")[name]
+    return ElementSet(category or entry["category"], tuple(Element(word, word) for word in entry["words"]))
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """Every word of the catalogue with its class, and the forms that the rules do not make."""
+    words = table("words")
+    classes = {word: entry["class"] for entry in table("sets").values() for word in entry["words"]}
+    classes |= {word: word_class for word_class, members in words["classes"].items() for word in members}
+    return Lexicon(classes, words["singular"], words["plural"], words["article"])
+
+
+def reference(key: str) -> str:
+    """The paper that a test's `citation` stands for, as it is cited; empty for an empty or unknown key."""
+    return cast(str, table("references").get(key, ""))
+
+
+def published_forms(word: str) -> Forms:
+    """Singular, plural and article of a catalogue word, as in the published sentences."""
+    known = lexicon()
+    singular = known.singular.get(word, word)
+    plurals = {**known.plural, **table("words")["published_plural"]}
+    return Forms(
+        word=word,
+        singular=singular,
+        plural=plurals.get(singular) or regular_plural(singular),
+        article=known.article.get(singular) or regular_article(singular),
+    )
+
+
+def _test(
+    name: str, entry: Mapping[str, Any], sets: Iterable[ElementSet], context: Context
+) -> AssociationTest:
+    x, y, a, b = sets
+    return AssociationTest(
+        name,
+        targets=(x, y),
+        attributes=(a, b),
+        context=context,
+        source=entry["source"],
+        citation=entry["cite"],
+    )
+
+
+def _set_and_category(role: str | Mapping[str, str]) -> tuple[str, str | None]:
+    if isinstance(role, str):
+        return role, None
+    return role["set"], role["category"]
+
+
+def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
+    words = word_set(*_set_and_category(entry[role]))
+    classes = lexicon().classes
+    generated = [s for word in words.words for s in sentences(published_forms(word), classes[word])]
+    left_out = frozenset(entry.get("left_out", {}).get(role, ()))
+    kept = (element for position, element in enumerate(generated, start=1) if position not in left_out)
+    return ElementSet(words.category, tuple(kept))
+
+
+def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:
+    vignettes = table("vignettes")
+    vignette = vignettes[entry["vignette"]]
+    # two blanks between sentences, as in the published texts
+    story = "  ".join(_kept(vignette["sentences"], entry["sentences"]))
+    for role in "XY":
+        name, category = _set_and_category(entry[role])
+        pronouns = vignettes["pronouns"][name]
+        initial = {capitalised(form): capitalised(pronoun) for form, pronoun in pronouns.items()}
+        yield _filled(word_set(name, category), story, "name", {**pronouns, **initial})
+    for role in "AB":
+        yield _filled(word_set(*_set_and_category(entry[role])), vignette["attribute"], "word", {})
+
+
+def _filled(words: ElementSet, template: str, field: str, others: Mapping[str, str]) -> ElementSet:
+    elements = (Element(template.format_map({**others, field: word}), word, template) for word in words.words)
+    return ElementSet(words.category, tuple(elements))
+
+
+def _kept(all_sentences: list[str], selection: str) -> list[str]:
+    """The sentences that a selection such as "1+3-" names: numbers from 1, "3-" for the third onward."""
+    kept: list[str] = []
+    for part in selection.split("+"):
+        start = int(part.removesuffix("-")) - 1
+        kept += all_sentences[start:] if part.endswith("-") else all_sentences[start : start + 1]
+    return kept

@@ -1,0 +1,80 @@
+"""Words to sentences: the forms of a word, and the templates that its class puts them into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from weatherglass.catalogue.association_test import Element
+from weatherglass.catalogue.data import table
+
+VOWELS = frozenset("aeiouAEIOU")
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A word as the templates need it."""
+
+    word: str
+    """As it stands in the word set; what the sentences made from it remember."""
+    singular: str
+    plural: str
+    article: str
+
+    def fields(self) -> dict[str, str]:
+        """What each placeholder of templates.toml stands for."""
+        with_article = f"{self.article} {self.singular}"
+        return {
+            "word": self.singular,
+            "Word": capitalised(self.singular),
+            "a word": with_article,
+            "A word": capitalised(with_article),
+            "words": self.plural,
+            "Words": capitalised(self.plural),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """What is known of single words; the same tables in words.toml and in a user's test file."""
+
+    classes: Mapping[str, str]
+    """Word to class."""
+    singular: Mapping[str, str]
+    plural: Mapping[str, str]
+    article: Mapping[str, str]
+
+
+def word_classes() -> list[str]:
+    """The classes that have templates: given name, adjective, …"""
+    return list(table("templates"))
+
+
+def sentences(forms: Forms, word_class: str) -> list[Element]:
+    """A word in every template of its class, in the order of templates.toml."""
+    templates = table("templates")[word_class]
+    fields = forms.fields()
+    return [
+        Element(text=template.format_map(fields), word=forms.word, template=template)
+        for number in ("singular", "plural")
+        for template in templates.get(number, ())
+    ]
+
+
+def capitalised(text: str) -> str:
+    """The first letter large, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def regular_plural(noun: str) -> str:
+    """The plural by the rule: asters, crocuses, poppies."""
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return noun + "es"
+    if noun.endswith("y") and noun[-2:-1] not in VOWELS:
+        return noun[:-1] + "ies"
+    return noun + "s"
+
+
+def regular_article(noun: str) -> str:
+    """The article by the first letter: an aster, a clover."""
+    return "an" if noun[:1] in VOWELS else "a"

@@ -1,0 +1,39 @@
+"""The command line: one file per group of commands; they parse, call and print, nothing else."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from weatherglass.cli import tests
+from weatherglass.cli.run import run
+from weatherglass.errors import WeatherglassError
+
+app = typer.Typer(
+    name="weatherglass",
+    help="How biased is an embedding, and how far can that number be trusted?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(run)
+app.add_typer(tests.app, name="tests")
+
+
+def main() -> None:
+    """Run a command; a user's mistake is one line on stderr, never a traceback."""
+    try:
+        app()
+    except WeatherglassError as error:
+        typer.echo(f"weatherglass: {error}", err=True)
+        sys.exit(error.exit_code)
+
+
+@app.callback()
+def common(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    if version:
+        from weatherglass import __version__
+
+        typer.echo(f"weatherglass {__version__}")
+        raise typer.Exit

@@ -1,0 +1,145 @@
+"""`weatherglass run`: put models through tests."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weatherglass.errors import InterruptedRunError, WeatherglassError
+
+if TYPE_CHECKING:
+    from weatherglass.results import Run
+    from weatherglass.significance.base import Budget
+
+DEFAULT_FOLDER = Path("weatherglass-run")
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def run(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODEL]…",
+            help="A path to word vectors, or kind:target?option=value; see 'weatherglass models'. "
+            "Default: the embedded model.",
+            show_default=False,
+        ),
+    ] = None,
+    tests: Annotated[
+        list[str],
+        typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
+    ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
+    measures: Annotated[
+        list[str],
+        typer.Option("-m", "--measure", help="similarity/statistic, or a glob; repeat.", metavar="MEASURE"),
+    ] = ["cosine/mean"],  # noqa: B006
+    folder: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for journal, table and record.", metavar="DIR")
+    ] = DEFAULT_FOLDER,
+    significance: Annotated[
+        str,
+        typer.Option(help="auto, exact, enumerate, meet-in-the-middle, lattice, bounds, sampled, normal."),
+    ] = "auto",
+    alternative: Annotated[str, typer.Option(help="greater, less, two-sided or observed.")] = "greater",
+    permute: Annotated[str, typer.Option(help="What is exchanged: elements or words.")] = "elements",
+    ddof: Annotated[
+        int, typer.Option(help="1: the papers' standard deviation; 0: WEFE's.", min=0, max=1)
+    ] = 1,
+    alpha: Annotated[float, typer.Option(help="Level of the marks * and **.")] = 0.01,
+    correction: Annotated[str, typer.Option(help="holm or benjamini-hochberg.")] = "holm",
+    family: Annotated[
+        int | None, typer.Option(help="Tests that the correction counts, if more than this run's.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random draws, where there are any.", min=0)] = 0,
+    precision: Annotated[float, typer.Option(help="Relative gap of certified bounds.")] = 0.01,
+    budget: Annotated[str, typer.Option(help="What one p-value may cost, as seconds,memory.")] = "2s,1GB",
+    jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print results for machines.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+) -> None:
+    """Put models through association tests: effect sizes, p-values, correction, a table and a record.
+
+    Without arguments: the embedded model and all 46 published tests. Running the same command again does only what
+    is missing. Exit code 0: done; 2: a mistake in the command or its files; 3: some tests could not be run.
+    """
+    from weatherglass.audit import run as audit
+    from weatherglass.cli.console import Bar
+    from weatherglass.encoders import DEFAULT_MODEL
+    from weatherglass.registry import one_of
+    from weatherglass.significance.base import ALTERNATIVES
+
+    try:
+        with Bar(quiet or as_json) as bar:
+            finished = audit(
+                models or [DEFAULT_MODEL],
+                tests,
+                measures,
+                significance=significance,
+                alternative=one_of("alternative", alternative, ALTERNATIVES),
+                permute=permute,
+                ddof=ddof,
+                seed=seed,
+                precision=precision,
+                budget=parse_budget(budget),
+                alpha=alpha,
+                correction=correction,
+                family=family,
+                jobs=jobs,
+                folder=folder,
+                progress=bar,
+            )
+    except KeyboardInterrupt:
+        raise InterruptedRunError(
+            f"stopped; what was finished is in {folder}, and the same command goes on from there"
+        ) from None
+    if as_json:
+        results = [result.to_json() for result in finished.results]
+        typer.echo(json.dumps({**finished.record, "results": results}, ensure_ascii=False))
+    elif not quiet:
+        show(finished, folder)
+    if finished.failures:
+        raise typer.Exit(3)
+
+
+def show(finished: Run, folder: Path) -> None:
+    """The table on stdout; warnings and failures on stderr."""
+    from weatherglass.cli.console import errors, output
+    from weatherglass.report.terminal import caption, results_tables
+
+    console = output()
+    for table in results_tables(finished):
+        console.print(table)
+    for line in caption(finished):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Results and record: {folder}", markup=False, highlight=False, soft_wrap=True)
+    notices = errors()
+    for warning in finished.warnings:
+        notices.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
+    for failure in finished.failures:
+        notices.print(
+            f"failed: {failure.test} on {failure.model}: {failure.reason}",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def parse_budget(text: str) -> Budget:
+    """`2s,1GB` as seconds and bytes.
+
+    >>> parse_budget("0.5s,300MB")
+    Budget(seconds=0.5, bytes=300000000)
+    """
+    from weatherglass.significance.base import Budget
+
+    match = re.fullmatch(r"\s*([\d.]+)\s*s?\s*,\s*([\d.]+)\s*([KMG]?)B?\s*", text, re.IGNORECASE)
+    try:
+        assert match
+        seconds, amount = float(match[1]), float(match[2])
+    except (AssertionError, ValueError):
+        raise WeatherglassError(f"budget '{text}' should read seconds,memory, such as 2s,1GB") from None
+    return Budget(seconds, int(amount * UNITS[match[3].upper()]))

@@ -1,0 +1,263 @@
+"""From vectors to a Result: score in canonical order, then effect size, statistic and p (METHODS 1 to 3)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.association.effect import effect_size, sum_difference
+from weatherglass.association.measure import Measure
+from weatherglass.catalogue.association_test import Element
+from weatherglass.errors import UnitError, ZeroVectorError
+from weatherglass.results import ElementScore, Result
+from weatherglass.significance.base import Alternative, Budget, Significance
+
+if TYPE_CHECKING:
+    from weatherglass.association.covariance import Covariance
+
+PERMUTE = ("elements", "words")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a test is evaluated; every field changes numbers, so all of them are part of a result's key."""
+
+    significance: str = "auto"
+    alternative: Alternative = "greater"
+    permute: str = "elements"
+    ddof: int = 1
+    seed: int = 0
+    precision: float = 0.01
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSet:
+    """The vectors of one set and, where known, the elements they stand for."""
+
+    role: str
+    """X, Y, A or B."""
+    vectors: Matrix
+    elements: tuple[Element, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def label(self, row: int) -> str:
+        """How to name a row to the user."""
+        return repr(self.elements[row].text) if self.elements else f"row {row} of {self.role}"
+
+
+def associate(
+    X: ArrayLike,
+    Y: ArrayLike,
+    A: ArrayLike,
+    B: ArrayLike,
+    measure: str | Measure = "cosine/mean",
+    significance: str = "auto",
+    alternative: Alternative = "greater",
+    ddof: int = 1,
+    seed: int = 0,
+    precision: float = 0.01,
+    budget: Budget | None = None,
+) -> Result:
+    """Test whether the rows of X lean to A, and those of Y to B, more than exchanged labels would.
+
+    Args:
+        X: target vectors, one row each; Y, A and B likewise. Equal rows are allowed, X and Y may differ in size.
+        measure: `similarity/statistic`, such as "cosine/mean".
+        significance: how p is had: auto, exact, sampled, normal, … (METHODS 3).
+        alternative: greater, less, two-sided or observed.
+        ddof: 1 for the papers' standard deviation, 0 for that of WEFE and responsibly.
+        seed: of the random draws, where there are any.
+        precision: relative gap of certified bounds.
+        budget: what one p-value may cost.
+
+    Returns:
+        A Result without model or test name, with the scores of every row.
+
+    Example:
+        >>> import numpy as np
+        >>> X, Y = np.array([[1.0, 0.1], [1.0, 0.2]]), np.array([[0.1, 1.0], [0.3, 1.0]])
+        >>> result = associate(X, Y, A=[[1.0, 0.0]], B=[[0.0, 1.0]])
+        >>> round(result.effect_size, 3), round(result.p_value, 3), result.p_method
+        (1.716, 0.167, 'enumerate')
+    """
+    settings = Settings(
+        significance=significance,
+        alternative=alternative,
+        ddof=ddof,
+        seed=seed,
+        precision=precision,
+        budget=budget or Budget(),
+    )
+    sets = [VectorSet(role, _matrix(role, rows)) for role, rows in zip("XYAB", (X, Y, A, B), strict=True)]
+    chosen = Measure.parse(measure) if isinstance(measure, str) else measure
+    return next(evaluate(sets, [chosen], settings))
+
+
+def evaluate(
+    sets: Sequence[VectorSet],
+    measures: Sequence[Measure],
+    settings: Settings,
+    covariances: tuple[Covariance, Covariance] | None = None,
+) -> Iterator[Result]:
+    """One Result per measure for the sets X, Y, A, B; the similarities are computed once for all measures."""
+    _check(sets)
+    started = time.perf_counter()
+    scored = score(sets, measures, covariances)
+    for measure in measures:
+        x, y = scored[measure]
+        result = _result(sets, measure, x, y, settings)
+        if covariances and measure.similarity == "mahalanobis":
+            a, b = covariances
+            result = replace(result, notes={"covariance": {"A": a.record(), "B": b.record()}})
+        now = time.perf_counter()
+        yield replace(result, seconds=round(now - started, 6))
+        started = now
+
+
+def score(
+    sets: Sequence[VectorSet],
+    measures: Sequence[Measure],
+    covariances: tuple[Covariance, Covariance] | None = None,
+) -> dict[Measure, tuple[Vector, Vector]]:
+    """s(w, A, B) of the rows of X and of Y under each measure.
+
+    The targets are scored once each and sorted by content, and so are A and B. A matrix product may give the same row
+    another last bit at another place; this way neither the order of the words nor a swap of X and Y can matter.
+    """
+    from weatherglass.association.score import associations
+
+    x, y, a, b = sets
+    rows = np.concatenate([x.vectors, y.vectors])
+    distinct, place = distinct_rows(rows)
+    by_content = [order_by_content(attribute.vectors) for attribute in (a, b)]
+    try:
+        scores = associations(
+            distinct, a.vectors[by_content[0]], b.vectors[by_content[1]], measures, covariances
+        )
+    except ZeroVectorError:
+        raise UnitError(_name_zero_vector(sets)) from None
+    return {m: (s[place[: len(x)]], s[place[len(x) :]]) for m, s in scores.items()}
+
+
+def order_by_content(rows: Matrix) -> Integers:
+    """The order that sorts rows by their bytes: one order whatever the order given."""
+    return np.argsort(_row_keys(rows), kind="stable")
+
+
+def distinct_rows(rows: Matrix) -> tuple[Matrix, Integers]:
+    """Each different row once, sorted by content, and the place of every given row among them."""
+    _, first, place = np.unique(_row_keys(rows), return_index=True, return_inverse=True)
+    return rows[first], place
+
+
+def _row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
+    contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 turns -0.0 into 0.0
+    return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
+
+
+def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, settings: Settings) -> Result:
+    x_set, y_set, a_set, b_set = sets
+    by_word = _word_scores(x_set, x), _word_scores(y_set, y)
+    words_differ = len(by_word[0]) < len(x) or len(by_word[1]) < len(y)
+    if settings.permute == "words":
+        unit_x, unit_y = by_word
+    else:
+        unit_x, unit_y = x, y
+    found = _test(unit_x, unit_y, settings)
+    words = found if settings.permute == "words" else (_test(*by_word, settings) if words_differ else None)
+    return Result(
+        p_value=found.p_value,
+        effect_size=effect_size(unit_x, unit_y, settings.ddof),
+        num_targ1=len(x),
+        num_targ2=len(y),
+        num_attr1=len(a_set),
+        num_attr2=len(b_set),
+        measure=str(measure),
+        permute=settings.permute,
+        alternative=settings.alternative,
+        ddof=settings.ddof,
+        test_statistic=sum_difference(unit_x, unit_y),
+        p_low=found.p_low,
+        p_high=found.p_high,
+        p_method=found.p_method,
+        p_floor=found.p_floor,
+        p_words=words.p_value if words and words_differ else None,
+        effect_size_words=effect_size(*by_word, settings.ddof) if words_differ else None,
+        p_middle=found.p_middle,
+        certified=found.certified,
+        scores=(*_element_scores(x_set, x), *_element_scores(y_set, y)),
+    )
+
+
+def _test(x: Vector, y: Vector, settings: Settings) -> Significance:
+    from weatherglass.significance import permutation_test
+
+    return permutation_test(
+        x,
+        y,
+        method=settings.significance,
+        alternative=settings.alternative,
+        budget=settings.budget,
+        precision=settings.precision,
+        rng=np.random.default_rng(settings.seed),
+    )
+
+
+def _word_scores(element_set: VectorSet, scores: Vector) -> Vector:
+    """The mean score of each word's elements, in order of first appearance."""
+    if not element_set.elements:
+        return scores
+    of_word: dict[str, list[float]] = {}
+    for element, value in zip(element_set.elements, scores, strict=True):
+        of_word.setdefault(element.word, []).append(float(value))
+    return np.array([float(np.mean(sorted(values))) for values in of_word.values()])
+
+
+def _element_scores(element_set: VectorSet, scores: Vector) -> Iterator[ElementScore]:
+    elements = element_set.elements or [Element("", "")] * len(scores)
+    for element, value in zip(elements, scores, strict=True):
+        yield ElementScore(element_set.role, element.text, element.word, element.template, float(value))
+
+
+def _matrix(role: str, rows: ArrayLike) -> Matrix:
+    matrix = np.asarray(rows, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise UnitError(f"{role} should be a matrix with one row per element; its shape is {matrix.shape}")
+    return matrix
+
+
+def _check(sets: Sequence[VectorSet]) -> None:
+    """Refuse what has no answer: too few targets, no attributes, different widths, numbers that are none."""
+    width = sets[0].vectors.shape[1]
+    for element_set in sets:
+        least = 2 if element_set.role in "XY" else 1
+        if len(element_set) < least:
+            raise UnitError(
+                f"set {element_set.role} has {len(element_set)} elements; at least {least} are needed"
+            )
+        if element_set.vectors.shape[1] != width:
+            raise UnitError(
+                f"{element_set.role} has {element_set.vectors.shape[1]} dimensions, but X has {width}"
+            )
+        finite = np.isfinite(element_set.vectors).all(axis=1)
+        if not finite.all():
+            row = int(np.argmin(finite))
+            raise UnitError(f"the vector of {element_set.label(row)} holds a NaN or an infinite number")
+
+
+def _name_zero_vector(sets: Sequence[VectorSet]) -> str:
+    for element_set in sets:
+        zero = ~element_set.vectors.any(axis=1)
+        if zero.any():
+            label = element_set.label(int(np.argmax(zero)))
+            return f"the vector of {label} (set {element_set.role}) is zero, so it has no cosine"
+    raise AssertionError("a zero vector was reported, but no set has one")

@@ -1,0 +1,89 @@
+"""Results for a terminal, in the manner of May et al.'s Table 4: effect sizes, marked where significant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rich.table import Table
+
+from weatherglass.results import Result, Run
+
+
+def results_tables(run: Run) -> Iterator[Table]:
+    """One table per measure: tests down, models across."""
+    models = list(dict.fromkeys((result.model, result.options) for result in run.results))
+    for measure in dict.fromkeys(result.measure for result in run.results):
+        rows = [result for result in run.results if result.measure == measure]
+        yield _one_model(measure, rows) if len(models) == 1 else _several_models(measure, rows, models)
+
+
+def caption(run: Run) -> list[str]:
+    """What the marks mean, how large the family is and what was left out."""
+    correction = run.record["correction"]
+    alpha = f"{correction['alpha']:g}"
+    sizes = ", ".join(f"{size} ({name})" for name, size in correction["sizes"].items())
+    starred = sum(result.significance != "" for result in run.results)
+    kept = sum(result.significance == "**" for result in run.results)
+    return [
+        f"* p ≤ {alpha}   ** also after {correction['method']} correction, family of {sizes}",
+        f"{starred} of {len(run.results)} significant, {kept} after correction. "
+        "A result that is not significant does not show that a model is unbiased.",
+    ]
+
+
+def _one_model(measure: str, rows: list[Result]) -> Table:
+    table = Table(title=f"{rows[0].model}   {measure}", title_justify="left", box=None, pad_edge=False)
+    table.add_column("test", no_wrap=True)
+    table.add_column("d", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("p", justify="right", no_wrap=True)
+    by_words = any(result.p_words is not None for result in rows)
+    if by_words:
+        table.add_column("p by words", justify="right", no_wrap=True)
+    table.add_column("X + Y", justify="right", no_wrap=True)
+    table.add_column("direction", overflow="fold")
+    for result in rows:
+        words = [format_p(result.p_words)] if by_words else []
+        sizes = f"{result.num_targ1} + {result.num_targ2}"
+        table.add_row(
+            result.test,
+            format_effect(result.effect_size),
+            result.significance,
+            format_p(result.p_value),
+            *words,
+            sizes,
+            result.direction,
+        )
+    return table
+
+
+def _several_models(measure: str, rows: list[Result], models: list[tuple[str, str]]) -> Table:
+    cells = {(result.test, result.model, result.options): result for result in rows}
+    meaning = {result.test: result.categories for result in rows}
+    table = Table(title=f"effect size d   {measure}", title_justify="left", box=None, pad_edge=False)
+    table.add_column("test", no_wrap=True)
+    for model, _ in models:
+        table.add_column(model, justify="left", overflow="fold", min_width=7)
+    table.add_column("d > 0 means", overflow="fold")
+    for test, (x, y, a, b) in meaning.items():
+        found = [cells.get((test, *model)) for model in models]
+        effects = [f"{format_effect(r.effect_size)}{r.significance}" if r else "failed" for r in found]
+        table.add_row(test, *effects, f"{x} lean to {a}, {y} to {b}")
+    return table
+
+
+def format_effect(d: float | None) -> str:
+    """Two decimals with a true minus sign, as papers print d."""
+    if d is None or math.isnan(d):
+        return "–"
+    return f"{d:5.2f}".replace("-", "−")
+
+
+def format_p(p: float | None) -> str:
+    """Two digits that count: 0.034, 2.6e-10."""
+    if p is None:
+        return ""
+    if p >= 0.0995:
+        return f"{p:.2f}"
+    return f"{p:.1e}".replace("e-0", "e-") if p < 0.001 else f"{p:.2g}"

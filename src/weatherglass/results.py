@@ -1,0 +1,172 @@
+"""What comes out: a Result per test, model and measure, and the Run that holds them with its record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class ElementScore:
+    """s(w, A, B) of one target element."""
+
+    role: str
+    """X or Y."""
+    text: str
+    word: str
+    template: str | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Everything known about one test × model × measure; the fields up to `seconds` are the columns of results.tsv."""
+
+    model: str = ""
+    """The model's spec, which runs it again."""
+    options: str = ""
+    """Every choice made in encoding, defaults included."""
+    test: str = ""
+    p_value: float
+    """Share of the permutations at least as extreme; see p_method."""
+    effect_size: float
+    """d of Caliskan et al.; NaN where all scores are equal."""
+    num_targ1: int
+    """Elements of X that were scored; the next three likewise for Y, A and B."""
+    num_targ2: int
+    num_attr1: int
+    num_attr2: int
+    measure: str
+    permute: str
+    """What was exchanged: elements (the published procedure) or words."""
+    alternative: str
+    ddof: int
+    test_statistic: float
+    """S: the sum of the scores of X less that of Y."""
+    p_low: float | None
+    p_high: float | None
+    p_method: str
+    p_floor: float
+    """The smallest p that sets of this size can reach."""
+    p_words: float | None = None
+    """p with whole words exchanged, for tests with several sentences a word."""
+    effect_size_words: float | None = None
+    ci_low: float | None = None
+    """95 % bootstrap interval of d."""
+    ci_high: float | None = None
+    p_adjusted: float | None = None
+    """p corrected for the family of tests; known only when the plan is complete."""
+    significance: str = ""
+    """* where p ≤ alpha, ** where p_adjusted is too."""
+    oov: str = ""
+    """Words that the model does not know."""
+    seconds: float = 0.0
+
+    p_middle: float
+    """The best single guess of the exact p; for certified bounds p_value is the upper one."""
+    certified: bool
+    """Whether [p_low, p_high] is sure to hold the exact p."""
+    context: str = "word"
+    categories: tuple[str, str, str, str] = ("X", "Y", "A", "B")
+    scores: tuple[ElementScore, ...] = field(default=(), repr=False)
+    """One per target element, in the order of the test."""
+    warnings: tuple[str, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """How the measure came about where that needs saying, such as the covariance estimate of mahalanobis."""
+
+    @property
+    def x_scores(self) -> Vector:
+        """s(w, A, B) of each element of X."""
+        return np.array([score.score for score in self.scores if score.role == "X"])
+
+    @property
+    def y_scores(self) -> Vector:
+        """s(w, A, B) of each element of Y."""
+        return np.array([score.score for score in self.scores if score.role == "Y"])
+
+    @property
+    def direction(self) -> str:
+        """The sign of d in words."""
+        x, y, a, b = self.categories
+        if math.isnan(self.effect_size):
+            return "none: all scores are equal"
+        if self.effect_size == 0:
+            return "none"
+        if self.effect_size < 0:
+            a, b = b, a
+        return f"{x} lean to {a}, {y} to {b}"
+
+    def columns(self) -> dict[str, str]:
+        """The row of results.tsv: numbers in full, what is not known as an empty cell."""
+        return {name: _cell(getattr(self, name)) for name in COLUMNS}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, NaN as None, for the journal and for machines."""
+        record: dict[str, Any] = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        record["scores"] = [[s.role, s.text, s.word, s.template, s.score] for s in self.scores]
+        return record
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Result:
+        """The inverse of `to_json`."""
+        values = dict(record)
+        values["scores"] = tuple(ElementScore(*row) for row in values["scores"])
+        values["categories"] = tuple(values["categories"])
+        values["warnings"] = tuple(values["warnings"])
+        for name in ("effect_size", "test_statistic"):
+            if values[name] is None:
+                values[name] = math.nan
+        return cls(**values)
+
+
+_FIELDS = [f.name for f in fields(Result)]
+COLUMNS: tuple[str, ...] = tuple(_FIELDS[: _FIELDS.index("seconds") + 1])
+"""The nine published columns first, in their order, then ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A unit that could not be computed, and why; the others are not touched by it."""
+
+    model: str
+    test: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Results with the record of how they came about."""
+
+    results: list[Result]
+    failures: list[Failure]
+    record: dict[str, Any]
+    """What run.json says: versions, models, settings, hashes of inputs, words missing, warnings, citations."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader should know before quoting a number."""
+        return list(self.record.get("warnings", []))
+
+
+def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    return str(value).replace("\t", " ").replace("\n", " ").replace("\r", " ")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value
