@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No deadline: the first example may compile. The same examples every time where a failure would block a landing.
+settings.register_profile("weatherglass", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("weatherglass")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -32,7 +32,7 @@ from weatherglass.record import (
 )
 from weatherglass.registry import one_of
 from weatherglass.results import Failure, Result, Run
-from weatherglass.significance.base import ALTERNATIVES, METHODS, Alternative, Budget
+from weatherglass.significance import ALTERNATIVES, METHODS, Alternative, Budget
 
 KEY_VERSION = 1
 """Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""

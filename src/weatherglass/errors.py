@@ -61,3 +61,7 @@ class InterruptedRunError(WeatherglassError):
     """The user stopped the work; what was finished is kept."""
 
     exit_code = 3
+
+
+class SignificanceError(UnitError):
+    """A p-value that the method asked for cannot give."""

@@ -1,4 +1,4 @@
-"""What a test file must be before it is a test: a place for every complaint, and warnings for what only looks odd."""
+"""What a test file must be before it is a test: each complaint with its place, and warnings for oddities."""
 
 from __future__ import annotations
 
@@ -59,20 +59,18 @@ def checked_texts(source: Source, key: str, value: object) -> list[str]:
     if not value:
         raise source.error(key, "is empty; a set needs at least one element (two to be tested)")
     for number, text in enumerate(value, start=1):
-        checked_text(source, key, text, what=f", element {number}:")
+        checked_text(source, key, text, part=f"(element {number}) ")
     return value
 
 
-def checked_text(source: Source, key: str, value: object, what: str = "") -> str:
+def checked_text(source: Source, key: str, value: object, part: str = "") -> str:
     """One text: a string, not blank, without half characters."""
     if not isinstance(value, str):
-        raise source.error(key + what, f"should be text, but is {kind(value)}")
+        raise source.error(key, f"{part}should be text, but is {kind(value)}")
     if not value.strip():
-        raise source.error(key + what, "is blank")
+        raise source.error(key, f"{part}is blank")
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise source.error(
-            key + what, "holds half of a character (a lone surrogate), which no model can read"
-        )
+        raise source.error(key, f"{part}holds half of a character (a lone surrogate)")
     return value
 
 
@@ -80,9 +78,7 @@ def checked_name(source: Source, value: object) -> str:
     """A test's name: it becomes a file name and a cell of a table."""
     name = checked_text(source, "name", value)
     if any(character in "/\\" or not character.isprintable() for character in name) or name.startswith("."):
-        raise source.error(
-            "name", f"{name!r} should be without slashes and control characters, and not begin with a dot"
-        )
+        raise source.error("name", f"{name!r} has a slash or a control character, or begins with a dot")
     return name
 
 

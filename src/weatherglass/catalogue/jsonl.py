@@ -1,4 +1,4 @@
-"""The published form of a test: one JSON object with targ1, targ2, attr1 and attr2, each a category and its examples."""
+"""The published form of a test: a JSON object of targ1, targ2, attr1, attr2, each a category with examples."""
 
 from __future__ import annotations
 

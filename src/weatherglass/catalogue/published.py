@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, cast
 
 from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
@@ -20,7 +20,7 @@ from weatherglass.catalogue.sentences import (
 SENTENCE_PREFIX = "sent-"
 
 
-@lru_cache(maxsize=1)
+@cache
 def published_names() -> tuple[str, ...]:
     """All 46, each word-level test followed by its sentence-level one."""
     names: list[str] = []
@@ -56,7 +56,7 @@ def word_set(name: str, category: str | None = None) -> ElementSet:
     return ElementSet(category or entry["category"], tuple(Element(word, word) for word in entry["words"]))
 
 
-@lru_cache(maxsize=1)
+@cache
 def lexicon() -> Lexicon:
     """Every word of the catalogue with its class, and the forms that the rules do not make."""
     words = table("words")

@@ -1,0 +1,37 @@
+# Each target makes its own virtual environment; a second call finds it ready.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: run test test-all lint benchmarks clean
+
+run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
+	$(BIN)/weatherglass run
+
+test: $(VENV)/installed-dev lint  ## what CI runs
+	$(BIN)/python -m pytest -n 2 -m "not large"
+
+test-all: $(VENV)/installed-dev lint  ## also what needs large downloads or minutes of work
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+benchmarks: $(VENV)/installed-dev  ## print every benchmark's table
+	$(BIN)/python -m benchmarks
+
+$(VENV)/installed-base: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all]" --group dev
+	touch $@ $(VENV)/installed-base
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,51 @@
+"""A user's word-level test to its sentence-level test; unlike the published six, it is never cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from weatherglass.catalogue.association_test import AssociationTest, ElementSet
+from weatherglass.catalogue.checks import distinct, overlaps
+from weatherglass.catalogue.guess import Reading, read_word
+from weatherglass.catalogue.published import SENTENCE_PREFIX
+from weatherglass.catalogue.select import load_test
+from weatherglass.catalogue.sentences import Lexicon, sentences
+from weatherglass.catalogue.toml_form import read_test_file
+from weatherglass.errors import CatalogueError
+
+
+def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Reading]]:
+    """The sentence-level test `sent-NAME`, and how each word was read.
+
+    Raises:
+        CatalogueError: if the test is not word-level, or no template fits a word.
+    """
+    test = load_test(name_or_path)
+    if test.context != "word":
+        raise CatalogueError(f"'{name_or_path}' is not a word-level test: its context is {test.context}")
+    stated = Lexicon({}, {}, {}, {})
+    if Path(name_or_path).suffix.lower() == ".toml":
+        stated = read_test_file(name_or_path).stated
+    readings = {word: read_word(word, stated) for element_set in test.sets for word in element_set.words}
+    sets: list[ElementSet] = []
+    warnings = [warning for warning in test.warnings if warning.startswith("set ")]
+    for role, words in zip("XYAB", test.sets, strict=True):
+        made = (
+            sentence
+            for word in words.words
+            for sentence in sentences(readings[word].forms, readings[word].word_class)
+        )
+        element_set, repeats = distinct(role, words.category, made)
+        sets.append(element_set)
+        warnings += repeats
+    x, y, a, b = sets
+    made_test = AssociationTest(
+        SENTENCE_PREFIX + test.name,
+        targets=(x, y),
+        attributes=(a, b),
+        context="sent",
+        source=f"sentences from {test.name}; templates of May et al. 2019",
+        citation="may2019",
+        warnings=(*warnings, *overlaps(sets)),
+    )
+    return made_test, list(readings.values())

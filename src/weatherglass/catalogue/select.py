@@ -1,0 +1,123 @@
+"""From what the user types (names, globs, files, folders) to tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from glob import glob, has_magic
+from pathlib import Path
+
+from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.catalogue.jsonl import read_jsonl
+from weatherglass.catalogue.published import published_names, published_test
+from weatherglass.catalogue.toml_form import read_toml
+from weatherglass.errors import CatalogueError, UnknownNameError
+from weatherglass.registry import did_you_mean
+
+FILE_KINDS = (".jsonl", ".toml")
+CATALOGUE = "the catalogue"
+
+
+def list_tests(pattern: str = "*") -> list[str]:
+    """The names of the published tests that match a glob, in the order of May et al. 2019, Table 4."""
+    return [name for name in published_names() if fnmatchcase(name, pattern)]
+
+
+def load_test(name_or_path: str | Path) -> AssociationTest:
+    """One test: a published one by name, or one's own by path.
+
+    Raises:
+        UnknownNameError: naming the nearest published test.
+        CatalogueError: if the file is malformed, or a folder is given.
+    """
+    tests = load_tests([str(name_or_path)])
+    if len(tests) != 1:
+        raise CatalogueError(f"'{name_or_path}' stands for {len(tests)} tests, where one is wanted")
+    return tests[0]
+
+
+def load_tests(patterns: Sequence[str | Path]) -> list[AssociationTest]:
+    """Tests by names, globs such as `sent-*`, files, and folders of files; in the order given, each once.
+
+    Raises:
+        UnknownNameError: if a name or glob stands for nothing.
+        CatalogueError: if a file is malformed, a folder has no tests, or two files give tests of one name.
+    """
+    found: dict[str, AssociationTest] = {}
+    places: dict[str, str] = {}
+    for place, name in (hit for pattern in patterns for hit in _resolve(str(pattern))):
+        if place == CATALOGUE:
+            test = published_test(name)
+        elif place in places.values():
+            continue
+        else:
+            test = read_file(name)
+        if places.setdefault(test.name, place) != place:
+            raise CatalogueError(
+                f"two tests are called '{test.name}': in {places[test.name]} and in {place}; rename one"
+            )
+        found.setdefault(test.name, test)
+    return list(found.values())
+
+
+def read_file(path: str | Path) -> AssociationTest:
+    """A test file: .toml is our own form, anything else the published one."""
+    return read_toml(path) if Path(path).suffix.lower() == ".toml" else read_jsonl(path)
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sorts weat2 before weat10."""
+    parts = re.findall(r"\d+|\D+", text)
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+
+def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
+    """What one word of the command line stands for: pairs of a place and a name or path."""
+    path = Path(pattern).expanduser()
+    if pattern in published_names():
+        yield CATALOGUE, pattern
+    elif _exists(path) and path.is_dir():
+        yield from _files_of(path)
+    elif _exists(path):
+        yield str(path.resolve()), str(path)
+    elif has_magic(pattern):
+        yield from _matches(pattern, str(path))
+    elif path.suffix.lower() in FILE_KINDS or "/" in pattern:
+        raise CatalogueError(f"{pattern}: no such file or folder")
+    else:
+        hint = did_you_mean(pattern, published_names())
+        raise UnknownNameError(
+            f"unknown test '{pattern}'{hint} (a test is a name, glob or path; see: weatherglass tests list)"
+        )
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name too long for any file
+        return False
+
+
+def _files_of(folder: Path) -> Iterator[tuple[str, str]]:
+    files = [
+        file
+        for file in folder.iterdir()
+        if file.suffix.lower() in FILE_KINDS and not file.name.startswith(".")
+    ]
+    if not files:
+        raise CatalogueError(f"{folder}: holds no test files ({' or '.join(FILE_KINDS)})")
+    for file in sorted(files, key=lambda file: natural_key(file.name)):
+        yield str(file.resolve()), str(file)
+
+
+def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
+    names = list_tests(pattern)
+    hits = glob(path_pattern)  # noqa: PTH207 - Path.glob refuses absolute patterns
+    paths = [path for path in hits if Path(path).suffix.lower() in FILE_KINDS]
+    if names:
+        yield from ((CATALOGUE, name) for name in names)
+    elif paths:
+        yield from ((str(Path(path).resolve()), path) for path in sorted(paths, key=natural_key))
+    else:
+        raise UnknownNameError(f"no test matches '{pattern}' (see: weatherglass tests list)")

@@ -1,0 +1,236 @@
+"""Our own form of a test, in TOML: sets by name, by words or by sentences, and what is known of the words."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
+from weatherglass.catalogue.checks import (
+    Source,
+    checked_name,
+    checked_text,
+    checked_texts,
+    distinct,
+    kind,
+    overlaps,
+)
+from weatherglass.catalogue.published import set_names, word_set
+from weatherglass.catalogue.sentences import Lexicon, word_classes
+from weatherglass.errors import CatalogueError, UnknownNameError
+from weatherglass.registry import did_you_mean
+
+ROLES = ("X", "Y", "A", "B")
+TEST_KEYS = ("name", "context", "source", "citation", *ROLES, "words")
+SET_KEYS = ("set", "words", "sentences", "category", "class")
+WORDS_KEYS = ("classes", "singular", "plural", "article")
+
+
+@dataclass(frozen=True, slots=True)
+class TestFile:
+    """A test, and what its file says of the words."""
+
+    __test__ = False  # the name is not for pytest
+
+    test: AssociationTest
+    stated: Lexicon
+
+
+def read_toml(path: str | Path) -> AssociationTest:
+    """The test in a TOML file of our own form (docs/tests.md).
+
+    Raises:
+        CatalogueError: naming file, line and key.
+        UnknownNameError: if a set of the catalogue is meant that is not there.
+    """
+    return read_test_file(path).test
+
+
+def read_test_file(path: str | Path) -> TestFile:
+    """The test, with the classes and forms of words that the file states."""
+    source = Source.read(Path(path))
+    content = _parsed(source)
+    _no_other_keys(source, "", content, TEST_KEYS)
+    sets: list[ElementSet] = []
+    warnings: list[str] = []
+    classes: dict[str, str] = {}
+    for role in ROLES:
+        element_set, repeats, set_class = _read_set(source, role, content)
+        sets.append(element_set)
+        warnings += repeats
+        if set_class:
+            classes |= dict.fromkeys(element_set.words, set_class)
+    x, y, a, b = sets
+    stated = _read_words(source, content.get("words", {}), classes, {w for s in sets for w in s.words})
+    test = AssociationTest(
+        checked_name(source, content.get("name", source.path.stem)),
+        targets=(x, y),
+        attributes=(a, b),
+        context=_read_context(source, content, sets),
+        source=checked_text(source, "source", content.get("source", str(source.path))),
+        citation=checked_text(source, "citation", content["citation"]) if "citation" in content else "",
+        warnings=(*warnings, *overlaps(sets)),
+    )
+    return TestFile(test, stated)
+
+
+def to_toml(test: AssociationTest) -> str:
+    """A test in our own form; sentences stand under the word that they were made from."""
+    head = {"name": test.name, "context": test.context, "source": test.source, "citation": test.citation}
+    lines = [f"{key} = {quoted(value)}" for key, value in head.items() if value]
+    for role, element_set in zip(ROLES, test.sets, strict=True):
+        lines += ["", f"[{role}]", f"category = {quoted(element_set.category)}"]
+        if all(element.text == element.word for element in element_set.elements):
+            lines += ["words = [", *_listed(element_set.texts), "]"]
+            continue
+        lines += ["", f"[{role}.sentences]"]
+        for word, elements in _by_word(element_set.elements):
+            lines += [f"{quoted(word)} = [", *_listed(element.text for element in elements), "]"]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> str:
+    """A TOML basic string; JSON's escapes are TOML's too, save that TOML also wants DEL escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _listed(texts: Iterable[str]) -> list[str]:
+    return [f"  {quoted(text)}," for text in texts]
+
+
+def _by_word(elements: Iterable[Element]) -> list[tuple[str, list[Element]]]:
+    grouped: dict[str, list[Element]] = {}
+    for word, run in groupby(elements, key=lambda element: element.word):
+        grouped.setdefault(word, []).extend(run)
+    return list(grouped.items())
+
+
+def _parsed(source: Source) -> dict[str, Any]:
+    try:
+        return tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        place = re.search(r" \(at line (\d+), column \d+\)$", message)
+        line = int(place[1]) if place else source.text.count("\n") + 1
+        reason = message[: place.start()] if place else message.removesuffix(" (at end of document)")
+        raise CatalogueError(f"{source.path}, line {line}: malformed TOML ({reason})") from None
+    except RecursionError:
+        raise CatalogueError(f"{source.path}: malformed TOML (nested too deeply)") from None
+
+
+def _no_other_keys(source: Source, place: str, content: Mapping[str, Any], known: Iterable[str]) -> None:
+    for key in content:
+        if key not in known:
+            hint = did_you_mean(key, known)
+            raise source.error(f"{place}{key}", f"is not a key of a test{hint} (known: {', '.join(known)})")
+
+
+def _read_set(
+    source: Source, role: str, content: Mapping[str, Any]
+) -> tuple[ElementSet, list[str], str | None]:
+    """The set in one role, warnings about it, and the class that is stated for all its words."""
+    if role not in content:
+        raise source.error(role, f"is missing; a test has the sets {', '.join(ROLES)}")
+    entry = {"set": content[role]} if isinstance(content[role], str) else content[role]
+    if not isinstance(entry, dict):
+        raise source.error(role, f"should be a table or the name of a catalogue set, but is {kind(entry)}")
+    _no_other_keys(source, f"{role}.", entry, SET_KEYS)
+    forms = [key for key in SET_KEYS[:3] if key in entry]
+    if len(forms) != 1:
+        raise source.error(
+            role, f"should have one of set, words or sentences, but has {' and '.join(forms) or 'none'}"
+        )
+    word_class = entry.get("class")
+    if word_class is not None:
+        _known_class(source, f"{role}.class", word_class)
+    category = checked_text(source, f"{role}.category", entry["category"]) if "category" in entry else None
+    if forms == ["set"]:
+        return _named_set(source, role, entry["set"], category), [], word_class
+    if category is None:
+        raise source.error(role, "has no category; it names the set in results")
+    elements = (
+        [Element(word, word) for word in checked_texts(source, f"{role}.words", entry["words"])]
+        if forms == ["words"]
+        else _sentence_elements(source, f"{role}.sentences", entry["sentences"])
+    )
+    element_set, repeats = distinct(role, category, elements)
+    return element_set, repeats, word_class
+
+
+def _named_set(source: Source, role: str, name: object, category: str | None) -> ElementSet:
+    known = set_names()
+    if not isinstance(name, str) or name not in known:
+        hint = did_you_mean(str(name), known)
+        where = source.error(role, f"names the set '{name}', which the catalogue does not have")
+        raise UnknownNameError(f"{where}{hint} (see: weatherglass tests sets)")
+    return word_set(name, category)
+
+
+def _sentence_elements(source: Source, key: str, value: object) -> list[Element]:
+    if not isinstance(value, dict):
+        raise source.error(key, f"should be a table of words, each with its sentences, but is {kind(value)}")
+    if not value:
+        raise source.error(key, "is empty; a set needs at least one element (two to be tested)")
+    return [
+        Element(text, checked_text(source, key, word, part="(a word) "))
+        for word, texts in value.items()
+        for text in checked_texts(source, f"{key}.{word}", texts)
+    ]
+
+
+def _read_context(source: Source, content: Mapping[str, Any], sets: Iterable[ElementSet]) -> Context:
+    known = get_args(Context)
+    in_sentences = any(
+        element.text != element.word for element_set in sets for element in element_set.elements
+    )
+    context = content.get("context", "sent" if in_sentences else "word")
+    if context not in known:
+        hint = did_you_mean(str(context), known)
+        raise source.error("context", f"{context!r} is none of {', '.join(known)}{hint}")
+    return cast(Context, context)
+
+
+def _read_words(source: Source, entry: object, classes: dict[str, str], present: set[str]) -> Lexicon:
+    """The table [words], over the classes that the sets state for all their words."""
+    if not isinstance(entry, dict):
+        raise source.error("words", f"should be a table with {', '.join(WORDS_KEYS)}, but is {kind(entry)}")
+    _no_other_keys(source, "words.", entry, WORDS_KEYS)
+    for key in WORDS_KEYS:
+        if not isinstance(entry.get(key, {}), dict):
+            raise source.error(f"words.{key}", f"should be a table, but is {kind(entry[key])}")
+    listed: dict[str, str] = {}
+    for word_class, words in entry.get("classes", {}).items():
+        _known_class(source, "words.classes", word_class)
+        for word in checked_texts(source, f"words.classes.{word_class}", words):
+            if word not in present:
+                raise source.error(
+                    "words.classes", f"names '{word}', which is in no set{did_you_mean(word, present)}"
+                )
+            if listed.setdefault(word, word_class) != word_class:
+                raise source.error(
+                    "words.classes", f"puts '{word}' under {listed[word]} and under {word_class}"
+                )
+    forms = {
+        key: {
+            word: checked_text(source, f"words.{key}.{word}", form)
+            for word, form in entry.get(key, {}).items()
+        }
+        for key in WORDS_KEYS[1:]
+    }
+    for word, article in forms["article"].items():
+        if article not in ("a", "an"):
+            raise source.error(f"words.article.{word}", f"should be a or an, but is '{article}'")
+    return Lexicon({**classes, **listed}, **forms)
+
+
+def _known_class(source: Source, key: str, word_class: object) -> None:
+    known = word_classes()
+    if word_class not in known:
+        hint = did_you_mean(str(word_class), known)
+        raise source.error(key, f"'{word_class}' is no class of words{hint} (known: {', '.join(known)})")

@@ -1,0 +1,51 @@
+"""Many tests, one family: p-values adjusted for multiple testing (METHODS 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.registry import did_you_mean
+
+Correction = Literal["holm", "benjamini-hochberg"]
+CORRECTIONS: tuple[Correction, ...] = ("holm", "benjamini-hochberg")
+
+
+def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int | None = None) -> Vector:
+    """Adjusted p-values, in the order given; a row is significant after correction if its value is ≤ alpha.
+
+    Args:
+        p_values: one p per row; NaN where a row has none. It ranks last, counts in the family and stays NaN.
+        method: "holm" (step-down, family-wise error) or "benjamini-hochberg" (step-up, false discovery rate).
+        family: the size N of the family; larger than the rows at hand where others are missing, which then
+            rank last. By default the number of rows.
+
+    Raises:
+        WeatherglassError: if the family is smaller than the rows, or a p is not in [0, 1].
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    size = len(p) if family is None else family
+    if method not in CORRECTIONS:
+        hint = did_you_mean(method, CORRECTIONS)
+        raise UnknownNameError(f"unknown correction '{method}'{hint} (known: {', '.join(CORRECTIONS)})")
+    if size < len(p):
+        raise WeatherglassError(
+            f"a family of {size} cannot hold the {len(p)} rows at hand; give a larger family"
+        )
+    if ((p < 0) | (p > 1)).any():
+        raise WeatherglassError("p-values to be adjusted lie between 0 and 1")
+    order = np.argsort(p, kind="stable")  # NaN last
+    ranks = np.arange(1, len(p) + 1)
+    if method == "holm":
+        stepped = np.maximum.accumulate(p[order] * (1 + size - ranks))
+    else:
+        ratios = p[order] * size / ranks
+        stepped = np.fmin.accumulate(ratios[::-1])[::-1]
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    adjusted[np.isnan(p)] = np.nan
+    return adjusted

@@ -1,0 +1,117 @@
+"""Scores on a common integer grid, in canonical order, so that equal sums are equal (METHODS 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Vector
+from weatherglass.errors import UnitError
+
+TIE = 1e-12
+"""Scores closer than this share of the largest |s| are one score."""
+SPACING_FIT = 1e-13
+"""How far, as a share of the largest |s|, scores may lie from a common spacing that is taken for theirs."""
+LEAST_SPACING = 1e-7
+"""A common spacing below this share of the largest |s| cannot be told from chance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """The pooled scores of X and Y as integers; only sums of |X| of them matter, so the least one is 0."""
+
+    values: Integers
+    """All n scores, ascending, without a common divisor; n of them cannot overflow."""
+    size: int
+    """|X|."""
+    observed: int
+    """The sum over X."""
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def total(self) -> int:
+        """The sum over X and Y."""
+        return int(self.values.sum())
+
+    @property
+    def constant(self) -> bool:
+        """Whether every partition has the same sum."""
+        return int(self.values[-1]) == 0
+
+    @property
+    def partitions(self) -> int:
+        """How many subsets of size |X| there are."""
+        return math.comb(self.n, self.size)
+
+
+def on_grid(x: Vector, y: Vector) -> Grid:
+    """Sort the scores of X and Y together, merge ties and round them to a common integer grid.
+
+    The grid is the scores' own common spacing where they have one (ranks, counts, decimals), otherwise a
+    power of two fine enough for the last bit of the largest score, or as fine as n scores allow without overflow.
+
+    Raises:
+        UnitError: if a set is empty or a score is not a finite number.
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    scores = np.concatenate([x, y])
+    if not len(x) or not len(y):
+        raise UnitError("a permutation test needs at least one score in X and one in Y")
+    if not np.isfinite(scores).all():
+        raise UnitError("a permutation test needs finite scores; NaN or infinity was given")
+    # A power of two brings the largest |s| into [1/2, 1) without touching a digit.
+    exponent = math.frexp(float(np.abs(scores).max()))[1]
+    scaled = np.ldexp(scores, -exponent)
+    order = np.argsort(scaled, kind="stable")
+    runs, levels = _merge_ties(scaled[order])
+    integers = _common_spacing(levels)
+    if integers is None:
+        bits = min(53, 61 - math.ceil(math.log2(len(scores))))
+        integers = np.rint(np.ldexp(levels, bits)).astype(np.int64)
+    integers = integers - integers[0]
+    divisor = int(np.gcd.reduce(integers))
+    values = (integers // max(divisor, 1))[runs]
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Grid(values, len(x), int(values[rank[: len(x)]].sum()))
+
+
+def _merge_ties(ordered: Vector) -> tuple[Integers, Vector]:
+    """For each sorted score the number of its run of ties, and for each run its one value, the midpoint."""
+    tolerance = TIE * float(np.abs(ordered).max())
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(ordered) > tolerance]))
+    ends = np.concatenate([starts[1:], [len(ordered)]]) - 1
+    runs = np.repeat(np.arange(len(starts)), ends - starts + 1)
+    return runs, ordered[starts] / 2 + ordered[ends] / 2
+
+
+def _common_spacing(levels: Vector) -> Integers | None:
+    """The levels as multiples of their common spacing, or None if they have none that is coarse enough.
+
+    0.1 + 0.2 and 0.3 are a tie to whoever wrote the scores, but not in binary; so the spacing is looked for
+    by Euclid's algorithm on the differences, and believed only if every level fits.
+    """
+    largest = float(np.abs(levels).max())
+    steps = levels - levels[0]
+    spacing = 0.0
+    for step in steps[1:].tolist():
+        larger, smaller = step, spacing
+        while smaller > LEAST_SPACING / 2 * largest:
+            larger, smaller = smaller, abs(math.remainder(larger, smaller))
+        spacing = larger
+        if spacing < LEAST_SPACING * largest:
+            return None
+    if spacing == 0.0:
+        return np.zeros(len(levels), dtype=np.int64)
+    # The widest step, divided by its whole number of spacings, has the smallest relative error.
+    spacing = float(steps[-1]) / round(float(steps[-1]) / spacing)
+    multiples = np.rint(steps / spacing)
+    if np.abs(steps - multiples * spacing).max() > SPACING_FIT * largest:
+        return None
+    integers: Integers = multiples.astype(np.int64)
+    return integers

@@ -1,0 +1,148 @@
+"""Laws of the association test, for arrays."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+
+from weatherglass.arrays import Matrix
+from weatherglass.catalogue.association_test import Element
+from weatherglass.errors import UnitError
+from weatherglass.evaluate import Settings, VectorSet, associate, evaluate
+from weatherglass.association.measure import Measure
+
+Sets = tuple[Matrix, Matrix, Matrix, Matrix]
+
+
+@st.composite
+def vector_sets(draw: st.DrawFn) -> Sets:
+    """X, Y, A, B of a few rows each; some rows equal, since real sets share words."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    width = draw(st.integers(2, 6))
+    sizes = [draw(st.integers(2, 5)), draw(st.integers(2, 5)), draw(st.integers(1, 4)), draw(st.integers(1, 4))]
+    sets = [rng.normal(size=(size, width)) for size in sizes]
+    if draw(st.booleans()):
+        sets[1][0] = sets[0][0]
+    return sets[0], sets[1], sets[2], sets[3]
+
+
+@given(vector_sets())
+def test_swapping_the_targets_negates_effect_and_statistic(sets: Sets) -> None:
+    X, Y, A, B = sets
+    there, back = associate(X, Y, A, B), associate(Y, X, A, B)
+    assert back.effect_size == -there.effect_size
+    assert back.test_statistic == -there.test_statistic
+
+
+@given(vector_sets())
+def test_swapping_the_attributes_negates_effect_and_statistic(sets: Sets) -> None:
+    X, Y, A, B = sets
+    there, back = associate(X, Y, A, B), associate(X, Y, B, A)
+    assert back.effect_size == -there.effect_size
+    assert back.test_statistic == -there.test_statistic
+
+
+@given(vector_sets(), st.randoms(use_true_random=False))
+def test_order_changes_nothing_to_the_last_bit(sets: Sets, random) -> None:  # type: ignore[no-untyped-def]
+    shuffled = [rows[random.sample(range(len(rows)), len(rows))] for rows in sets]
+    first, second = associate(*sets, alternative="two-sided"), associate(*shuffled, alternative="two-sided")
+    assert second.p_value == first.p_value
+    assert second.effect_size == first.effect_size
+    assert second.test_statistic == first.test_statistic
+    assert sorted(second.x_scores) == sorted(first.x_scores)
+
+
+@given(vector_sets(), st.floats(1e-3, 1e3))
+def test_scaling_and_rotating_all_vectors_changes_nothing(sets: Sets, scale: float) -> None:
+    rotation = ortho_group.rvs(sets[0].shape[1], random_state=1) * scale
+    first, turned = associate(*sets), associate(*(rows @ rotation for rows in sets))
+    assert turned.effect_size == pytest.approx(first.effect_size, abs=1e-9)
+    assert turned.p_value == pytest.approx(first.p_value, abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(vector_sets(), st.sampled_from(["greater", "less", "two-sided"]))
+def test_p_is_the_share_of_partitions_counted_one_by_one(sets: Sets, alternative: str) -> None:
+    X, Y, A, B = sets
+    result = associate(X, Y, A, B, alternative=alternative)  # type: ignore[arg-type]
+
+    def cosine(u: Matrix, v: Matrix) -> float:
+        return math.fsum(u * v) / math.sqrt(math.fsum(u * u) * math.fsum(v * v))
+
+    def s(w: Matrix) -> float:
+        return math.fsum(cosine(w, a) for a in A) / len(A) - math.fsum(cosine(w, b) for b in B) / len(B)
+
+    scores = [s(w) for w in [*X, *Y]]
+    sums = [math.fsum(scores[i] for i in chosen) for chosen in combinations(range(len(scores)), len(X))]
+    mean, observed, tie = math.fsum(scores) * len(X) / len(scores), sums[0], 1e-10
+    hits = {
+        "greater": sum(value >= observed - tie for value in sums),
+        "less": sum(value <= observed + tie for value in sums),
+        "two-sided": sum(abs(value - mean) >= abs(observed - mean) - tie for value in sums),
+    }[alternative]
+    assert result.p_value == pytest.approx(hits / len(sums), rel=1e-12)
+    assert result.p_value >= result.p_floor
+    assert result.test_statistic == pytest.approx(observed - (math.fsum(scores) - observed), abs=1e-9)
+
+
+def test_effect_size_of_a_worked_example() -> None:
+    """By hand: cosines to A are 1, .8 and to B 0, .6 and the like; scores X 1, .2, Y -1, -.2."""
+    result = associate([[1, 0], [0.8, 0.6]], [[0, 1], [0.6, 0.8]], A=[[1, 0]], B=[[0, 1]])
+    assert list(result.x_scores) == pytest.approx([1, 0.2])
+    assert list(result.y_scores) == pytest.approx([-1, -0.2])
+    assert result.effect_size == pytest.approx(1.2 / math.sqrt(2.08 / 3))
+    assert result.test_statistic == pytest.approx(2.4)
+    assert result.p_value == pytest.approx(1 / 6)
+
+
+def test_equal_scores_have_no_effect_size_and_p_one() -> None:
+    result = associate([[1, 1], [2, 2]], [[3, 3], [1, 1]], A=[[1, 0]], B=[[0, 1]])
+    assert math.isnan(result.effect_size)
+    assert result.p_value == 1
+
+
+def test_ddof_zero_divides_by_n() -> None:
+    rng = np.random.default_rng(0)
+    sets = [rng.normal(size=(5, 8)) for _ in range(4)]
+    assert associate(*sets, ddof=0).effect_size == pytest.approx(  # type: ignore[arg-type]
+        associate(*sets).effect_size * math.sqrt(10 / 9)  # type: ignore[arg-type]
+    )
+
+
+def test_words_are_averaged_over_their_sentences_before_they_are_permuted() -> None:
+    rng = np.random.default_rng(3)
+
+    def sentences(role: str, words: int) -> VectorSet:
+        elements = tuple(Element(f"{role}{i} {t}", f"{role}{i}") for i in range(words) for t in range(3))
+        return VectorSet(role, rng.normal(size=(len(elements), 5)), elements)
+
+    sets = [sentences("X", 4), sentences("Y", 4), sentences("A", 2), sentences("B", 2)]
+    by_element = next(evaluate(sets, [Measure()], Settings()))
+    by_word = next(evaluate(sets, [Measure()], Settings(permute="words")))
+    means = by_element.x_scores.reshape(4, 3).mean(axis=1), by_element.y_scores.reshape(4, 3).mean(axis=1)
+    sums = [sum(chosen) for chosen in combinations([*means[0], *means[1]], 4)]
+    expected = sum(value >= sums[0] - 1e-12 for value in sums) / len(sums)
+    assert by_element.p_words == by_word.p_value == pytest.approx(expected)
+    assert by_element.effect_size_words == by_word.effect_size
+    assert by_element.p_value != by_word.p_value
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        (([[1.0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), "set X has 1 elements; at least 2"),
+        (([[1.0, 0], [0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), "row 1 of X .* is zero"),
+        (([[1.0, 0], [1, 2]], [[0, np.nan], [1, 1]], [[1, 0]], [[0, 1]]), "row 0 of Y holds a NaN"),
+        (([[1.0, 0], [1, 2]], [[0, 1], [1, 1]], [[1, 0, 0]], [[0, 1]]), "A has 3 dimensions, but X has 2"),
+        (([1.0, 0], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), "X should be a matrix"),
+    ],
+)
+def test_what_has_no_answer_is_refused_by_name(sets: Sets, message: str) -> None:
+    with pytest.raises(UnitError, match=message):
+        associate(*sets)

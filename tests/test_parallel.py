@@ -1,0 +1,58 @@
+"""Units are computed whatever becomes of single ones."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from weatherglass.parallel import THREAD_VARIABLES, LocalProcesses, backend
+
+
+def square_or_fail(number: int) -> int:
+    if number == 3:
+        raise ValueError("three")
+    return number * number
+
+
+def threads_of_worker(_: int) -> list[str]:
+    return [os.environ[name] for name in THREAD_VARIABLES]
+
+
+def die_the_first_time(flag: Path) -> int:
+    if flag.suffix == ".dies" and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
+def always_die(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failing_unit_stops_no_other(jobs: int) -> None:
+    outcomes = {outcome.unit: outcome for outcome in backend(jobs).map(square_or_fail, range(9))}
+    assert {unit: o.value for unit, o in outcomes.items() if unit != 3} == {n: n * n for n in range(9) if n != 3}
+    assert isinstance(outcomes[3].error, ValueError)
+
+
+def test_a_killed_process_loses_no_unit(tmp_path: Path) -> None:
+    units = [tmp_path / "1", tmp_path / "2.dies", tmp_path / "3", tmp_path / "4"]
+    outcomes = list(LocalProcesses(2).map(die_the_first_time, units))
+    assert sorted(outcome.unit for outcome in outcomes) == units
+    assert all(outcome.error is None for outcome in outcomes)
+    assert os.getpid() not in {outcome.value for outcome in outcomes}
+
+
+def test_a_unit_that_always_kills_its_process_is_given_up() -> None:
+    (outcome,) = LocalProcesses(2).map(always_die, [1])
+    assert "died 3 times" in str(outcome.error)
+
+
+def test_processes_share_the_cores() -> None:
+    cores = os.cpu_count() or 1
+    (outcome,) = LocalProcesses(cores).map(threads_of_worker, [0])
+    assert outcome.value == ["1"] * len(THREAD_VARIABLES)
