@@ -19,13 +19,16 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.recurrent import Array, BidirectionalNetwork, by_equal_length, lstm
+from weatherglass.encoders.batches import by_equal_length
+from weatherglass.encoders.recurrent import Array, BidirectionalNetwork, lstm
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.word_lookup import WordLookup
 from weatherglass.encoders.words import SPLITTERS
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.fingerprint import file_hash
 from weatherglass.torch_file import read_torch, state_dict
+
+BATCH: Final = 64
 
 BOUNDARIES: Final = {1: ("<s>", "</s>"), 2: ("<p>", "</p>")}
 
@@ -83,7 +86,7 @@ class InferSentEncoder:
         known = [[word for word in split if word in self.words] for split in self._look_up(texts)]
         sequences = [self._between_boundaries(words) if words else [] for words in known]
         vectors = np.full((len(texts), 2 * network.hidden), np.nan, dtype=np.float32)
-        for rows in by_equal_length([len(sequence) for sequence in sequences]):
+        for rows in by_equal_length([len(sequence) for sequence in sequences], BATCH):
             inputs = np.stack([self.words.vectors(sequences[row]) for row in rows])
             vectors[rows] = network(inputs).max(axis=1)
         return vectors

@@ -15,12 +15,15 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.gensen.checkpoint import BEGIN, END, UNKNOWN, Checkpoint, GenSenModel
 from weatherglass.encoders.gensen.expansion import Expansion
-from weatherglass.encoders.recurrent import Array, by_equal_length
+from weatherglass.encoders.batches import by_equal_length
+from weatherglass.encoders.recurrent import Array
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.word_lookup import WordLookup
 from weatherglass.encoders.words import SPLITTERS
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.fingerprint import file_hash
+
+BATCH: Final = 64
 
 DEFAULT_MODELS: Final = ("nli_large_bothskip_parse", "nli_large_bothskip")
 """What the authors concatenate for their best results; May et al. report the same pair."""
@@ -102,7 +105,7 @@ class GenSenEncoder:
         ]
         width = sum(2 * expanded.model.network.hidden for expanded in models)
         vectors = np.full((len(texts), width), np.nan, dtype=np.float32)
-        for rows in by_equal_length([len(sequence) for sequence in sequences]):
+        for rows in by_equal_length([len(sequence) for sequence in sequences], BATCH):
             batch = [sequences[row] for row in rows]
             vectors[rows] = np.concatenate([self._run(expanded, batch) for expanded in models], axis=1)
         return vectors
