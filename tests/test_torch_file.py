@@ -107,7 +107,11 @@ def test_a_payload_is_refused_by_name_and_does_not_run(torch: Any, tmp_path: Pat
 
 def legacy_file(stored: bytes, keys: list[str], storages: list[bytes]) -> bytes:
     """The old layout, written by hand: what a pickle can say does not depend on which torch is installed."""
-    machine = {"protocol_version": PROTOCOL, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
+    machine = {
+        "protocol_version": PROTOCOL,
+        "little_endian": True,
+        "type_sizes": {"short": 2, "int": 4, "long": 4},
+    }
     head = b"".join(pickle.dumps(part, 2) for part in (MAGIC, PROTOCOL, machine))
     return head + stored + pickle.dumps(keys, 2) + b"".join(storages)
 

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ _DTYPES = {
 class Tensor(np.ndarray[Any, np.dtype[Any]]):
     """A tensor as an array. What a pickle says of gradients and hooks after building it is left out."""
 
-    def __setstate__(self, state: object) -> None:  # type: ignore[override]
+    def __setstate__(self, state: object) -> None:
         """Nothing of the state is wanted, and numpy's own `__setstate__` trusts its input."""
 
 
@@ -105,12 +105,12 @@ class _Storages:
         match reference:
             case ("storage", kind, str(key), str(), int(length)) if callable(kind):
                 return self._get(key, kind, length)
-            case ("storage", kind, str(key), str(), int(length), view) if callable(kind):
-                storage = self._get(key, kind, length)
-                if view is None:
-                    return storage
-                _, start, size = view
-                return storage[start : start + size]
+            case ("storage", kind, str(key), str(), int(length), None) if callable(kind):
+                return self._get(key, kind, length)
+            case ("storage", kind, str(key), str(), int(length), (_, int(start), int(size))) if callable(
+                kind
+            ):
+                return self._get(key, kind, length)[start : start + size]
             case ("module", module, _, _):  # its source code follows, which nobody needs
                 return module
         raise ValueError(f"an unknown reference {reference!r}")
@@ -141,7 +141,7 @@ def _read_zip(file: BinaryIO, path: Path, allowed: Collection[str]) -> object:
 
         storages = _Storages(read, ">" if big else "<")
         with archive.open(pickles[0]) as pickled:
-            return read_pickle(pickled, allowed, _builders(), str(path), storages.refer)
+            return read_pickle(cast(BinaryIO, pickled), allowed, _builders(), str(path), storages.refer)
 
 
 def _read_legacy(file: BinaryIO, path: Path, allowed: Collection[str]) -> object:

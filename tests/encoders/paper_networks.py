@@ -12,12 +12,14 @@ Weights = Mapping[str, NDArray[Any]]
 
 
 def sigmoid(x: NDArray[Any]) -> NDArray[Any]:
-    return 1 / (1 + np.exp(-x))
+    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def lstm_states(words: NDArray[Any], weights: Weights, place: str) -> list[NDArray[Any]]:
     """Hochreiter & Schmidhuber (1997) with forget gates (Gers et al. 2000)."""
-    W, U, b, c = (weights[f"{kind}_{place}"].astype(float) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    W, U, b, c = (
+        weights[f"{kind}_{place}"].astype(float) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
     size = U.shape[1]
     h, cell, states = np.zeros(size), np.zeros(size), []
     for x in words.astype(float):
@@ -30,7 +32,9 @@ def lstm_states(words: NDArray[Any], weights: Weights, place: str) -> list[NDArr
 
 def gru_states(words: NDArray[Any], weights: Weights, place: str) -> list[NDArray[Any]]:
     """Cho et al. (2014), with the reset gate after the recurrent matrix, as in the published checkpoints."""
-    W, U, b, c = (weights[f"{kind}_{place}"].astype(float) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    W, U, b, c = (
+        weights[f"{kind}_{place}"].astype(float) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
     size = U.shape[1]
     (Wr, Wz, Wn), (Ur, Uz, Un) = W.reshape(3, size, -1), U.reshape(3, size, size)
     (br, bz, bn), (cr, cz, cn) = b.reshape(3, size), c.reshape(3, size)

@@ -132,7 +132,9 @@ def test_tokens_can_be_words_blanks_or_the_characters_of_the_released_code(folde
     }.items():
         encoder = load_encoder(f"elmo:{folder}?tokens={tokens}&layers=-1")
         assert encoder.coverage([text])[0].tokens == tuple(split)
-        np.testing.assert_allclose(encoder.encode([text])[0], model.states([split])[-1, 0].mean(axis=0), atol=1e-5)
+        np.testing.assert_allclose(
+            encoder.encode([text])[0], model.states([split])[-1, 0].mean(axis=0), atol=1e-5
+        )
 
 
 def test_a_word_longer_than_the_network_reads_is_cut_and_noted(folder: Path) -> None:

@@ -12,14 +12,31 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.encoders.paper_networks import lstm_states, random_recurrent
+
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.infersent import moses_negation
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError
 
 WIDTH, HIDDEN = 6, 5
-WORDS = ("<s>", "</s>", "<p>", "</p>", "this", "This", "is", "a", "dog", "Emily", "'s", "cat", ".", "do", "n't", "'t")
+WORDS = (
+    "<s>",
+    "</s>",
+    "<p>",
+    "</p>",
+    "this",
+    "This",
+    "is",
+    "a",
+    "dog",
+    "Emily",
+    "'s",
+    "cat",
+    ".",
+    "do",
+    "n't",
+    "'t",
+)
 
 torch = pytest.importorskip("torch", reason="torch writes the checkpoints of this test")
 
@@ -51,13 +68,15 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory, weights: dict[str, Any]
     return path
 
 
-def from_the_paper(words: list[str], vectors: dict[str, Any], weights: dict[str, Any]) -> np.ndarray[Any, Any]:
+def from_the_paper(
+    words: list[str], vectors: dict[str, Any], weights: dict[str, Any]
+) -> np.ndarray[Any, Any]:
     """Conneau et al. (2017): u_i = max over t of [forward h_t, backward h_t]_i."""
     inputs = np.stack([vectors[word] for word in words])
     plain = {name.removeprefix("enc_lstm."): array for name, array in weights.items()}
     forward = lstm_states(inputs, plain, "l0")
     backward = lstm_states(inputs[::-1], plain, "l0_reverse")[::-1]
-    return np.concatenate([np.stack(forward), np.stack(backward)], axis=1).max(axis=0)
+    return np.asarray(np.concatenate([np.stack(forward), np.stack(backward)], axis=1).max(axis=0))
 
 
 def test_a_text_is_the_maximum_over_time_of_the_papers_bilstm(
@@ -85,7 +104,9 @@ def test_a_text_equals_the_maximum_over_time_of_torchs_lstm(
 def test_the_published_size_gives_4096_dimensions(tmp_path: Path, glove: Path) -> None:
     shapes = {"weight_ih": (8192, WIDTH), "weight_hh": (8192, 2048), "bias_ih": (8192,), "bias_hh": (8192,)}
     weights = {
-        f"enc_lstm.{kind}_l0{suffix}": torch.zeros(shape) for kind, shape in shapes.items() for suffix in ("", "_reverse")
+        f"enc_lstm.{kind}_l0{suffix}": torch.zeros(shape)
+        for kind, shape in shapes.items()
+        for suffix in ("", "_reverse")
     }
     torch.save(weights, tmp_path / "large.pkl")
     vectors = load_encoder(f"infersent:{tmp_path / 'large.pkl'}?glove={glove}").encode(["dog", "unheard-of"])
@@ -114,7 +135,9 @@ def test_unknown_words_are_skipped_and_listed(
     expected = from_the_paper(["<s>", "a", "is", "a", "dog", "</s>"], vectors, weights)
     np.testing.assert_allclose(found[0], expected, atol=1e-5)
     assert np.isnan(found[1:]).all()
-    assert [covered.missing for covered in encoder.coverage(["a zinnia is a dog", "zinnia"])] == [("zinnia",)] * 2
+    assert [covered.missing for covered in encoder.coverage(["a zinnia is a dog", "zinnia"])] == [
+        ("zinnia",)
+    ] * 2
 
 
 def test_whitespace_tokens_follow_the_released_code_of_may_et_al(checkpoint: Path, glove: Path) -> None:
@@ -142,11 +165,7 @@ def models_module(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module `models` that the published pickle names, and the backend that old modules carried with them."""
     models = types.ModuleType("models")
 
-    class BLSTMEncoder(torch.nn.Module):  # type: ignore[misc]
-        pass
-
-    BLSTMEncoder.__module__, BLSTMEncoder.__qualname__ = "models", "BLSTMEncoder"
-    models.BLSTMEncoder = BLSTMEncoder  # type: ignore[attr-defined]
+    models.BLSTMEncoder = type("BLSTMEncoder", (torch.nn.Module,), {"__module__": "models"})  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "models", models)
     backend = types.ModuleType("torch.nn.backends.thnn")
 

@@ -11,7 +11,9 @@ from weatherglass.encoders.recurrent import Array, BidirectionalNetwork, Cell, g
 from weatherglass.errors import EncoderError
 
 
-def random_weights(cell: Cell, layers: int, width: int = 5, hidden: int = 4, seed: int = 0) -> dict[str, Array]:
+def random_weights(
+    cell: Cell, layers: int, width: int = 5, hidden: int = 4, seed: int = 0
+) -> dict[str, Array]:
     """Weights named and laid out as torch does, under the prefix `net.`."""
     generator = np.random.default_rng(seed)
     rows = (4 if cell is lstm else 3) * hidden
@@ -20,7 +22,12 @@ def random_weights(cell: Cell, layers: int, width: int = 5, hidden: int = 4, see
         for suffix in ("", "_reverse"):
             place = f"l{layer}{suffix}"
             below = width if layer == 0 else 2 * hidden
-            shapes = {"weight_ih": (rows, below), "weight_hh": (rows, hidden), "bias_ih": (rows,), "bias_hh": (rows,)}
+            shapes = {
+                "weight_ih": (rows, below),
+                "weight_hh": (rows, hidden),
+                "bias_ih": (rows,),
+                "bias_hh": (rows,),
+            }
             for kind, shape in shapes.items():
                 weights[f"net.{kind}_{place}"] = generator.normal(size=shape).astype(np.float32)
     return weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ def packaged() -> Encoder:
 
 
 def test_like_sentences_are_nearer_than_unlike_ones(packaged: Encoder) -> None:
-    vectors = packaged.encode(["The cat sat on the mat.", "A cat was sitting on a rug.", "Interest rates rose again."])
+    vectors = packaged.encode(
+        ["The cat sat on the mat.", "A cat was sitting on a rug.", "Interest rates rose again."]
+    )
     assert vectors.shape == (3, 512)
     # The package gives vectors of unit length, so that a product is a cosine.
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.3
@@ -55,9 +58,11 @@ def test_a_folder_without_a_module_is_refused(tmp_path: Path) -> None:
         load_encoder(f"use:{tmp_path}")
 
 
-def test_without_tensorflow_the_error_ends_with_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_tensorflow_the_error_ends_with_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "saved_model.pb").touch()
-    monkeypatch.setattr("weatherglass.encoders.use.find_spec", lambda name: None)
+    monkeypatch.setattr("weatherglass.encoders.use.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'weatherglass\[use\]'$"):
         load_encoder(f"use:{tmp_path}")
 
@@ -76,12 +81,12 @@ def mean_of_words(tf: Any, texts: Any, table: Any, vectors: Any) -> Any:
 
 
 def expected(*words: str) -> np.ndarray[Any, Any]:
-    return VECTORS[[WORDS.index(word) + 1 if word in WORDS else 0 for word in words]].mean(axis=0)
+    return np.asarray(VECTORS[[WORDS.index(word) + 1 if word in WORDS else 0 for word in words]].mean(axis=0))
 
 
 def write_hub_module(tf: Any, folder: Path, vocabulary: Path, assets_in: str) -> None:
     """TensorFlow 1's hub layout: no tags, signature "default", a vocabulary asset, variables, tfhub_module.pb."""
-    from tensorflow.core.protobuf.saved_model_pb2 import SavedModel  # type: ignore[import-not-found, unused-ignore]
+    protobuf: Any = import_module("tensorflow.core.protobuf.saved_model_pb2")
 
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as session:
@@ -94,7 +99,8 @@ def write_hub_module(tf: Any, folder: Path, vocabulary: Path, assets_in: str) ->
         session.run([v1.global_variables_initializer(), v1.tables_initializer()])
         builder = v1.saved_model.Builder(str(folder))
         signature = v1.saved_model.build_signature_def(
-            {"text": v1.saved_model.build_tensor_info(texts)}, {"default": v1.saved_model.build_tensor_info(output)}
+            {"text": v1.saved_model.build_tensor_info(texts)},
+            {"default": v1.saved_model.build_tensor_info(output)},
         )
         builder.add_meta_graph_and_variables(
             session,
@@ -103,7 +109,7 @@ def write_hub_module(tf: Any, folder: Path, vocabulary: Path, assets_in: str) ->
             assets_collection=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS),
         )
         builder.save()
-    whole_file = SavedModel.FromString((folder / "saved_model.pb").read_bytes())
+    whole_file = protobuf.SavedModel.FromString((folder / "saved_model.pb").read_bytes())
     (module,) = whole_file.meta_graphs
     packed = module.collection_def["saved_model_assets"].any_list.value
     assert len(packed) == 1
@@ -135,24 +141,23 @@ def test_a_hub_module_of_tensorflow_1_is_read(tensorflow: Any, tmp_path: Path, a
 def test_a_saved_model_of_tensorflow_2_is_read(tensorflow: Any, tmp_path: Path, called: str) -> None:
     tf = tensorflow
 
-    class Model(tf.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            keys = tf.constant(WORDS)
-            source = tf.lookup.KeyValueTensorInitializer(keys, tf.range(1, len(WORDS) + 1, dtype=tf.int64))
-            self.table = tf.lookup.StaticHashTable(source, default_value=0)
-            self.vectors = tf.Variable(VECTORS)
+    source = tf.lookup.KeyValueTensorInitializer(
+        tf.constant(WORDS), tf.range(1, len(WORDS) + 1, dtype=tf.int64)
+    )
+    model = tf.Module()
+    model.table = tf.lookup.StaticHashTable(source, default_value=0)
+    model.vectors = tf.Variable(VECTORS)
 
-        def embed(self, texts: Any) -> Any:
-            return mean_of_words(tf, texts, self.table, self.vectors)
+    def embed(texts: Any) -> Any:
+        return mean_of_words(tf, texts, model.table, model.vectors)
 
-    model = Model()
     texts = tf.TensorSpec([None], tf.string)
     folder = tmp_path / "model"
     if called == "as a function":
-        model.__call__ = tf.function(model.embed, input_signature=[texts])
+        model.__call__ = tf.function(embed, input_signature=[texts])
         tf.saved_model.save(model, str(folder))
     else:
-        serving = tf.function(lambda inputs: {"outputs": model.embed(inputs)}, input_signature=[texts])
+        serving = tf.function(lambda inputs: {"outputs": embed(inputs)}, input_signature=[texts])
         tf.saved_model.save(model, str(folder), signatures=serving)
     encoder = load_encoder(f"use:{folder}")
     assert encoder.options == {"layout": "tf2"}

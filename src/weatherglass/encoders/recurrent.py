@@ -32,7 +32,7 @@ class Direction:
     @property
     def hidden(self) -> int:
         """How wide the state is."""
-        return self.hidden_weight.shape[1]
+        return int(self.hidden_weight.shape[1])
 
 
 Cell = Callable[[Array, Direction], Array]
@@ -96,7 +96,7 @@ class BidirectionalNetwork:
         Raises:
             EncoderError: naming `source` and the array that is missing or does not fit.
         """
-        layers = []
+        layers: list[tuple[Direction, Direction]] = []
         while f"{prefix}weight_ih_l{len(layers)}" in weights or not layers:
             below = None if not layers else 2 * layers[-1][0].hidden
             forward, backward = (
@@ -109,7 +109,7 @@ class BidirectionalNetwork:
     @property
     def width(self) -> int:
         """How wide the inputs are."""
-        return self.layers[0][0].input_weight.shape[1]
+        return int(self.layers[0][0].input_weight.shape[1])
 
     @property
     def hidden(self) -> int:
@@ -131,13 +131,20 @@ def _direction(
     def get(kind: str) -> Array:
         name = f"{prefix}{kind}_{place}"
         if name not in weights:
-            raise EncoderError(f"{source}: no array '{name}'; the file holds {', '.join(sorted(weights)[:5])}, …")
+            raise EncoderError(
+                f"{source}: no array '{name}'; the file holds {', '.join(sorted(weights)[:5])}, …"
+            )
         return np.asarray(weights[name], dtype=np.float32)
 
     found = Direction(get("weight_ih"), get("weight_hh"), get("bias_ih"), get("bias_hh"))
     rows = gates * found.hidden
     expected = [(rows, below or found.input_weight.shape[-1]), (rows, found.hidden), (rows,), (rows,)]
-    shapes = [found.input_weight.shape, found.hidden_weight.shape, found.input_bias.shape, found.hidden_bias.shape]
+    shapes = [
+        found.input_weight.shape,
+        found.hidden_weight.shape,
+        found.input_bias.shape,
+        found.hidden_bias.shape,
+    ]
     if shapes != expected:
         raise EncoderError(f"{source}: the arrays '{prefix}…_{place}' are {shapes}, but {expected} would fit")
     return found

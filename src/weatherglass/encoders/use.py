@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ Engine = Callable[[list[str]], NDArray[np.float32]]
 class UseEncoder:
     """Texts as the Universal Sentence Encoder sees them: 512 dimensions."""
 
+    costly: ClassVar[bool] = True
+
     spec: Spec
     layout: str
     """tf1 (a hub module), tf2 (a SavedModel) or the PyPI package and its version."""
@@ -54,7 +56,9 @@ class UseEncoder:
             return cls(spec, f"{PACKAGE} {importlib.metadata.version(PACKAGE)}")
         folder = Path(spec.target)
         if not (folder / "saved_model.pb").is_file():
-            raise SpecError(f"'{spec}': no saved_model.pb in '{folder}'; give the folder of the unpacked module")
+            raise SpecError(
+                f"'{spec}': no saved_model.pb in '{folder}'; give the folder of the unpacked module"
+            )
         if find_spec("tensorflow") is None:
             raise MissingExtraError(f"'{spec}' needs TensorFlow; run: pip install 'weatherglass[use]'")
         return cls(spec, "tf1" if (folder / "tfhub_module.pb").is_file() else "tf2")
@@ -76,12 +80,13 @@ class UseEncoder:
             self._engine = self._load()
         kept = [i for i, text in enumerate(texts) if text.strip()]
         parts = [
-            self._engine([texts[i] for i in kept[start : start + BATCH]]) for start in range(0, len(kept), BATCH)
+            self._engine([texts[i] for i in kept[start : start + BATCH]])
+            for start in range(0, len(kept), BATCH)
         ]
-        if not parts:
-            return np.full((len(texts), 1), np.nan, dtype=np.float32)
-        vectors = np.full((len(texts), parts[0].shape[1]), np.nan, dtype=np.float32)
-        vectors[kept] = np.concatenate(parts)
+        width = (parts[0] if parts else self._engine(["."])).shape[1]
+        vectors = np.full((len(texts), width), np.nan, dtype=np.float32)
+        if parts:
+            vectors[kept] = np.concatenate(parts)
         return vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
@@ -91,7 +96,9 @@ class UseEncoder:
     def notes(self) -> list[str]:
         if self.spec.target:
             return []
-        return [f"'use' without a folder is the multilingual encoder, version 3, as quantised in {self.layout}"]
+        return [
+            f"'use' without a folder is the multilingual encoder, version 3, as quantised in {self.layout}"
+        ]
 
     def _load(self) -> Engine:
         if not self.spec.target:
@@ -155,7 +162,9 @@ def _saved_model(folder: Path) -> Engine:
         found = function(tf.constant(texts))
         if isinstance(found, Mapping):
             if len(found) != 1 and "outputs" not in found:
-                raise EncoderError(f"{folder}: the model returns {', '.join(sorted(found))}; which is the vector?")
+                raise EncoderError(
+                    f"{folder}: the model returns {', '.join(sorted(found))}; which is the vector?"
+                )
             found = found["outputs"] if "outputs" in found else next(iter(found.values()))
         return np.asarray(found, dtype=np.float32)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weatherglass.encoders.tokenise import tokenise
+from weatherglass.encoders.tokenise import treebank
 
 SPLITTERS: dict[str, Callable[[str], list[str]]] = {
-    "words": tokenise,
+    "words": treebank,
     "whitespace": str.split,
     "characters": list,
 }

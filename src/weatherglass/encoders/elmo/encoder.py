@@ -54,7 +54,9 @@ class ElmoEncoder:
         tokens = options.choice("tokens", ("words", "whitespace", "characters"), "words")
         options.done()
         if not Path(spec.target).is_dir():
-            raise SpecError(f"'{spec}': no folder '{spec.target}'; elmo: takes the folder of options and weights")
+            raise SpecError(
+                f"'{spec}': no folder '{spec.target}'; elmo: takes the folder of options and weights"
+            )
         options_file, weights_file = find_files(Path(spec.target))
         network = read_options(options_file)
         layers.numbers(network.layers + 1)

@@ -35,7 +35,9 @@ class ElmoOptions:
 def find_files(folder: Path) -> tuple[Path, Path]:
     """The options and the weights in `folder`; the original downloads have longer names, ending alike."""
     if not folder.is_dir():
-        raise SpecError(f"no folder '{folder}'; elmo: takes the folder that holds options.json and the weights")
+        raise SpecError(
+            f"no folder '{folder}'; elmo: takes the folder that holds options.json and the weights"
+        )
     return _only(folder, "*options.json"), _only(folder, "*weights.hdf5", "*.hdf5", "*.h5")
 
 
@@ -47,7 +49,9 @@ def _only(folder: Path, *patterns: str) -> Path:
             return found[0]
         if found:
             names = ", ".join(path.name for path in found)
-            raise SpecError(f"{folder}: {len(found)} files match {pattern} ({names}); keep one ELMo per folder")
+            raise SpecError(
+                f"{folder}: {len(found)} files match {pattern} ({names}); keep one ELMo per folder"
+            )
     raise SpecError(f"{folder}: no file matches {' or '.join(patterns)}; is this the folder of an ELMo?")
 
 
@@ -129,11 +133,15 @@ def _read(file: h5py.File, name: str, path: Path) -> NDArray[np.float32]:
 def _check_shapes(weights: dict[str, NDArray[np.float32]], options: ElmoOptions, path: Path) -> None:
     characters = weights["char_embed"].shape[0]
     if characters != CHARACTERS:
-        raise EncoderError(f"{path}: char_embed has {characters} rows, but ELMo knows {CHARACTERS} characters")
+        raise EncoderError(
+            f"{path}: char_embed has {characters} rows, but ELMo knows {CHARACTERS} characters"
+        )
     for direction in (0, 1):
         for i in range(options.layers):
             place = f"RNN_{direction}/RNN/MultiRNNCell/Cell{i}/LSTMCell"
             dim, projection = weights[f"{place}/W_P_0"].shape
             found = weights[f"{place}/W_0"].shape
             if found != (2 * projection, 4 * dim):
-                raise EncoderError(f"{path}: {place}/W_0 is {found}, but W_P_0 asks for {(2 * projection, 4 * dim)}")
+                raise EncoderError(
+                    f"{path}: {place}/W_0 is {found}, but W_P_0 asks for {(2 * projection, 4 * dim)}"
+                )

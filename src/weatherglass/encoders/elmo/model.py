@@ -32,7 +32,9 @@ class ElmoModel:
     @classmethod
     def load(cls, options: ElmoOptions, weights_file: Path) -> Self:
         """Read the weights and build the networks."""
-        weights = {name: torch.from_numpy(array) for name, array in read_weights(weights_file, options).items()}
+        weights = {
+            name: torch.from_numpy(array) for name, array in read_weights(weights_file, options).items()
+        }
         return cls(
             options,
             CharacterCnn.from_weights(options, weights),

@@ -13,9 +13,9 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.batches import by_equal_length
 from weatherglass.encoders.gensen.checkpoint import BEGIN, END, UNKNOWN, Checkpoint, GenSenModel
 from weatherglass.encoders.gensen.expansion import Expansion
-from weatherglass.encoders.batches import by_equal_length
 from weatherglass.encoders.recurrent import Array
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.word_lookup import WordLookup
@@ -40,9 +40,8 @@ class ExpandedModel:
         """The model's own vector, else the one carried over from GloVe, else that of <unk>."""
         rows = self.model.rows
         if word not in rows and self.expansion is not None and glove is not None and word in glove:
-            return self.expansion(glove.vectors([word]))[0]
-        own: Array = self.model.embedding[rows.get(word, rows[UNKNOWN])]
-        return own
+            return np.asarray(self.expansion(glove.vectors([word]))[0])
+        return np.asarray(self.model.embedding[rows.get(word, rows[UNKNOWN])])
 
 
 @dataclass(slots=True)
@@ -71,7 +70,9 @@ class GenSenEncoder:
         options.done()
         folder = Path(spec.target)
         if not folder.is_dir():
-            raise SpecError(f"'{spec}': no folder '{spec.target}'; gensen: takes the folder of the checkpoints")
+            raise SpecError(
+                f"'{spec}': no folder '{spec.target}'; gensen: takes the folder of the checkpoints"
+            )
         chosen = [name for name in names.split(",") if name] or _default_models(folder)
         checkpoints = [Checkpoint.named(folder, name) for name in chosen]
         return cls(
@@ -93,7 +94,9 @@ class GenSenEncoder:
         }
 
     def identity(self) -> str:
-        paths = [path for checkpoint in self.checkpoints for path in (checkpoint.weights, checkpoint.vocabulary)]
+        paths = [
+            path for checkpoint in self.checkpoints for path in (checkpoint.weights, checkpoint.vocabulary)
+        ]
         files = [file_hash(path) for path in (*paths, *([self.glove.path] if self.glove else []))]
         return hashlib.sha256(json.dumps(["gensen", files, dict(self.options)]).encode()).hexdigest()
 
@@ -139,7 +142,8 @@ class GenSenEncoder:
 
     def _run(self, expanded: ExpandedModel, batch: list[list[str]]) -> Array:
         embedded = {
-            word: expanded.embed(word, self.glove) for word in dict.fromkeys(word for text in batch for word in text)
+            word: expanded.embed(word, self.glove)
+            for word in dict.fromkeys(word for text in batch for word in text)
         }
         inputs = np.stack([np.stack([embedded[word] for word in text]) for text in batch])
         model = expanded.model
@@ -159,7 +163,9 @@ class GenSenEncoder:
             return None
         shared = [word for word in model.rows if word in glove]
         if not shared:
-            raise EncoderError(f"'{self.spec}': {glove.path} shares no word with the model, so none can be carried over")
+            raise EncoderError(
+                f"'{self.spec}': {glove.path} shares no word with the model, so none can be carried over"
+            )
         own = model.embedding[[model.rows[word] for word in shared]]
         return Expansion.fit(glove.vectors(shared), own)
 
@@ -173,4 +179,6 @@ def _default_models(folder: Path) -> list[str]:
         return found
     if not found:
         raise SpecError(f"{folder}: no file NAME.model; is this the folder of the GenSen checkpoints?")
-    raise SpecError(f"{folder}: several models ({', '.join(found)}); say which, as models=NAME or models=NAME,NAME")
+    raise SpecError(
+        f"{folder}: several models ({', '.join(found)}); say which, as models=NAME or models=NAME,NAME"
+    )
