@@ -18,7 +18,7 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
 
 def clopper_pearson(hits: int, samples: int, confidence: float = 0.99) -> tuple[float, float]:
     """The exact binomial interval of a share of which `hits` of `samples` draws were seen."""
-    from scipy.special import betaincinv  # type: ignore[import-untyped]
+    from scipy.special import betaincinv
 
     outside = (1 - confidence) / 2
     low = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))

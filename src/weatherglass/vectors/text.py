@@ -7,6 +7,7 @@ contain spaces (GloVe 840B has ". . ."): the last d fields of a line are its num
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -59,15 +60,15 @@ def read_text(file: BinaryIO, kept: Kept) -> WordVectors:
         VectorFileError: if this is no file of vectors, is ragged, or has not as many lines as it says.
     """
     blocks = _blocks(file, kept)
-    block = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
-    layout = tell_layout(block, kept)
+    # The first two blocks: the first could be no more than the header.
+    start = b"".join(itertools.islice(blocks, 2)).removeprefix(b"\xef\xbb\xbf")
+    layout = tell_layout(start, kept)
     scan = _Scan(layout, kept)
     if layout.count is not None:
-        block = block[block.index(b"\n") + 1 :]
+        start = start[start.index(b"\n") + 1 :]
         scan.line = 1
-    while block:
+    for block in itertools.chain([start] if start else [], blocks):
         scan.block(block)
-        block = next(blocks, b"")
     if layout.count not in (None, scan.words):
         raise VectorFileError(
             f"{kept.path}: the first line promises {layout.count} words, but {scan.words} follow; "
