@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.cli import tests
+from weatherglass.cli import reproduce, tests
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.add_typer(tests.app, name="tests")
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def main() -> None:
