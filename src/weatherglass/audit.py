@@ -204,6 +204,8 @@ class Audit:
         started = now()
         results: list[Result] = []
         status = "interrupted"
+        if self.folder:
+            self.folder.write_table(self._in_order(), at_once=True)
         try:
             self._compute_all()
             results = judge(self._in_order(), self.plan.correction)

@@ -142,6 +142,10 @@ def test_the_class_of_a_word_is_guessed(word: str, word_class: str) -> None:
         ("small children", "a small child, small children"),
         ("virus", "a virus, viruses"),
         ("lens", "a lens, lenses"),
+        ("specimen", "a specimen, specimens"),
+        ("opera", "an opera, operas"),
+        ("men", "a man, men"),
+        ("mice", "a mouse, mice"),
         ("series", "a series, series"),
         ("mother-in-law", "a mother-in-law, mothers-in-law"),
         ("women of color", "a woman of color, women of color"),
@@ -171,8 +175,8 @@ def test_what_the_file_states_goes_before_every_guess(write_toml: WriteToml) -> 
         [words.plural]
         octopus = "octopodes"
         [words.article]
-        octopus = "the odd"
-        """.replace('"the odd"', '"a"')
+        octopus = "a"
+        """
     )
     made, readings = sentence_test(path)
     assert made.context == "sent"
@@ -218,9 +222,7 @@ def test_listed_guesses_are_in_one_class_and_not_in_the_catalogue() -> None:
 
 @given(word=st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text.strip()))
 def test_any_word_at_all_can_be_read(word: str) -> None:
-    try:
-        reading = read_word(word, NOTHING_STATED)
-    except CatalogueError as error:
-        assert "no sentence template fits it" in str(error)
-    else:
-        assert all(element.word == word for element in sentences(reading.forms, reading.word_class))
+    if word.strip().split()[-1] in table("guesses")["unfit"]["words"]:
+        return  # "they" and its like, tested above
+    reading = read_word(word, NOTHING_STATED)
+    assert all(element.word == word for element in sentences(reading.forms, reading.word_class))

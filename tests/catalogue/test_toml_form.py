@@ -222,3 +222,17 @@ def test_an_unknown_set_names_the_nearest(write_toml: WriteToml) -> None:
     complaint = r"own.toml, line 13: A names the set 'male_name', .*; did you mean 'male_names'\?"
     with pytest.raises(UnknownNameError, match=complaint):
         read_toml(path)
+
+
+def test_the_example_in_the_documentation_is_a_test(write_toml: WriteToml) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tests.md").read_text(encoding="utf-8")
+    examples = [block.partition("```")[0] for block in page.split("```toml\n")[1:]]
+    test_file = read_test_file(write_toml(examples[0] + examples[2]))
+    assert test_file.test.name == "chores"
+    assert test_file.test.targets[0].texts == ("oven", "pan", "dishes", "housework")
+    assert test_file.stated.classes["saw"] == "verb"
+    others = "".join(
+        f'[{role}]\nset = "{name}"\n' for role, name in zip("YAB", ["arts", "career", "family"], strict=True)
+    )
+    own_sentences = read_toml(write_toml(examples[1] + others))
+    assert own_sentences.targets[0].words == ("oven", "oven", "pan", "pan")

@@ -129,20 +129,19 @@ def _engine() -> _Engine:
 
 
 def _singular(word: str) -> str:
-    """The word itself unless it is a plural; the library alone would make "viru" of "virus"."""
+    """The word itself unless it is a plural; the library alone makes "viru" of "virus" and "opus" of "opera"."""
     number = table("guesses")["number"]
-    head = _head(word)
-    known = lexicon()
-    if head in known.classes and head not in known.singular:
-        return word
-    if head.casefold() in (*number["singular"], *number["same_in_both"]) or head.endswith(SINGULAR_ENDINGS):
+    head, known = _head(word), lexicon()
+    looks_plural = head.endswith(("s", "men")) or head in number["irregular_plurals"]
+    is_singular = head in (*number["singular"], *number["same_in_both"]) or head.endswith(SINGULAR_ENDINGS)
+    if not looks_plural or is_singular or (head in known.classes and head not in known.singular):
         return word
     singular = _engine().singular_noun(word)
     return singular if isinstance(singular, str) and singular else word
 
 
 def _plural(singular: str) -> str:
-    if singular.casefold() in table("guesses")["number"]["same_in_both"]:
+    if _head(singular) in table("guesses")["number"]["same_in_both"]:
         return singular
     if not any(letter.islower() for letter in singular):
         return singular + "s"  # CEOs; the library would shout: CEOS
