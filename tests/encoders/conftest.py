@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
 from tests.encoders.tiny_models import build
 
 

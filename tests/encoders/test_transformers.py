@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from tests.encoders.tiny_models import FAMILIES, LAYERS, POSITIONS, SIZE
+
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers import TransformerEncoder
@@ -229,7 +229,7 @@ def test_the_encoder_half_of_an_encoder_decoder_is_used(tmp_path: Path, tiny_mod
 def test_a_mistake_in_the_spec_is_told_before_weights_are_loaded(
     tiny_model: TinyModel, options: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(SpecError, match="^[^\n]*$") as caught:
+    with pytest.raises(SpecError, match=r"^[^\n]*$") as caught:
         encoder(tiny_model("bert"), **options)
     assert message in str(caught.value)
 
@@ -241,7 +241,7 @@ def test_cls_pooling_of_a_model_without_cls_token_is_an_error(tiny_model: TinyMo
 
 def test_a_folder_that_is_no_model_is_told(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    with pytest.raises(SpecError, match="without config.json"):
+    with pytest.raises(SpecError, match=r"without config\.json"):
         encoder(tmp_path)
     with pytest.raises(SpecError, match="no folder"):
         encoder(tmp_path / "absent")
@@ -284,7 +284,7 @@ def test_weights_that_would_run_code_are_refused_and_do_not_run(
     folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
     payload = tmp_path / "it ran"
     pickled_weights(folder, payload)
-    with pytest.raises(UnsafeFileError, match="^[^\n]*$"):
+    with pytest.raises(UnsafeFileError, match=r"^[^\n]*$"):
         encoder(folder).encode(TEXTS)
     assert not payload.exists()
     torch.load(folder / "pytorch_model.bin", weights_only=False)  # our own file: shows that it would have run
@@ -383,7 +383,7 @@ def test_a_hub_name_without_network_is_one_clear_line(
     pytest.importorskip("torch")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")  # nothing listens there
-    with pytest.raises(WeatherglassError, match="^[^\n]*$") as caught:
+    with pytest.raises(WeatherglassError, match=r"^[^\n]*$") as caught:
         encoder(Path("nobody/no-such-model"))
     assert "not in the local Hugging Face cache and the hub cannot be reached" in str(caught.value)
     assert "copy the model's folder" in str(caught.value)

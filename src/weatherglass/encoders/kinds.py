@@ -19,6 +19,8 @@ class Kind:
     """What must be importable beyond the base install."""
     extra: str = ""
     """The extra of weatherglass that brings these packages."""
+    works_in_part: bool = False
+    """Whether some of it works without them."""
 
     @property
     def missing(self) -> list[str]:
@@ -74,6 +76,7 @@ KINDS: dict[str, Kind] = {
         "encodings:encodings.npz",
         ("h5py", "polars"),
         "encodings",
+        works_in_part=True,
     ),
     "openai": Kind(
         "any OpenAI-compatible embeddings endpoint; the key comes from the environment",
