@@ -74,7 +74,7 @@ def run(
     is missing. Exit code 0: done; 2: a mistake in the command or its files; 3: some tests could not be run.
     """
     from weatherglass.audit import run as audit
-    from weatherglass.cli.console import Bar
+    from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.registry import one_of
     from weatherglass.significance.base import ALTERNATIVES
@@ -116,25 +116,18 @@ def run(
 
 def show(finished: Run, folder: Path) -> None:
     """The table on stdout; warnings and failures on stderr."""
-    from weatherglass.cli.console import errors, output
+    from weatherglass.cli.console import screen
     from weatherglass.report.terminal import caption, results_tables
 
-    console = output()
+    console = screen()
     for table in results_tables(finished):
         console.print(table)
-    for line in caption(finished):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Results and record: {folder}", markup=False, highlight=False, soft_wrap=True)
-    notices = errors()
-    for warning in finished.warnings:
-        notices.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
-    for failure in finished.failures:
-        notices.print(
-            f"failed: {failure.test} on {failure.model}: {failure.reason}",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+    for line in [*caption(finished), f"Results and record: {folder}"]:
+        console.print(line, soft_wrap=True)
+    notices = [f"warning: {warning}" for warning in finished.warnings]
+    notices += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]
+    for notice in notices:
+        typer.echo(notice, err=True)
 
 
 def parse_budget(text: str) -> Budget:
