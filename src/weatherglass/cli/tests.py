@@ -39,14 +39,14 @@ def list_command(
     if as_json:
         print_json([_summary(test) for test in tests])
         return
-    screen = screen()
+    console = screen()
     table = _test_table(tests)
-    if _width(table) <= screen.width:
-        screen.print(table)
+    if _width(table) <= console.width:
+        console.print(table)
     else:
         for test in tests:
-            _print_title(test, screen)
-            screen.print(f"    {_pair(test.targets)} | {_pair(test.attributes)}", soft_wrap=True)
+            _print_title(test, console)
+            console.print(f"    {_pair(test.targets)} | {_pair(test.attributes)}", soft_wrap=True)
     _print_warnings(tests)
 
 
@@ -77,11 +77,11 @@ def show_command(
     columns = [[*each.texts, *[""] * (longest - len(each))] for each in test.sets]
     for row in zip(*columns, strict=True):
         table.add_row(*row)
-    screen = screen()
-    _print_title(test, screen)
-    screen.print(table)
+    console = screen()
+    _print_title(test, console)
+    console.print(table)
     if test.citation:
-        screen.print(f"Cite: {catalogue.reference(test.citation)}", soft_wrap=True)
+        console.print(f"Cite: {catalogue.reference(test.citation)}", soft_wrap=True)
     _print_warnings([test])
 
 
@@ -145,11 +145,11 @@ def _width(table: Table) -> int:
     return endless.measure(table).maximum
 
 
-def _print_title(test: AssociationTest, screen: Console) -> None:
+def _print_title(test: AssociationTest, console: Console) -> None:
     from rich.text import Text
 
     title = Text.assemble((test.name, "bold"), f"  {test.context}; {test.source}")
-    screen.print(title, soft_wrap=True)
+    console.print(title, soft_wrap=True)
 
 
 def _roles(test: AssociationTest) -> list[tuple[str, ElementSet]]:
