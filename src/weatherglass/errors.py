@@ -69,3 +69,9 @@ class InterruptedRunError(WeatherglassError):
 
 class SignificanceError(UnitError):
     """A p-value that the method asked for cannot give."""
+
+
+class ClusterError(WeatherglassError):
+    """A cluster that cannot be reached, went away, or does not see what it needs."""
+
+    exit_code = 3
