@@ -109,9 +109,8 @@ def test_the_released_codes_settings_replace_those_of_the_spec(tmp_path: Path) -
 
 
 def test_bert_is_read_as_the_released_code_read_it() -> None:
-    pytest.importorskip("transformers", reason="the kind hf needs it")
     assert released_spec("bert", "hf:bert-large-cased?pooling=cls") == (
-        "hf:bert-large-cased?pooling=first&special_tokens=no&lowercase=yes"
+        "hf:bert-large-cased?pooling=first&layers=-1&special_tokens=no&lowercase=yes"
     )
 
 

@@ -42,7 +42,7 @@ PICKLED_MODEL: Final = (
 """Classes of the models that were published as whole pickled objects; only their weights are taken."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class InferSentEncoder:
     """Texts as the maximum over time of a BiLSTM's states."""
 

@@ -33,7 +33,7 @@ Engine = Callable[[list[str]], NDArray[np.float32]]
 """Texts to vectors, with the model already loaded."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class UseEncoder:
     """Texts as the Universal Sentence Encoder sees them: 512 dimensions."""
 
@@ -97,7 +97,8 @@ class UseEncoder:
         if self.spec.target:
             return []
         return [
-            f"'use' without a folder is the multilingual encoder, version 3, as quantised in {self.layout}"
+            f"'use' without a folder is the multilingual encoder, version 3, as quantised in {self.layout}; "
+            "May et al. used the English DAN encoder, version 2"
         ]
 
     def _load(self) -> Engine:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BATCH: Final = 64
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ElmoEncoder:
     """Texts as ELMo sees them: 1024 dimensions, or three times that with layers=concat."""
 

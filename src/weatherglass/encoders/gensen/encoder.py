@@ -44,7 +44,7 @@ class ExpandedModel:
         return np.asarray(self.model.embedding[rows.get(word, rows[UNKNOWN])])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class GenSenEncoder:
     """Texts as the last states of one GenSen model, or of several side by side."""
 
