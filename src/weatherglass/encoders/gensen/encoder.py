@@ -68,7 +68,7 @@ class GenSenEncoder:
         lowercase = options.flag("lowercase", False)
         pooling = options.choice("pooling", ("last", "max"), "last")
         options.done()
-        folder = Path(spec.target)
+        folder = Path(spec.target).expanduser()
         if not folder.is_dir():
             raise SpecError(
                 f"'{spec}': no folder '{spec.target}'; gensen: takes the folder of the checkpoints"
