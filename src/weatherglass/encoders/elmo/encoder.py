@@ -20,7 +20,6 @@ from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import pool
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.words import SPLITTERS
-from weatherglass.errors import SpecError
 from weatherglass.fingerprint import file_hash
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 BATCH: Final = 64
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ElmoEncoder:
     """Texts as ELMo sees them: 1024 dimensions, or three times that with layers=concat."""
 
@@ -53,11 +52,7 @@ class ElmoEncoder:
         layers = Layers.parse(options.text("layers", "sum"))
         tokens = options.choice("tokens", ("words", "whitespace", "characters"), "words")
         options.done()
-        if not Path(spec.target).is_dir():
-            raise SpecError(
-                f"'{spec}': no folder '{spec.target}'; elmo: takes the folder of options and weights"
-            )
-        options_file, weights_file = find_files(Path(spec.target))
+        options_file, weights_file = find_files(Path(spec.target).expanduser())
         network = read_options(options_file)
         layers.numbers(network.layers + 1)
         return cls(spec, options_file, weights_file, network, pooling, layers, tokens)

@@ -44,7 +44,7 @@ class ExpandedModel:
         return np.asarray(self.model.embedding[rows.get(word, rows[UNKNOWN])])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class GenSenEncoder:
     """Texts as the last states of one GenSen model, or of several side by side."""
 
@@ -68,7 +68,7 @@ class GenSenEncoder:
         lowercase = options.flag("lowercase", False)
         pooling = options.choice("pooling", ("last", "max"), "last")
         options.done()
-        folder = Path(spec.target)
+        folder = Path(spec.target).expanduser()
         if not folder.is_dir():
             raise SpecError(
                 f"'{spec}': no folder '{spec.target}'; gensen: takes the folder of the checkpoints"
