@@ -78,7 +78,9 @@ class Result:
     """One per target element, in the order of the test."""
     warnings: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """How the measure came about where that needs saying, such as the covariance estimate of mahalanobis."""
+    """How the numbers came about where that needs saying: words missing, covariance estimates."""
+    details: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """How far to trust d: interval, leave-one-out, null distribution; empty where it was not asked for."""
 
     @property
     def x_scores(self) -> Vector:
@@ -152,6 +154,14 @@ class Run:
     def warnings(self) -> list[str]:
         """What a reader should know before quoting a number."""
         return list(self.record.get("warnings", []))
+
+
+def word_scores(result: Result) -> list[tuple[str, str, float, int]]:
+    """The mean score of each word's elements: role, word, score, how many elements."""
+    of_word: dict[tuple[str, str], list[float]] = {}
+    for score in result.scores:
+        of_word.setdefault((score.role, score.word), []).append(score.score)
+    return [(role, word, math.fsum(v) / len(v), len(v)) for (role, word), v in of_word.items()]
 
 
 def _cell(value: object) -> str:

@@ -10,9 +10,9 @@ from weatherglass.catalogue.association_test import AssociationTest, Context, El
 if TYPE_CHECKING:
     from weatherglass.catalogue.jsonl import export_test, read_jsonl
     from weatherglass.catalogue.own_sentences import sentence_test
-    from weatherglass.catalogue.published import reference
-    from weatherglass.catalogue.select import list_tests, load_test, load_tests
-    from weatherglass.catalogue.toml_form import read_toml
+    from weatherglass.catalogue.published import list_sets, reference
+    from weatherglass.catalogue.select import list_tests, load_test, load_tests, write_test
+    from weatherglass.catalogue.toml_form import read_toml, to_toml
 
 __all__ = [
     "AssociationTest",
@@ -20,6 +20,7 @@ __all__ = [
     "Element",
     "ElementSet",
     "export_test",
+    "list_sets",
     "list_tests",
     "load_test",
     "load_tests",
@@ -27,16 +28,21 @@ __all__ = [
     "read_toml",
     "reference",
     "sentence_test",
+    "to_toml",
+    "write_test",
 ]
 
 _PLACES = {
     "export_test": "jsonl",
     "read_jsonl": "jsonl",
     "sentence_test": "own_sentences",
+    "list_sets": "published",
     "reference": "published",
     "list_tests": "select",
     "load_test": "select",
     "load_tests": "select",
+    "to_toml": "toml_form",
+    "write_test": "select",
     "read_toml": "toml_form",
 }
 

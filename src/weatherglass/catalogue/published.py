@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
@@ -41,13 +42,26 @@ def published_test(name: str) -> AssociationTest:
         return _test(name, entry, _vignette_sets(entry), entry["context"])
     if name == base:
         return _test(name, entry, (word_set(*_set_and_category(entry[role])) for role in "XYAB"), "word")
-    made = {"source": f"May et al. 2019: the words of {base} in sentences", "cite": "may2019"}
+    made = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019"}
     return _test(name, made, (_sentence_set(entry, role) for role in "XYAB"), "sent")
 
 
-def set_names() -> list[str]:
-    """The names of the catalogue's word sets."""
-    return list(table("sets"))
+@dataclass(frozen=True, slots=True)
+class SetEntry:
+    """A word set of the catalogue in outline."""
+
+    name: str
+    category: str
+    size: int
+    source: str
+
+
+def list_sets() -> list[SetEntry]:
+    """The catalogue's word sets, which a user's test can name."""
+    return [
+        SetEntry(name, entry["category"], len(entry["words"]), entry["source"])
+        for name, entry in table("sets").items()
+    ]
 
 
 def word_set(name: str, category: str | None = None) -> ElementSet:

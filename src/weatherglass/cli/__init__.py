@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
-from weatherglass.cli import tests
+from weatherglass.cli import models, reproduce, tests
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
 app = typer.Typer(
     name="weatherglass",
-    help="How biased is an embedding, and how far can that number be trusted?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run)
 app.add_typer(tests.app, name="tests")
+app.add_typer(reproduce.app, name="reproduce")
+app.command("models")(models.models)
+app.command("try")(models.try_model)
+app.command("encode")(models.encode)
+app.add_typer(models.cache_app, name="cache")
 
 
 def main() -> None:
@@ -30,10 +35,18 @@ def main() -> None:
         sys.exit(error.exit_code)
 
 
-@app.callback()
-def common(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         from weatherglass import __version__
 
         typer.echo(f"weatherglass {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """How biased is an embedding, and how far can that number be trusted?"""

@@ -57,6 +57,13 @@ def run(
     seed: Annotated[int, typer.Option(help="Of the random draws, where there are any.", min=0)] = 0,
     precision: Annotated[float, typer.Option(help="Relative gap of certified bounds.")] = 0.01,
     budget: Annotated[str, typer.Option(help="What one p-value may cost, as seconds,memory.")] = "2s,1GB",
+    covariance: Annotated[
+        str, typer.Option(help="Estimator for mahalanobis: glasso or ledoit-wolf.")
+    ] = "glasso",
+    synonyms: Annotated[
+        str | None,
+        typer.Option(help="For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print results for machines.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
@@ -85,6 +92,8 @@ def run(
                 seed=seed,
                 precision=precision,
                 budget=parse_budget(budget),
+                covariance=covariance,
+                synonyms=synonyms,
                 alpha=alpha,
                 correction=correction,
                 family=family,

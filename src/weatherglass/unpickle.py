@@ -1,0 +1,269 @@
+"""The one reader of pickle files: it builds numbers, arrays, containers and inert records, and runs nothing.
+
+A pickle is a program; `pickle.load` runs whatever function it names. Here a name in the file is looked up in
+a table of builders of our own and never imported. So numpy arrays are rebuilt from their bytes, not by
+numpy's own unpickling functions, and an object of a listed class becomes a `Record`: its name and its state,
+without its code. Everything else is refused before it is called. What the file can reach is sealed: a pickle
+can also *set attributes* on what it holds, and must not change a builder or a class for the next reader.
+
+To read another family of files (torch storages, say), pass `builders={**BUILDERS, ...}`.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.errors import UnsafeFileError, VectorFileError
+
+Builder = Callable[..., object]
+"""Makes a harmless object of the arguments in the file; a TypeError or ValueError means "damaged"."""
+
+DTYPE = re.compile(r"[<>=|]?(b1|i[1248]|u[1248]|f[248]|c8|c16|[SU]\d{1,6})")
+"""The plain types of numbers and texts: no objects, no fields, no void."""
+
+
+def read_pickle(
+    source: Path | BinaryIO,
+    allowed: Collection[str] = (),
+    builders: Mapping[str, Builder] | None = None,
+    name: str = "",
+    outside: Builder | None = None,
+) -> object:
+    """What a pickle file holds, without running any code that it names.
+
+    Args:
+        source: a path, or a file open for reading bytes.
+        allowed: classes as "module.attribute" whose objects are read as `Record`.
+        builders: how each other name is built; `BUILDERS` unless told otherwise.
+        name: what to call the file in errors; its path unless told otherwise.
+        outside: finds what the pickle refers to outside itself, as torch's do; without it such a pickle is refused.
+
+    Raises:
+        UnsafeFileError: naming the first function or class that is neither allowed nor has a builder.
+        VectorFileError: if the file ends early or is no pickle.
+    """
+    if isinstance(source, Path):
+        with source.open("rb") as file:
+            return read_pickle(file, allowed, builders, name or str(source), outside)
+    name = name or str(getattr(source, "name", "pickle"))
+    try:
+        return _Reader(source, allowed, BUILDERS if builders is None else builders, outside).load()
+    except _RefusalError as refusal:
+        only = "only arrays of numbers or texts and plain records are read from pickle files"
+        raise UnsafeFileError(f"{name}: refused, because {refusal}; {only}") from None
+    except OSError:
+        raise
+    except Exception as error:  # A damaged pickle can fail in any opcode, with any of a dozen exceptions.
+        raise VectorFileError(
+            f"{name}: this pickle is cut off or damaged ({type(error).__name__}: {error}); get the file again"
+        ) from None
+
+
+class _RefusalError(Exception):
+    """What the pickle asks for, as in "refused, because …"."""
+
+
+class _Sealed(type):
+    """Classes that a pickle can name but not change."""
+
+    def __setattr__(cls, name: str, value: object) -> Never:
+        raise TypeError(f"a pickle may not set {name} of a class")
+
+
+class Record(metaclass=_Sealed):
+    """An object of an allowed class as it stands in the file: its state, none of its code."""
+
+    __slots__ = ("arguments", "state")
+
+    class_name: ClassVar[str] = ""
+    """The class as "module.attribute"; it is never imported."""
+    arguments: tuple[object, ...]
+    """What its constructor would have been given."""
+    state: dict[str, Any]
+    """Its attributes."""
+
+    def __new__(cls, *arguments: object) -> Record:
+        record = super().__new__(cls)
+        record.arguments = arguments
+        record.state = {}
+        return record
+
+    def __init__(self, *arguments: object) -> None:
+        """Nothing to do: the arguments are kept by `__new__`, which is all that most opcodes call."""
+
+    def __setstate__(self, state: object) -> None:
+        parts = state if isinstance(state, tuple) else (state,)  # (attributes, slots) or just attributes
+        for part in parts:
+            if part is not None:
+                if not isinstance(part, dict):
+                    raise TypeError(f"the state of {self.class_name} is no dict")
+                self.state |= part
+
+
+class _Name:
+    """What a name in the file stands for: callable where it has a builder, and never to be changed."""
+
+    __slots__ = ("_build",)
+
+    def __init__(self, build: Builder) -> None:
+        object.__setattr__(self, "_build", build)
+
+    def __call__(self, *arguments: object) -> object:
+        build: Builder = object.__getattribute__(self, "_build")
+        return build(*arguments)
+
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise TypeError(f"a pickle may not set {name} of a function")
+
+    def __setstate__(self, state: object) -> Never:
+        raise TypeError("a pickle may not set the state of a function")
+
+
+class _Reader(pickle.Unpickler):
+    """An unpickler in which every name goes through our own table."""
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        allowed: Collection[str],
+        builders: Mapping[str, Builder],
+        outside: Builder | None,
+    ) -> None:
+        # Python 2 wrote texts as bytes; latin-1 is the one encoding in which its arrays survive.
+        super().__init__(file, fix_imports=False, encoding="latin1")
+        self._allowed = frozenset(allowed)
+        self._builders = builders
+        self._outside = outside
+        self._found: dict[str, object] = {}
+
+    def find_class(self, module: str, attribute: str) -> Any:
+        name = f"{module}.{attribute}"
+        if name not in self._found:
+            if name in self._allowed:
+                self._found[name] = _Sealed(attribute, (Record,), {"__slots__": (), "class_name": name})
+            elif name in self._builders:
+                self._found[name] = _Name(self._builders[name])
+            else:
+                raise _RefusalError(f"reading this pickle would call {name}")
+        return self._found[name]
+
+    def persistent_load(self, pid: object) -> Any:
+        if self._outside is not None:
+            return self._outside(pid)
+        raise _RefusalError(f"this pickle refers to data outside itself ({pid!r})")
+
+
+class Dtype:
+    """A numpy dtype under construction; numpy's own `__setstate__` trusts its input, so it is not used."""
+
+    __slots__ = ("_code", "_order")
+
+    def __init__(self, code: object, _align: object = False, _copy: object = False) -> None:
+        if not isinstance(code, str) or not DTYPE.fullmatch(code):
+            raise _RefusalError(f"this pickle holds an array of type {code!r}")
+        self._code = code.lstrip("<>=|")
+        self._order = code[0] if code[0] in "<>=|" else "="
+
+    def __setstate__(self, state: object) -> None:
+        # (version, byte order, subarray, names, fields, ...): only the order is wanted.
+        if not isinstance(state, tuple) or len(state) < 5 or state[2:5] != (None, None, None):
+            raise _RefusalError("this pickle holds an array with fields")
+        if state[1] not in ("<", ">", "=", "|"):
+            raise TypeError(f"{state[1]!r} is no byte order")
+        self._order = state[1]
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The dtype itself."""
+        return np.dtype(self._order + self._code)
+
+
+class PickledArray(np.ndarray[Any, np.dtype[Any]]):
+    """An array that is filled from its bytes, with its size checked; `np.asarray` makes it a plain one."""
+
+    def __setstate__(self, state: object) -> None:
+        if not isinstance(state, tuple) or len(state) not in (4, 5):
+            raise TypeError("the state of an array has five parts")
+        shape, dtype, fortran, data = state[-4:]
+        checked = array_from_bytes(data, dtype, shape)
+        content = data if isinstance(data, bytes) else bytes(checked.data)
+        # The stub of numpy asks for np.bool, numpy itself for bool.
+        super().__setstate__((1, checked.shape, checked.dtype, bool(fortran), content))  # type: ignore[arg-type]
+
+
+def array_from_bytes(data: object, dtype: object, shape: object, order: object = "C") -> NDArray[Any]:
+    """The array of this shape whose memory is `data`.
+
+    Raises:
+        TypeError, ValueError: if the parts are not what they should be or do not fit together.
+    """
+    if isinstance(data, str):  # Python 2, read as latin-1
+        data = data.encode("latin1")
+    if not isinstance(dtype, Dtype) or not isinstance(data, bytes | bytearray):
+        raise TypeError("an array needs a dtype and bytes")
+    if not isinstance(shape, tuple) or not all(isinstance(n, int) and n >= 0 for n in shape):
+        raise TypeError(f"{shape!r} is no shape of an array")
+    if order not in ("C", "F") or math.prod(shape) * dtype.numpy.itemsize != len(data):
+        raise ValueError(f"{len(data)} bytes do not fill an array of shape {shape}")
+    if not data:
+        return np.zeros(shape, dtype.numpy)
+    return np.frombuffer(data, dtype.numpy).reshape(shape, order="F" if order == "F" else "C")
+
+
+def _empty_array(_type: object, _shape: object, _code: object) -> PickledArray:
+    return PickledArray((0,), np.int8)
+
+
+def _scalar(dtype: object, data: object = b"") -> object:
+    return array_from_bytes(data, dtype, ()).item()
+
+
+def _latin1_bytes(text: object, encoding: object) -> bytes:
+    """How protocol 2 writes bytes."""
+    if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
+        raise TypeError("bytes are written as latin-1 text")
+    return text.encode("latin1")
+
+
+def _no_bytes() -> bytes:
+    """How protocols 0 to 2 write empty bytes: `bytes()`."""
+    return b""
+
+
+def _plain_object(cls: object, base: object, state: object) -> Record:
+    """How protocols 0 and 1 write an object: `copyreg._reconstructor(cls, object, None)`."""
+    if not isinstance(cls, type) or not issubclass(cls, Record) or state is not None:
+        raise TypeError(f"{cls!r} on {base!r} is no plain object")
+    return cls()
+
+
+def _no_call(*_: object) -> Never:
+    raise TypeError("a class is named in the file, not an object of it")
+
+
+# numpy.core and __builtin__ have had two names; a pickle keeps the name of its day.
+BUILDERS: Mapping[str, Builder] = {
+    **{f"numpy.{core}.multiarray._reconstruct": _empty_array for core in ("core", "_core")},
+    **{f"numpy.{core}.multiarray.scalar": _scalar for core in ("core", "_core")},
+    **{f"numpy.{core}.numeric._frombuffer": array_from_bytes for core in ("core", "_core")},
+    "numpy.dtype": Dtype,
+    **{f"numpy.{name}": _no_call for name in ("ndarray", "float32", "float64")},
+    **{f"{builtins}.set": set for builtins in ("builtins", "__builtin__")},
+    **{f"{builtins}.frozenset": frozenset for builtins in ("builtins", "__builtin__")},
+    **{f"{builtins}.bytes": _no_bytes for builtins in ("builtins", "__builtin__")},
+    **{f"{builtins}.object": _no_call for builtins in ("builtins", "__builtin__")},
+    "collections.OrderedDict": OrderedDict,
+    "_codecs.encode": _latin1_bytes,
+    "copyreg._reconstructor": _plain_object,
+    "copy_reg._reconstructor": _plain_object,
+}
+"""What every pickle of numbers may name, as "module.attribute"."""

@@ -1,0 +1,118 @@
+"""Word-vector files: read only the words that are wanted, in whichever format the content turns out to be.
+
+word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, each also compressed with gzip;
+.npz and .safetensors.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from weatherglass.errors import VectorFileError
+from weatherglass.vectors.binary import is_binary, read_binary
+from weatherglass.vectors.kept import Kept, WordVectors
+from weatherglass.vectors.text import read_text
+
+__all__ = ["WordVectors", "check_file", "files_of", "read_vectors"]
+
+HEAD = 2**16
+"""Bytes from which the format is told; enough for one line of 5 000 numbers."""
+
+GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
+EMPTY_ZIP = b"PK\x05\x06"
+PICKLE = tuple(bytes([0x80, protocol]) for protocol in (2, 3, 4, 5))
+
+OTHERS = {
+    b"\xba\x16\x4f\x2f": "a binary model of fastText; its vectors are in the .vec file",
+    b"\x89HDF": "an HDF5 file; if it holds encodings, name it as encodings:FILE",
+    b"\x93NUMPY": "a bare array without words; save words and vectors together as .npz",
+    b"BZh": "compressed with bzip2; unpack it first",
+    b"\xfd7zXZ": "compressed with xz; unpack it first",
+}
+"""How files that are no word vectors begin, and what to do with them."""
+
+
+def check_file(path: Path) -> None:
+    """Refuse what cannot be a file of vectors, without reading it.
+
+    Raises:
+        VectorFileError: if there is no such file, or it is a folder, empty or unreadable.
+    """
+    try:
+        if path.is_dir():
+            raise VectorFileError(f"{path}: this is a folder; name the file of vectors in it")
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise VectorFileError(f"{path}: the file is empty")
+    except OSError as error:
+        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself and those beside it that belong to it: gensim's arrays, the words of a .safetensors file."""
+    words = path.name.removesuffix(".safetensors") + ".words.json"
+    names = (f"{path.name}.vectors.npy", f"{path.name}.syn0.npy", words)
+    return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
+
+
+def read_vectors(path: Path, words: Collection[str]) -> WordVectors:
+    """The vectors of those of `words` that the file has.
+
+    Only wanted words are parsed and kept: memory is that of the words, not of the file (a format that stores
+    one compressed or pickled array has to unpack it). A word that occurs twice has its first vector.
+
+    Raises:
+        VectorFileError: if the file is missing, no file of vectors, cut off or ragged, or if a wanted word
+            has a number that is not finite. Errors name the file and the line or the word.
+        UnsafeFileError: if reading it would run code.
+    """
+    check_file(path)
+    try:
+        with path.open("rb") as file:
+            compressed = file.read(2) == GZIP
+        with _open(path, compressed) as stream:
+            head = stream.read(HEAD)
+        if not head:
+            raise VectorFileError(f"{path}: the file is empty")
+        return _read(path, compressed, head, words)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise VectorFileError(f"{path}: the gzip file is cut off or damaged ({error})") from None
+    except OSError as error:
+        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def _open(path: Path, compressed: bool) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path) if compressed else path.open("rb"))
+
+
+def _read(path: Path, compressed: bool, head: bytes, words: Collection[str]) -> WordVectors:
+    """Tell the format from the first bytes and read the file."""
+    for start, what in OTHERS.items():
+        if head.startswith(start):
+            raise VectorFileError(f"{path}: this is {what}")
+    if not compressed and head.startswith((ZIP, EMPTY_ZIP)):
+        from weatherglass.vectors.arrays import read_npz
+
+        return read_npz(path, Kept(path, words))
+    if not compressed and _is_safetensors(head, path.stat().st_size):
+        from weatherglass.vectors.arrays import read_safetensors
+
+        return read_safetensors(path, Kept(path, words))
+    with _open(path, compressed) as stream:
+        if head.startswith(PICKLE):
+            from weatherglass.vectors.gensim import read_gensim
+
+            return read_gensim(stream, Kept(path, words))
+        if is_binary(head):
+            return read_binary(stream, Kept(path, words))
+        return read_text(stream, Kept(path, words, noun="line"))
+
+
+def _is_safetensors(head: bytes, size: int) -> bool:
+    """Eight bytes with the length of a header, which is JSON."""
+    return int.from_bytes(head[:8], "little") <= size - 8 and head[8:9] == b"{"

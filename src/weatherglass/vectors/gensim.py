@@ -1,0 +1,75 @@
+"""Vectors as gensim saves them (`KeyedVectors.save`): a pickle, with large arrays in .npy files beside it.
+
+gensim itself is not needed: the pickle is read as inert records. Files of gensim 1 to 4 are known.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.unpickle import Record, read_pickle
+from weatherglass.vectors.arrays import keep_rows
+from weatherglass.vectors.kept import Kept, WordVectors
+
+KEYED_VECTORS = tuple(
+    f"gensim.models.keyedvectors.{name}"
+    for name in ("KeyedVectors", "Word2VecKeyedVectors", "EuclideanKeyedVectors")
+)
+RECORDS = (*KEYED_VECTORS, "gensim.models.keyedvectors.Vocab", "gensim.models.word2vec.Vocab")
+
+WORDS = ("index_to_key", "index2word", "index2entity")
+VECTORS = ("vectors", "syn0")
+"""What the attributes have been called, newest first."""
+
+
+def read_gensim(file: BinaryIO, kept: Kept) -> WordVectors:
+    """Read the wanted words of a saved `KeyedVectors`.
+
+    Raises:
+        UnsafeFileError: if the pickle holds anything else, such as a whole model.
+        VectorFileError: if words and vectors are missing or do not fit.
+    """
+    try:
+        record = read_pickle(file, RECORDS, name=str(kept.path))
+    except UnsafeFileError as error:
+        if "would call gensim." in str(error):
+            remedy = "of a gensim model only the vectors are read; save them with: model.wv.save(path)"
+            raise UnsafeFileError(f"{error}; {remedy}") from None
+        raise
+    if not isinstance(record, Record) or record.class_name not in KEYED_VECTORS:
+        raise VectorFileError(f"{kept.path}: this pickle does not hold gensim's KeyedVectors")
+    return keep_rows(_words(record, kept.path), _vectors(record, kept.path), kept, "gensim KeyedVectors")
+
+
+def _words(record: Record, path: Path) -> list[str]:
+    for name in WORDS:
+        words = record.state.get(name)
+        if isinstance(words, list):
+            return [str(word) for word in words]
+    raise VectorFileError(f"{path}: these KeyedVectors have no list of words ({' or '.join(WORDS)})")
+
+
+def _vectors(record: Record, path: Path) -> NDArray[Any]:
+    for name in VECTORS:
+        vectors = record.state.get(name)
+        if isinstance(vectors, np.ndarray):
+            return np.asarray(vectors)
+        if name in (record.state.get("__numpys") or ()):
+            return _array_beside(path.with_name(f"{path.name}.{name}.npy"), path)
+    raise VectorFileError(f"{path}: these KeyedVectors have no array of vectors ({' or '.join(VECTORS)})")
+
+
+def _array_beside(beside: Path, path: Path) -> NDArray[Any]:
+    """An array that gensim put into a file of its own; mapped, so that only the wanted rows are read."""
+    if not beside.is_file():
+        raise VectorFileError(f"{path}: its numbers are in {beside.name}, which should lie beside it")
+    try:
+        array: NDArray[Any] = np.load(beside, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise VectorFileError(f"{beside}: no array can be read from it ({error})") from None
+    return array

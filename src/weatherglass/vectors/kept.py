@@ -1,0 +1,83 @@
+"""The words that are taken out of a file of vectors, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.errors import VectorFileError
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectors:
+    """Vectors of the words that were asked for and found."""
+
+    matrix: NDArray[np.float32]
+    """One row per word, as in the file."""
+    rows: Mapping[str, int]
+    """The row of each word, in the order of the file."""
+    format: str
+    """What the content was recognised as, such as "word2vec binary"."""
+    duplicates: int = 0
+    """How many further entries these words had; the first one counts."""
+
+    @property
+    def width(self) -> int:
+        """The number of dimensions."""
+        return int(self.matrix.shape[1])
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.rows
+
+    def __getitem__(self, word: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self.matrix[self.rows[word]]
+        return vector
+
+
+class Kept:
+    """Collects the wanted entries of one file and refuses numbers that are none.
+
+    Words are compared as bytes, so entries that are no valid text do no harm unless they are wanted.
+    """
+
+    def __init__(self, path: Path, words: Collection[str], noun: str = "word") -> None:
+        self.path = path
+        self.wanted = {to_bytes(word): word for word in words}
+        self._noun = noun
+        self._vectors: dict[bytes, NDArray[np.float32]] = {}
+        self._duplicates = 0
+
+    def keep(self, word: bytes, vector: NDArray[Any], place: int) -> None:
+        """Take one wanted entry; `place` counts from 1 and stands in errors.
+
+        Raises:
+            VectorFileError: if a number is not finite in float32.
+        """
+        if word in self._vectors:
+            self._duplicates += 1
+            return
+        with np.errstate(over="ignore"):
+            row = np.array(vector, dtype=np.float32)
+        if not np.isfinite(row).all():
+            number = int(np.flatnonzero(~np.isfinite(row))[0])
+            where = f"{self.path}, {self._noun} {place} ('{self.wanted[word]}')"
+            raise VectorFileError(f"{where}: number {number + 1} is {vector[number]}, which is not finite")
+        self._vectors[word] = row
+
+    def finish(self, width: int, format: str) -> WordVectors:
+        """What was collected."""
+        matrix = np.empty((len(self._vectors), width), dtype=np.float32)
+        for row, vector in enumerate(self._vectors.values()):
+            matrix[row] = vector
+        rows = {self.wanted[word]: row for row, word in enumerate(self._vectors)}
+        return WordVectors(matrix, rows, format, self._duplicates)
+
+
+def to_bytes(word: str) -> bytes:
+    """A word as it stands in a file; a lone surrogate is legal in Python and simply not found."""
+    return word.encode("utf-8", "surrogatepass")

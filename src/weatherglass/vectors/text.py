@@ -1,0 +1,213 @@
+"""Vectors as lines of text: word2vec and fastText .vec (first line "words dimensions"), GloVe (no such line).
+
+The file is scanned, not parsed: numpy finds the line ends and counts the separators of every line, so that a
+ragged line is noticed wherever it is, and only the lines of wanted words are turned into numbers. A word may
+contain spaces (GloVe 840B has ". . ."): the last d fields of a line are its numbers, the rest is the word.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.errors import VectorFileError
+from weatherglass.vectors.kept import Kept, WordVectors
+
+BLOCK = 2**20
+"""Bytes read at a time; larger blocks fall out of the processor's cache and are slower."""
+
+LONGEST_LINE = 64 * 2**20
+SAMPLE = 1000
+"""Lines from which the number of dimensions is told."""
+
+HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
+"""The first line of a word2vec file: how many words, how many dimensions."""
+
+SPACE, NEWLINE = ord(" "), ord("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the lines of one file are made."""
+
+    width: int
+    """Numbers on a line."""
+    separators: int
+    """Spaces on a usual line; word2vec and fastText end each line with one."""
+    tabs: bool
+    """Whether tabs separate fields, too."""
+    count: int | None
+    """How many words the first line promises, where it does."""
+
+    @property
+    def expected(self) -> str:
+        """Where the width is known from, for messages."""
+        source = "most lines have" if self.count is None else "the first line promises"
+        return f"{source} {self.width}"
+
+
+def read_text(file: BinaryIO, kept: Kept) -> WordVectors:
+    """Scan lines of text for the wanted words.
+
+    Raises:
+        VectorFileError: if this is no file of vectors, is ragged, or has not as many lines as it says.
+    """
+    blocks = _blocks(file, kept)
+    # The first two blocks: the first could be no more than the header.
+    start = b"".join(itertools.islice(blocks, 2)).removeprefix(b"\xef\xbb\xbf")
+    layout = tell_layout(start, kept)
+    scan = _Scan(layout, kept)
+    if layout.count is not None:
+        start = start[start.index(b"\n") + 1 :]
+        scan.line = 1
+    for block in itertools.chain([start] if start else [], blocks):
+        scan.block(block)
+    if layout.count not in (None, scan.words):
+        raise VectorFileError(
+            f"{kept.path}: the first line promises {layout.count} words, but {scan.words} follow; "
+            "the file may be cut off"
+        )
+    return kept.finish(layout.width, "GloVe text" if layout.count is None else "word2vec text")
+
+
+def _blocks(file: BinaryIO, kept: Kept) -> Iterator[bytes]:
+    """The file in pieces of whole lines, each ended by a newline."""
+    rest = b""
+    while piece := file.read(BLOCK):
+        cut = piece.rfind(b"\n") + 1
+        if cut:
+            yield rest + piece[:cut]
+            rest = piece[cut:]
+        else:
+            rest += piece
+        if len(rest) > LONGEST_LINE:
+            raise VectorFileError(f"{kept.path}: this is no file of word vectors (a line of over 64 MB)")
+    if rest:
+        yield rest + b"\n"
+
+
+def tell_layout(block: bytes, kept: Kept) -> Layout:
+    """The layout, from the first lines.
+
+    Raises:
+        VectorFileError: if these are not words followed by numbers.
+    """
+    header = HEADER.match(block)
+    lines = [line for line in block.split(b"\n", SAMPLE)[:SAMPLE] if line.strip()]
+    if not lines:
+        raise VectorFileError(f"{kept.path}: this is no file of word vectors (its first lines are blank)")
+    if header and not _is_vector_of_one(lines):
+        count, width = int(header[1]), int(header[2])
+        lines = lines[1:]
+    else:
+        count, width = None, Counter(len(_fields(line)) - 1 for line in lines).most_common(1)[0][0]
+    usual = next((line for line in lines if len(_fields(line)) == width + 1), b"")
+    if count is None and not has_numbers(usual, width):
+        raise VectorFileError(f"{kept.path}: this is no file of word vectors ({_begins(lines[0])})")
+    tabs = b"\t" in usual
+    separators = usual.count(b" ") + (usual.count(b"\t") if tabs else 0)
+    return Layout(width, separators, tabs, count)
+
+
+def _is_vector_of_one(lines: list[bytes]) -> bool:
+    """Whether "5 3" is the word 5 with one number, and not a header: the next line is such a pair, too."""
+    return len(lines) > 1 and len(_fields(lines[1])) == 2 and _fields(lines[0])[1] != b"1"
+
+
+def _fields(line: bytes) -> list[bytes]:
+    return line.rstrip(b" \t\r").replace(b"\t", b" ").split(b" ")
+
+
+def has_numbers(line: bytes, width: int) -> bool:
+    """Whether this line is a word with `width` numbers."""
+    fields = _fields(line)
+    return 1 <= width < len(fields) and all(_is_number(field) for field in fields[-width:])
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _begins(line: bytes) -> str:
+    start = line.strip()[:40].decode("utf-8", "replace")
+    page = "; it looks like a web page" if start.lower().startswith(("<!doctype", "<html", "<?xml")) else ""
+    return f"it begins with {start!r}{page}"
+
+
+class _Scan:
+    """Goes over the blocks and counts lines and words."""
+
+    def __init__(self, layout: Layout, kept: Kept) -> None:
+        self.layout = layout
+        self.kept = kept
+        self.line = 0
+        self.words = 0
+        # A wanted word may itself contain spaces; its line is recognised by the part before the first.
+        self._first_fields = {word.partition(b" ")[0] for word in kept.wanted}
+
+    def block(self, block: bytes) -> None:
+        """Check the shape of every line and keep the wanted ones."""
+        if self.layout.tabs:
+            block = block.replace(b"\t", b" ")
+        characters = np.frombuffer(block, np.uint8)
+        ends = np.flatnonzero(characters == NEWLINE)
+        starts = np.concatenate(([0], ends[:-1] + 1))
+        self.words += len(ends)
+        self._check(block, characters, starts, ends)
+        first_fields, find, start = self._first_fields, block.find, 0
+        for number, end in enumerate(ends.tolist(), start=self.line + 1):
+            space = find(b" ", start, end)
+            if space > start and block[start:space] in first_fields:
+                self._keep(block[start:end], number)
+            start = end + 1
+        self.line += len(ends)
+
+    def _check(
+        self,
+        block: bytes,
+        characters: NDArray[np.uint8],
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+    ) -> None:
+        """Look closer at the lines that have an unusual number of separators."""
+        separators = np.add.reduceat(characters == SPACE, starts, dtype=np.int32)
+        for line in np.flatnonzero(separators != self.layout.separators).tolist():
+            content = block[starts[line] : ends[line]]
+            if content.strip():
+                self._split(content, self.line + line + 1)
+            else:
+                self.words -= 1
+
+    def _keep(self, line: bytes, number: int) -> None:
+        word, numbers = self._split(line, number)
+        if word in self.kept.wanted:
+            self.kept.keep(word, numbers, number)
+
+    def _split(self, line: bytes, number: int) -> tuple[bytes, NDArray[np.float64]]:
+        """The word and the numbers of one line."""
+        width = self.layout.width
+        fields = line.rstrip(b" \r").split(b" ")
+        surplus = fields[1:-width]
+        # "New York 0.1 …" is a word with a space, "York 0.2 0.1 …" has a number too many.
+        if len(fields) <= width or (surplus and all(b"." in x and _is_number(x) for x in surplus)):
+            raise VectorFileError(
+                f"{self.kept.path}, line {number}: {len(fields) - 1} numbers, but {self.layout.expected}"
+            )
+        word = b" ".join(fields[:-width])
+        try:
+            return word, np.array([float(field) for field in fields[-width:]])
+        except ValueError:
+            wrong = next(field for field in fields[-width:] if not _is_number(field))
+            shown = wrong[:40].decode("utf-8", "replace")
+            raise VectorFileError(f"{self.kept.path}, line {number}: {shown!r} is not a number") from None
