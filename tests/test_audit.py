@@ -285,7 +285,7 @@ def test_the_effect_sizes_of_word2vec_match_caliskan_2017(news_vectors: Path) ->
 def vector_file(tmp_path: Path) -> Path:
     """Word vectors for the words of the published tests, in GloVe's form."""
     tests = [wg.load_test(name) for name in wg.list_tests("weat*")]
-    words = dict.fromkeys(word for test in tests for word in test.texts)
+    words = dict.fromkeys(word for test in tests for text in test.texts for word in text.split())
     common = ["this", "that", "there", "here", "is", "are", "a", "an", "the", "it", "they", "'s", "."]
     rng = np.random.default_rng(11)
     path = tmp_path / "vectors.txt"

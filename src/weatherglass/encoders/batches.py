@@ -24,3 +24,12 @@ def by_length(lengths: Sequence[int], most_texts: int, most_tokens: int) -> Iter
         count = max(1, min(most_texts, most_tokens // width))
         yield order[start : start + count]
         start += count
+
+
+def by_equal_length(lengths: Sequence[int], batch_size: int) -> Iterator[Integers]:
+    """Positions of texts that have the very same length, so that nothing is padded; empty texts are in no batch."""
+    sizes = np.asarray(lengths, dtype=np.int64)
+    for length in np.unique(sizes[sizes > 0])[::-1]:
+        alike = np.flatnonzero(sizes == length)
+        for start in range(0, len(alike), batch_size):
+            yield alike[start : start + batch_size]
