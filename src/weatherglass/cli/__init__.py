@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.cli import models, tests
+from weatherglass.cli import models, reliability, tests
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -23,6 +23,7 @@ app.command("models")(models.models)
 app.command("try")(models.try_model)
 app.command("encode")(models.encode)
 app.add_typer(models.cache_app, name="cache")
+app.add_typer(reliability.app, name="reliability")
 
 
 def main() -> None:

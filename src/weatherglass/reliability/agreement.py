@@ -115,12 +115,14 @@ def consistency(squares: MeanSquares, level: float = LEVEL) -> Estimates:
     return Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high))
 
 
-def cronbach_alpha(tables: Tables, items: str = "items", level: float = LEVEL) -> Estimates:
+def cronbach_alpha(
+    tables: Tables, items: str = "items", cases: str = "cases", level: float = LEVEL
+) -> Estimates:
     """alpha of each table, cases × items: k/(k−1) · (1 − Σ var(item) / var(sum)); interval of Feldt 1965."""
     from scipy.special import fdtri
 
     n, k = tables.shape[-2:]
-    if reason := too_few("base pairs" if items != "base pairs" else "words", n) or too_few(items, k):
+    if reason := too_few(cases, n) or too_few(items, k):
         return Estimates.none(tables.shape[:-2], reason)
     with np.errstate(divide="ignore", invalid="ignore"):
         of_items, of_sum = tables.var(-2, ddof=1).sum(-1), tables.sum(-1).var(-1, ddof=1)
