@@ -233,3 +233,41 @@ def _interruptible(folder: Path) -> Iterator[None]:
         raise InterruptedRunError(
             f"stopped; what was finished is in {folder}, and the same command goes on from there"
         ) from None
+
+
+def du2021(
+    corpus: Annotated[list[str], typer.Argument(metavar="[NAME=]PATH…", help="The corpora, one or more.")],
+    folder: Folder = Path("du2021"),
+    seeds: Annotated[int, typer.Option(help="How many; the paper has 32.", min=2)] = 32,
+    share: Annotated[float, typer.Option(help="Of the lines of each corpus, evenly spread.")] = 1.0,
+    dimensions: Annotated[int, typer.Option(help="The paper has 300.", min=2)] = 300,
+    jobs: Jobs = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
+    from rich.table import Table
+
+    from weatherglass.cli.console import Bar, output
+    from weatherglass.parallel import backend
+    from weatherglass.reliability.conduct import conduct
+    from weatherglass.reproduce.du2021 import correlations, study, verdicts
+
+    named = {name or Path(source).name.split(".")[0]: Path(source) for name, source in map(_named, corpus)}
+    with _interruptible(folder), Bar(quiet) as bar:
+        conducted = conduct(study(named, seeds, share, dimensions), folder, backend(jobs), bar)
+    if not quiet:
+        print_claims(conducted.tables)
+        table = Table(
+            "base pairs", "algorithm", "rules", "ours", "reproduction", "original", title="Pearson's r"
+        )
+        for row in correlations(conducted.tables):
+            numbers = (row.ours, row.reproduced, row.original)
+            table.add_row(
+                row.pairs, row.algorithm, row.rules, *("–" if r is None else f"{r:.3f}" for r in numbers)
+            )
+        console = output()
+        console.print(table)
+        for verdict in verdicts(conducted.tables):
+            console.print(str(verdict), soft_wrap=True, highlight=False)
+    typer.echo(f"page: {conducted.page}")
+    _report_failures(conducted.failures)

@@ -63,8 +63,10 @@ def assess_study(
             parts.setdefault(table, []).extend(rows)
     parts["pearson"] = [*parts.get("pearson", []), *_pearson_everywhere(assessments)]
     tables = {name: table_of(rows) for name, rows in parts.items()}
+    without = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
     if assessments:
-        tables["claims"] = table_of(claims(tables["summary"], tables["consistency_queries"]))
+        verdicts = claims(tables["summary"], tables["consistency_queries"], without)
+        tables["claims"] = table_of(verdicts)
     return tables
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from weatherglass.reliability.assess import Columns
+from weatherglass.reliability.assess import Columns, Condition
 from weatherglass.reliability.scores import RATERS
 
 if TYPE_CHECKING:
@@ -29,8 +30,14 @@ def size_of_alpha(value: float) -> str:
     return "not acceptable" if value < 0.70 else "acceptable"
 
 
-def claims(summary: pl.DataFrame, consistency: pl.DataFrame) -> list[Columns]:
-    """Every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised."""
+def claims(
+    summary: pl.DataFrame, consistency: pl.DataFrame, without: Sequence[Condition] = ()
+) -> list[Columns]:
+    """Every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
+
+    Args:
+        without: Conditions of which no base pair occurs, so that they have no rows in the tables.
+    """
     import polars as pl
 
     rows: list[Columns] = []
@@ -47,6 +54,10 @@ def claims(summary: pl.DataFrame, consistency: pl.DataFrame) -> list[Columns]:
     for row in medians.iter_rows(named=True):
         value = float("nan") if row["alpha"] is None else row["alpha"]
         rows.append(_row(CONSISTENCY, row, row["rule"], value, row["note"]))
+    for condition in without:
+        rows += [
+            _row(claim, condition.columns(), "–", float("nan"), "no base pair occurs") for claim in STATEMENTS
+        ]
     order = list(STATEMENTS)
     return sorted(rows, key=lambda row: (row["pairs"], order.index(row["claim"])))
 

@@ -61,17 +61,20 @@ def panels(
     ):
         figure = Figure(figsize=(1.2 + 4.2 * len(values), 3.9), layout="constrained")
         legend: Legend = []
+        first: Axes | None = None
         for number, panel in enumerate(values):
-            axes = figure.add_subplot(1, len(values), number + 1)
+            axes = figure.add_subplot(1, len(values), number + 1, sharey=first)
+            first = first or axes
             legend = draw(axes, rows.filter(pl.col(by) == panel).to_dicts())
-            axes.axhline(threshold, color="#666666", linewidth=0.8, linestyle="--", zorder=0)
+            axes.axhline(threshold, color="#666666", linewidth=0.8, linestyle="--", zorder=1)
             axes.set_title(panel, fontsize=10)
             axes.grid(axis="y", color="#dddddd", linewidth=0.6)
             axes.set_axisbelow(True)
-            low, _ = axes.get_ylim()
-            axes.set_ylim(max(low, bottom) if bottom is not None else min(low, 0.0), 1.02)
             if number == 0:
                 axes.set_ylabel(unit)
+        assert first is not None
+        low = min(first.get_ylim()[0], 0.0)
+        first.set_ylim(low if bottom is None else max(low, bottom), 1.02)
         _legend(figure, legend)
         figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     yield Drawing(name, title, caption, figure)
