@@ -105,7 +105,7 @@ def train(
     quiet: Quiet = False,
 ) -> None:
     """Encode the corpora and train the embeddings, each stored as soon as it is finished."""
-    from weatherglass.cli.console import Bar
+    from weatherglass.cli.bar import Bar
     from weatherglass.parallel import backend
     from weatherglass.reliability.study import study_folder, train_study
 
@@ -129,7 +129,7 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """Score every word of the embeddings that are there, by every rule and base pair."""
-    from weatherglass.cli.console import Bar
+    from weatherglass.cli.bar import Bar
     from weatherglass.parallel import backend
     from weatherglass.reliability.study import brought_groups, score_study, study_folder, trained_groups
 
@@ -188,7 +188,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _conduct(study: Study, folder: Path, jobs: int, quiet: bool, train: bool) -> None:
-    from weatherglass.cli.console import Bar
+    from weatherglass.cli.bar import Bar
     from weatherglass.parallel import backend
     from weatherglass.reliability.conduct import conduct
 
@@ -202,17 +202,14 @@ def _conduct(study: Study, folder: Path, jobs: int, quiet: bool, train: bool) ->
 
 def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
     """How many base pairs occur, and the claims with their medians and verdicts."""
-    from rich.table import Table
+    from weatherglass.cli.console import plain_table, screen
 
-    from weatherglass.cli.console import output
-
-    console = output()
+    console = screen()
     for row in tables["pairs"].iter_rows(named=True):
         console.print(
-            f"{row['pairs']}, {row['corpus']}, {row['algorithm']}: {row['present']} of {row['of']} base pairs occur",
-            markup=False,
+            f"{row['pairs']}, {row['corpus']}, {row['algorithm']}: {row['present']} of {row['of']} base pairs occur"
         )
-    table = Table("claim", "base pairs", "corpus", "algorithm", "by", "median", "verdict", "")
+    table = plain_table("claim", "base pairs", "corpus", "algorithm", "by", "median", "verdict", "")
     for row in tables["claims"].iter_rows(named=True) if "claims" in tables else ():
         median = "–" if row["median"] != row["median"] else f"{row['median']:.2f}"
         names = (row["claim"], row["pairs"], row["corpus"], row["algorithm"], row["by"])
@@ -245,9 +242,8 @@ def du2021(
     quiet: Quiet = False,
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
-    from rich.table import Table
-
-    from weatherglass.cli.console import Bar, output
+    from weatherglass.cli.bar import Bar
+    from weatherglass.cli.console import screen
     from weatherglass.parallel import backend
     from weatherglass.reliability.conduct import conduct
     from weatherglass.reproduce.du2021 import correlations, study, verdicts
@@ -265,9 +261,10 @@ def du2021(
             table.add_row(
                 row.pairs, row.algorithm, row.rules, *("–" if r is None else f"{r:.3f}" for r in numbers)
             )
-        console = output()
+        console = screen()
+        console.print("\nPearson's r between rules, over the vocabularies of all corpora")
         console.print(table)
         for verdict in verdicts(conducted.tables):
-            console.print(str(verdict), soft_wrap=True, highlight=False)
+            console.print(str(verdict), soft_wrap=True)
     typer.echo(f"page: {conducted.page}")
     _report_failures(conducted.failures)
