@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.downloads import from_wheel
 
 # No deadline: the first example may compile. The same examples every time where a failure would block a landing.
 settings.register_profile("weatherglass", deadline=None, derandomize="CI" in os.environ)
@@ -21,3 +22,9 @@ def shared() -> Path:
     if not (SHARED / "reference").is_dir():
         pytest.skip("the reference data (../shared) is not here")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def news_vectors() -> Path:
+    """13 013 words of word2vec GoogleNews, saved with gensim 3; skipped where they cannot be downloaded."""
+    return from_wheel("wefe==1.0.1", "wefe/datasets/data/test_model.kv")

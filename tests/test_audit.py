@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.models import HashedEncoder
 
 import weatherglass as wg
-from tests.models import HashedEncoder
 from weatherglass.catalogue import load_test
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
 from weatherglass.evaluate import associate
@@ -59,7 +59,8 @@ def test_a_run_gives_what_the_arrays_give() -> None:
     encoder = HashedEncoder()
     (result,) = wg.run(encoder, tests="weat8").results
     test = load_test("weat8")
-    expected = associate(*(encoder.encode(element_set.texts) for element_set in test.sets))
+    X, Y, A, B = (encoder.encode(element_set.texts) for element_set in test.sets)
+    expected = associate(X, Y, A, B)
     assert (result.effect_size, result.p_value) == (expected.effect_size, expected.p_value)
     assert [score.text for score in result.scores] == [*test.sets[0].texts, *test.sets[1].texts]
 
@@ -102,7 +103,8 @@ def test_the_record_says_how_the_numbers_came_about(tmp_path: Path) -> None:
 
 def test_an_unknown_word_is_dropped_and_listed() -> None:
     full, partial = (
-        wg.run(encoder, tests="weat7").results[0] for encoder in (HashedEncoder(), HashedEncoder(unknown=["math"]))
+        wg.run(encoder, tests="weat7").results[0]
+        for encoder in (HashedEncoder(), HashedEncoder(unknown=["math"]))
     )
     assert (full.num_targ1, partial.num_targ1, partial.num_targ2) == (8, 7, 8)
     assert partial.oov == "math"
@@ -136,7 +138,9 @@ def test_a_second_run_computes_nothing(tmp_path: Path, vector_file: Path) -> Non
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"ddof": 0}, {"alternative": "less"}, {"permute": "words"}])
-def test_other_settings_are_other_results(tmp_path: Path, vector_file: Path, change: dict[str, object]) -> None:
+def test_other_settings_are_other_results(
+    tmp_path: Path, vector_file: Path, change: dict[str, object]
+) -> None:
     wg.run(str(vector_file), tests="weat6", folder=tmp_path)
     wg.run(str(vector_file), tests="weat6", folder=tmp_path, **change)  # type: ignore[arg-type]
     assert len((tmp_path / "journal.jsonl").read_text().splitlines()) == 2
@@ -186,7 +190,18 @@ def test_two_runs_in_one_folder_do_not_mix(tmp_path: Path) -> None:
 
 def test_a_run_killed_at_any_moment_goes_on_where_it_stopped(tmp_path: Path, vector_file: Path) -> None:
     folder = tmp_path / "killed"
-    command = [sys.executable, "-m", "weatherglass", "run", str(vector_file), "-t", "*weat*", "-o", str(folder), "-q"]
+    command = [
+        sys.executable,
+        "-m",
+        "weatherglass",
+        "run",
+        str(vector_file),
+        "-t",
+        "*weat*",
+        "-o",
+        str(folder),
+        "-q",
+    ]
     for delay in (0.0, 0.02, 0.05, 0.1):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         journal = folder / "journal.jsonl"
@@ -270,12 +285,15 @@ def test_the_effect_sizes_of_word2vec_match_caliskan_2017(news_vectors: Path) ->
 def vector_file(tmp_path: Path) -> Path:
     """Word vectors for the words of the published tests, in GloVe's form."""
     tests = [wg.load_test(name) for name in wg.list_tests("weat*")]
-    words = dict.fromkeys(word for test in tests for word in test.texts)
-    common = "this that there here is are was a an the it they these those person people name thing things 's .".split()
+    words = dict.fromkeys(word for test in tests for text in test.texts for word in text.split())
+    common = ["this", "that", "there", "here", "is", "are", "a", "an", "the", "it", "they", "'s", "."]
     rng = np.random.default_rng(11)
     path = tmp_path / "vectors.txt"
     rows = rng.normal(size=(len(words) + len(common), 12))
-    lines = (f"{word} {' '.join(f'{x:.5f}' for x in row)}" for word, row in zip([*words, *common], rows, strict=True))
+    lines = (
+        f"{word} {' '.join(f'{x:.5f}' for x in row)}"
+        for word, row in zip([*words, *common], rows, strict=True)
+    )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     os.utime(path, (1, 1))
     return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 from weatherglass.arrays import Matrix
+from weatherglass.association.measure import Measure
 from weatherglass.catalogue.association_test import Element
 from weatherglass.errors import UnitError
-from weatherglass.evaluate import Settings, VectorSet, associate, evaluate
-from weatherglass.association.measure import Measure
+from weatherglass.evaluate import Settings, associate, evaluate
+from weatherglass.results import Result
+from weatherglass.vector_sets import VectorSet
 
 Sets = tuple[Matrix, Matrix, Matrix, Matrix]
 
@@ -25,11 +28,20 @@ def vector_sets(draw: st.DrawFn) -> Sets:
     """X, Y, A, B of a few rows each; some rows equal, since real sets share words."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     width = draw(st.integers(2, 6))
-    sizes = [draw(st.integers(2, 5)), draw(st.integers(2, 5)), draw(st.integers(1, 4)), draw(st.integers(1, 4))]
+    sizes = [
+        draw(st.integers(2, 5)),
+        draw(st.integers(2, 5)),
+        draw(st.integers(1, 4)),
+        draw(st.integers(1, 4)),
+    ]
     sets = [rng.normal(size=(size, width)) for size in sizes]
     if draw(st.booleans()):
         sets[1][0] = sets[0][0]
     return sets[0], sets[1], sets[2], sets[3]
+
+
+def two_sided(X: Matrix, Y: Matrix, A: Matrix, B: Matrix) -> Result:
+    return associate(X, Y, A, B, alternative="two-sided")
 
 
 @given(vector_sets())
@@ -49,9 +61,9 @@ def test_swapping_the_attributes_negates_effect_and_statistic(sets: Sets) -> Non
 
 
 @given(vector_sets(), st.randoms(use_true_random=False))
-def test_order_changes_nothing_to_the_last_bit(sets: Sets, random) -> None:  # type: ignore[no-untyped-def]
+def test_order_changes_nothing_to_the_last_bit(sets: Sets, random: Random) -> None:
     shuffled = [rows[random.sample(range(len(rows)), len(rows))] for rows in sets]
-    first, second = associate(*sets, alternative="two-sided"), associate(*shuffled, alternative="two-sided")
+    first, second = two_sided(*sets), two_sided(*shuffled)
     assert second.p_value == first.p_value
     assert second.effect_size == first.effect_size
     assert second.test_statistic == first.test_statistic
@@ -93,7 +105,7 @@ def test_p_is_the_share_of_partitions_counted_one_by_one(sets: Sets, alternative
 
 def test_effect_size_of_a_worked_example() -> None:
     """By hand: cosines to A are 1, .8 and to B 0, .6 and the like; scores X 1, .2, Y -1, -.2."""
-    result = associate([[1, 0], [0.8, 0.6]], [[0, 1], [0.6, 0.8]], A=[[1, 0]], B=[[0, 1]])
+    result = associate([[1.0, 0], [0.8, 0.6]], [[0, 1.0], [0.6, 0.8]], A=[[1, 0]], B=[[0, 1]])
     assert list(result.x_scores) == pytest.approx([1, 0.2])
     assert list(result.y_scores) == pytest.approx([-1, -0.2])
     assert result.effect_size == pytest.approx(1.2 / math.sqrt(2.08 / 3))
@@ -109,10 +121,9 @@ def test_equal_scores_have_no_effect_size_and_p_one() -> None:
 
 def test_ddof_zero_divides_by_n() -> None:
     rng = np.random.default_rng(0)
-    sets = [rng.normal(size=(5, 8)) for _ in range(4)]
-    assert associate(*sets, ddof=0).effect_size == pytest.approx(  # type: ignore[arg-type]
-        associate(*sets).effect_size * math.sqrt(10 / 9)  # type: ignore[arg-type]
-    )
+    X, Y, A, B = (rng.normal(size=(5, 8)) for _ in range(4))
+    expected = associate(X, Y, A, B).effect_size * math.sqrt(10 / 9)
+    assert associate(X, Y, A, B, ddof=0).effect_size == pytest.approx(expected)
 
 
 def test_words_are_averaged_over_their_sentences_before_they_are_permuted() -> None:

@@ -35,7 +35,9 @@ def always_die(_: int) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_unit_stops_no_other(jobs: int) -> None:
     outcomes = {outcome.unit: outcome for outcome in backend(jobs).map(square_or_fail, range(9))}
-    assert {unit: o.value for unit, o in outcomes.items() if unit != 3} == {n: n * n for n in range(9) if n != 3}
+    assert {unit: o.value for unit, o in outcomes.items() if unit != 3} == {
+        n: n * n for n in range(9) if n != 3
+    }
     assert isinstance(outcomes[3].error, ValueError)
 
 

@@ -17,7 +17,7 @@ from weatherglass.encode import Encodings, Ledger, encode_texts, vector_sets
 from weatherglass.encoders import DEFAULT_MODEL, load_encoder
 from weatherglass.encoders.base import Encoder, ModelEncoder
 from weatherglass.errors import OutputError, UnitError, WeatherglassError
-from weatherglass.evaluate import PERMUTE, Settings, VectorSet, evaluate
+from weatherglass.evaluate import PERMUTE, Settings, evaluate
 from weatherglass.folder import RunFolder
 from weatherglass.judge import Correction, family_sizes, judge
 from weatherglass.parallel import Backend, backend
@@ -33,6 +33,7 @@ from weatherglass.record import (
 from weatherglass.registry import one_of
 from weatherglass.results import Failure, Result, Run
 from weatherglass.significance import ALTERNATIVES, METHODS, Alternative, Budget
+from weatherglass.vector_sets import VectorSet
 
 KEY_VERSION = 1
 """Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""
@@ -203,6 +204,8 @@ class Audit:
         started = now()
         results: list[Result] = []
         status = "interrupted"
+        if self.folder:
+            self.folder.write_table(self._in_order(), at_once=True)
         try:
             self._compute_all()
             results = judge(self._in_order(), self.plan.correction)
@@ -333,7 +336,7 @@ def evaluate_unit(unit: Unit) -> list[Result]:
                 options=unit.options,
                 test=unit.test.name,
                 context=unit.test.context,
-                categories=tuple(element_set.category for element_set in unit.test.sets),
+                categories=unit.test.categories,
                 oov=", ".join(unit.ledger.words()),
                 warnings=(*unit.warnings, *result.warnings),
                 notes={**notes, **result.notes},

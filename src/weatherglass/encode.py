@@ -13,9 +13,9 @@ from weatherglass.catalogue.association_test import AssociationTest, Element, El
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.errors import EncoderError, UnitError
-from weatherglass.evaluate import VectorSet
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
+from weatherglass.vector_sets import VectorSet
 
 CHUNK = 512
 """Texts of a costly model in one unit of work, the same whatever the backend, so that batches are the same too."""

@@ -5,18 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.arrays import Vector
 from weatherglass.association.effect import effect_size, sum_difference
 from weatherglass.association.measure import Measure
 from weatherglass.catalogue.association_test import Element
 from weatherglass.errors import UnitError, ZeroVectorError
 from weatherglass.results import ElementScore, Result
 from weatherglass.significance.base import Alternative, Budget, Significance
+from weatherglass.vector_sets import (
+    VectorSet,
+    check,
+    distinct_rows,
+    matrix,
+    name_zero_vector,
+    order_by_content,
+)
 
 if TYPE_CHECKING:
     from weatherglass.association.covariance import Covariance
@@ -35,23 +43,13 @@ class Settings:
     seed: int = 0
     precision: float = 0.01
     budget: Budget = field(default_factory=Budget)
+    trust: str = "mean"
+    """Which measures get interval, leave-one-out and null distribution: none, mean (the statistic) or all."""
+    resamples: int = 2000
 
-
-@dataclass(frozen=True, slots=True)
-class VectorSet:
-    """The vectors of one set and, where known, the elements they stand for."""
-
-    role: str
-    """X, Y, A or B."""
-    vectors: Matrix
-    elements: tuple[Element, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.vectors)
-
-    def label(self, row: int) -> str:
-        """How to name a row to the user."""
-        return repr(self.elements[row].text) if self.elements else f"row {row} of {self.role}"
+    def trusts(self, measure: Measure) -> bool:
+        """Whether this measure is to be assessed, too."""
+        return self.trust == "all" or self.trust == measure.statistic
 
 
 def associate(
@@ -66,6 +64,7 @@ def associate(
     seed: int = 0,
     precision: float = 0.01,
     budget: Budget | None = None,
+    trust: str = "none",
 ) -> Result:
     """Test whether the rows of X lean to A, and those of Y to B, more than exchanged labels would.
 
@@ -78,6 +77,7 @@ def associate(
         seed: of the random draws, where there are any.
         precision: relative gap of certified bounds.
         budget: what one p-value may cost.
+        trust: "all" adds a bootstrap interval of d, leave-one-out effects and the null distribution.
 
     Returns:
         A Result without model or test name, with the scores of every row.
@@ -96,8 +96,9 @@ def associate(
         seed=seed,
         precision=precision,
         budget=budget or Budget(),
+        trust=trust,
     )
-    sets = [VectorSet(role, _matrix(role, rows)) for role, rows in zip("XYAB", (X, Y, A, B), strict=True)]
+    sets = [VectorSet(role, matrix(role, rows)) for role, rows in zip("XYAB", (X, Y, A, B), strict=True)]
     chosen = Measure.parse(measure) if isinstance(measure, str) else measure
     return next(evaluate(sets, [chosen], settings))
 
@@ -109,12 +110,13 @@ def evaluate(
     covariances: tuple[Covariance, Covariance] | None = None,
 ) -> Iterator[Result]:
     """One Result per measure for the sets X, Y, A, B; the similarities are computed once for all measures."""
-    _check(sets)
+    check(sets)
     started = time.perf_counter()
     scored = score(sets, measures, covariances)
     for measure in measures:
-        x, y = scored[measure]
-        result = _result(sets, measure, x, y, settings)
+        result = _result(sets, measure, *scored[measure], settings)
+        if settings.trusts(measure):
+            result = _with_trust(result, sets, measure, settings, covariances)
         if covariances and measure.similarity == "mahalanobis":
             a, b = covariances
             result = replace(result, notes={"covariance": {"A": a.record(), "B": b.record()}})
@@ -144,24 +146,8 @@ def score(
             distinct, a.vectors[by_content[0]], b.vectors[by_content[1]], measures, covariances
         )
     except ZeroVectorError:
-        raise UnitError(_name_zero_vector(sets)) from None
+        raise UnitError(name_zero_vector(sets)) from None
     return {m: (s[place[: len(x)]], s[place[len(x) :]]) for m, s in scores.items()}
-
-
-def order_by_content(rows: Matrix) -> Integers:
-    """The order that sorts rows by their bytes: one order whatever the order given."""
-    return np.argsort(_row_keys(rows), kind="stable")
-
-
-def distinct_rows(rows: Matrix) -> tuple[Matrix, Integers]:
-    """Each different row once, sorted by content, and the place of every given row among them."""
-    _, first, place = np.unique(_row_keys(rows), return_index=True, return_inverse=True)
-    return rows[first], place
-
-
-def _row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
-    contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 turns -0.0 into 0.0
-    return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
 
 
 def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, settings: Settings) -> Result:
@@ -198,6 +184,31 @@ def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, s
     )
 
 
+def _with_trust(
+    result: Result,
+    sets: Sequence[VectorSet],
+    measure: Measure,
+    settings: Settings,
+    covariances: tuple[Covariance, Covariance] | None,
+) -> Result:
+    """The result with its interval, its leave-one-out effects and the null distribution beside it."""
+    from weatherglass.trust import assess, sample_of
+
+    sample, names = sample_of(sets, measure, settings.permute, settings.ddof, covariances)
+    found = assess(sample, names, result.effect_size, settings.resamples, settings.seed)
+    telling = found.most_telling(result.effect_size)
+    without = (
+        {**telling.record(), "p_value": _test(telling.x, telling.y, settings).p_value} if telling else None
+    )
+    interval = found.interval
+    return replace(
+        result,
+        ci_low=interval.bca_low if interval else None,
+        ci_high=interval.bca_high if interval else None,
+        details={**found.record(), "most_telling": without},
+    )
+
+
 def _test(x: Vector, y: Vector, settings: Settings) -> Significance:
     from weatherglass.significance import permutation_test
 
@@ -226,38 +237,3 @@ def _element_scores(element_set: VectorSet, scores: Vector) -> Iterator[ElementS
     elements = element_set.elements or [Element("", "")] * len(scores)
     for element, value in zip(elements, scores, strict=True):
         yield ElementScore(element_set.role, element.text, element.word, element.template, float(value))
-
-
-def _matrix(role: str, rows: ArrayLike) -> Matrix:
-    matrix = np.asarray(rows, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise UnitError(f"{role} should be a matrix with one row per element; its shape is {matrix.shape}")
-    return matrix
-
-
-def _check(sets: Sequence[VectorSet]) -> None:
-    """Refuse what has no answer: too few targets, no attributes, different widths, numbers that are none."""
-    width = sets[0].vectors.shape[1]
-    for element_set in sets:
-        least = 2 if element_set.role in "XY" else 1
-        if len(element_set) < least:
-            raise UnitError(
-                f"set {element_set.role} has {len(element_set)} elements; at least {least} are needed"
-            )
-        if element_set.vectors.shape[1] != width:
-            raise UnitError(
-                f"{element_set.role} has {element_set.vectors.shape[1]} dimensions, but X has {width}"
-            )
-        finite = np.isfinite(element_set.vectors).all(axis=1)
-        if not finite.all():
-            row = int(np.argmin(finite))
-            raise UnitError(f"the vector of {element_set.label(row)} holds a NaN or an infinite number")
-
-
-def _name_zero_vector(sets: Sequence[VectorSet]) -> str:
-    for element_set in sets:
-        zero = ~element_set.vectors.any(axis=1)
-        if zero.any():
-            label = element_set.label(int(np.argmax(zero)))
-            return f"the vector of {label} (set {element_set.role}) is zero, so it has no cosine"
-    raise AssertionError("a zero vector was reported, but no set has one")

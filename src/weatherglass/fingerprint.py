@@ -11,11 +11,11 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from pathlib import Path
 
 from weatherglass.errors import WeatherglassError
+from weatherglass.files import write_whole
 
 REMEMBERED_FROM = 32 * 2**20
 """Bytes from which a hash is remembered; below, hashing takes no longer than looking it up is worth."""
@@ -93,11 +93,4 @@ def _remember(memory: Path, path: Path, stamp: list[int], digest: str) -> None:
     record = {"path": os.fsdecode(path.resolve()), "stamp": stamp, "sha256": digest}
     with contextlib.suppress(OSError):  # A cache that cannot be written costs time, never a result.
         memory.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=memory.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                json.dump(record, file)
-            Path(temporary).replace(memory)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole(memory, json.dumps(record))

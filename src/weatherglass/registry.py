@@ -20,14 +20,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{by_folded[near[0]]}'?" if near else ""
 
 
-def one_of(noun: str, name: C, known: Sequence[C]) -> C:
+def one_of(noun: str, name: str, known: Sequence[C]) -> C:
     """`name`, if it is known.
 
     Raises:
         UnknownNameError: naming the nearest known name.
     """
-    if name in known:
-        return name
+    for each in known:
+        if each == name:
+            return each
     raise unknown(noun, name, known)
 
 

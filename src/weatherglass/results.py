@@ -78,7 +78,9 @@ class Result:
     """One per target element, in the order of the test."""
     warnings: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """How the measure came about where that needs saying, such as the covariance estimate of mahalanobis."""
+    """How the numbers came about where that needs saying: words missing, covariance estimates."""
+    details: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """How far to trust d: interval, leave-one-out, null distribution; empty where it was not asked for."""
 
     @property
     def x_scores(self) -> Vector:

@@ -148,6 +148,16 @@ def test_npz(tmp_path: Path) -> None:
     assert complaint(path).startswith(": this .npz file is cut off or damaged")
 
 
+def test_an_npz_with_a_compression_that_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.npz"
+    np.savez(path, words=np.array(["a"]), vectors=np.zeros((1, 2)))
+    content = bytearray(path.read_bytes())
+    for start in (content.find(b"PK\x01\x02"), content.rfind(b"PK\x01\x02")):
+        content[start + 10] = 77  # the method of compression, in the directory of the archive
+    path.write_bytes(content)
+    assert complaint(path).startswith(": this .npz file is cut off or damaged (That compression method")
+
+
 def test_an_npz_with_python_objects_is_refused_without_unpickling(tmp_path: Path) -> None:
     path, marker = tmp_path / "vectors.npz", tmp_path / "it-ran"
 

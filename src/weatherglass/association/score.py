@@ -112,3 +112,21 @@ def _sorted_rows(
         if error.where == "targets":
             raise ZeroVectorError("targets", start + error.row) from None
         raise ZeroVectorError(name, error.row) from None
+
+
+def raw_measures(
+    targets: Matrix,
+    a: Matrix,
+    b: Matrix,
+    similarity: Similarity,
+    covariances: tuple[Covariance, Covariance] | None = None,
+) -> tuple[Matrix, Matrix]:
+    """m(w, a) and m(w, b) of every target, in the order given: what resampling and leaving out start from."""
+    seen_from_a = seen_from_b = targets
+    if similarity.whitened:
+        if covariances is None:
+            raise ValueError("Mahalanobis measures need the covariances of A and B; see estimate_covariance")
+        of_a, of_b = covariances
+        seen_from_a, a = whiten(targets, of_a.precision), whiten(a, of_a.precision)
+        seen_from_b, b = whiten(targets, of_b.precision), whiten(b, of_b.precision)
+    return similarity.between(seen_from_a, a), similarity.between(seen_from_b, b)

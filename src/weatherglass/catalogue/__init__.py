@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from weatherglass.catalogue.jsonl import export_test, read_jsonl
     from weatherglass.catalogue.own_sentences import sentence_test
     from weatherglass.catalogue.published import list_sets, reference
-    from weatherglass.catalogue.select import list_tests, load_test, load_tests
-    from weatherglass.catalogue.toml_form import export_toml, read_toml
+    from weatherglass.catalogue.select import list_tests, load_test, load_tests, write_test
+    from weatherglass.catalogue.toml_form import read_toml, to_toml
 
 __all__ = [
     "AssociationTest",
@@ -20,7 +20,6 @@ __all__ = [
     "Element",
     "ElementSet",
     "export_test",
-    "export_toml",
     "list_sets",
     "list_tests",
     "load_test",
@@ -29,6 +28,8 @@ __all__ = [
     "read_toml",
     "reference",
     "sentence_test",
+    "to_toml",
+    "write_test",
 ]
 
 _PLACES = {
@@ -40,7 +41,8 @@ _PLACES = {
     "list_tests": "select",
     "load_test": "select",
     "load_tests": "select",
-    "export_toml": "toml_form",
+    "to_toml": "toml_form",
+    "write_test": "select",
     "read_toml": "toml_form",
 }
 

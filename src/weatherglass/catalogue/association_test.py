@@ -72,6 +72,12 @@ class AssociationTest:
         return (*self.targets, *self.attributes)
 
     @property
+    def categories(self) -> tuple[str, str, str, str]:
+        """The names of X, Y, A and B."""
+        x, y, a, b = self.sets
+        return x.category, y.category, a.category, b.category
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """Every distinct text, in order of first appearance."""
         return tuple(dict.fromkeys(text for element_set in self.sets for text in element_set.texts))

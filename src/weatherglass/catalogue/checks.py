@@ -44,7 +44,7 @@ class Source:
         for part in key.split("."):
             name = re.escape(part)
             # "name": in JSON; [name], [outer.name], name = or "name" = in TOML
-            pattern = rf'"{name}"\s*[:=]|^\s*{name}\s*[.=]|^\s*\[(?:.*\.)?"?{name}"?[\].]'
+            pattern = rf'"{name}"\s*[:=]|^\s*{name}\s*[.=]|^\s*\[{{1,2}}(?:.*\.)?"?{name}"?[\].]'
             match = re.compile(pattern, re.MULTILINE).search(self.text, position)
             if match is None:
                 break

@@ -8,10 +8,12 @@ from typing import Protocol, cast
 
 from weatherglass.catalogue.data import table
 from weatherglass.catalogue.published import lexicon
-from weatherglass.catalogue.sentences import Forms, Lexicon
+from weatherglass.catalogue.sentences import Forms, Lexicon, regular_article
 from weatherglass.errors import CatalogueError
 
 NOUNS = ("person noun", "thing noun")
+SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
+"""What a singular may end in: glass, virus, iris, physics."""
 
 
 STATED = "stated in the file"
@@ -37,7 +39,8 @@ class Reading:
     @property
     def worth_a_look(self) -> bool:
         """Whether anything was guessed that the user may want to correct: the class, or a noun's forms."""
-        return self.reason != STATED or self.word_class in NOUNS
+        guessed_forms = self.word_class in NOUNS and self.word not in lexicon().classes
+        return self.reason != STATED or guessed_forms
 
 
 def read_word(word: str, stated: Lexicon) -> Reading:
@@ -49,7 +52,7 @@ def read_word(word: str, stated: Lexicon) -> Reading:
     if word in stated.classes:
         word_class, reason = stated.classes[word], STATED
     else:
-        word_class, reason = guess_class(word)
+        word_class, reason = guess_class(word.strip())
     return Reading(word, word_class, reason, _forms(word, word_class, stated))
 
 
@@ -97,13 +100,14 @@ def _head(word: str) -> str:
 
 
 def _forms(word: str, word_class: str, stated: Lexicon) -> Forms:
+    bare = word.strip()
     if word_class not in NOUNS:
-        return Forms(word, singular=word, plural=word, article="")
+        return Forms(word, singular=bare, plural=bare, article="")
     known = lexicon()
     singular = stated.singular.get(word) or known.singular.get(word)
     plural = stated.plural.get(singular or word)
     if singular is None:
-        singular = word if plural else _singular(word)
+        singular = bare if plural else _singular(bare)
     plural = plural or known.plural.get(singular) or _plural(singular)
     article = stated.article.get(singular) or known.article.get(singular) or _article(singular)
     return Forms(word, singular, plural, article)
@@ -125,24 +129,25 @@ def _engine() -> _Engine:
 
 
 def _singular(word: str) -> str:
-    """The word itself unless it is a plural; the library alone would make "viru" of "virus"."""
+    """The word itself unless it is a plural; the library alone makes "viru" of "virus" and "opus" of "opera"."""
     number = table("guesses")["number"]
-    head = _head(word)
-    if head.casefold() in (*number["singular"], *number["same_in_both"]) or head in lexicon().classes:
-        return word
-    if head.endswith(("ss", "us", "is", "ics")):
+    head, known = _head(word), lexicon()
+    looks_plural = head.endswith(("s", "men")) or head in number["irregular_plurals"]
+    is_singular = head in (*number["singular"], *number["same_in_both"]) or head.endswith(SINGULAR_ENDINGS)
+    if not looks_plural or is_singular or (head in known.classes and head not in known.singular):
         return word
     singular = _engine().singular_noun(word)
     return singular if isinstance(singular, str) and singular else word
 
 
 def _plural(singular: str) -> str:
-    return (
-        singular
-        if singular.casefold() in table("guesses")["number"]["same_in_both"]
-        else _engine().plural_noun(singular)
-    )
+    if _head(singular) in table("guesses")["number"]["same_in_both"]:
+        return singular
+    if not any(letter.islower() for letter in singular):
+        return singular + "s"  # CEOs; the library would shout: CEOS
+    return _engine().plural_noun(singular)
 
 
 def _article(singular: str) -> str:
-    return _engine().a(singular).partition(" ")[0]
+    article = _engine().a(singular).partition(" ")[0]
+    return article if article in ("a", "an") else regular_article(singular)

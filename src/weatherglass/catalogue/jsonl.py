@@ -1,4 +1,4 @@
-"""The published form of a test: a JSON object of targ1, targ2, attr1 and attr2, each a named list of texts."""
+"""The published form of a test: a JSON object of targ1, targ2, attr1 and attr2, each a category with texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weatherglass.catalogue.checks import (
     kind,
     overlaps,
 )
-from weatherglass.catalogue.writing import write_text
+from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError
 
 ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
@@ -55,7 +55,7 @@ def export_test(test: AssociationTest, path: str | Path) -> None:
     Raises:
         OutputError: if the file cannot be written.
     """
-    write_text(path, to_jsonl(test))
+    write_test_file(path, to_jsonl(test))
 
 
 def to_jsonl(test: AssociationTest) -> str:

@@ -24,8 +24,9 @@ def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Readi
     if test.context != "word":
         raise CatalogueError(f"'{name_or_path}' is not a word-level test: its context is {test.context}")
     stated = Lexicon({}, {}, {}, {})
-    if Path(name_or_path).suffix.lower() == ".toml":
-        stated = read_test_file(name_or_path).stated
+    path = Path(name_or_path).expanduser()
+    if path.suffix.lower() == ".toml":
+        stated = read_test_file(path).stated
     readings = {word: read_word(word, stated) for element_set in test.sets for word in element_set.words}
     sets: list[ElementSet] = []
     warnings = [warning for warning in test.warnings if warning.startswith("set ")]

@@ -42,7 +42,7 @@ def published_test(name: str) -> AssociationTest:
         return _test(name, entry, _vignette_sets(entry), entry["context"])
     if name == base:
         return _test(name, entry, (word_set(*_set_and_category(entry[role])) for role in "XYAB"), "word")
-    made = {"source": f"May et al. 2019: the words of {base} in sentences", "cite": "may2019"}
+    made = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019"}
     return _test(name, made, (_sentence_set(entry, role) for role in "XYAB"), "sent")
 
 

@@ -9,9 +9,10 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from weatherglass.catalogue.association_test import AssociationTest
-from weatherglass.catalogue.jsonl import read_jsonl
+from weatherglass.catalogue.jsonl import export_test, read_jsonl
 from weatherglass.catalogue.published import published_names, published_test
-from weatherglass.catalogue.toml_form import read_toml
+from weatherglass.catalogue.toml_form import read_toml, to_toml
+from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.registry import did_you_mean
 
@@ -64,6 +65,20 @@ def load_tests(patterns: Sequence[str | Path]) -> list[AssociationTest]:
 def read_file(path: str | Path) -> AssociationTest:
     """A test file: .toml is our own form, anything else the published one."""
     return read_toml(path) if Path(path).suffix.lower() == ".toml" else read_jsonl(path)
+
+
+def write_test(test: AssociationTest, path: str | Path) -> None:
+    """Write a test as its file name asks: .toml is our own form, anything else the published one.
+
+    Only our own form remembers the word of each sentence.
+
+    Raises:
+        OutputError: if the file cannot be written.
+    """
+    if Path(path).suffix.lower() == ".toml":
+        write_test_file(path, to_toml(test))
+    else:
+        export_test(test, path)
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:

@@ -21,9 +21,8 @@ from weatherglass.catalogue.checks import (
     kind,
     overlaps,
 )
-from weatherglass.catalogue.published import list_sets, word_set
+from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.catalogue.sentences import Lexicon, word_classes
-from weatherglass.catalogue.writing import write_text
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.registry import did_you_mean
 
@@ -62,11 +61,10 @@ def read_test_file(path: str | Path) -> TestFile:
     warnings: list[str] = []
     classes: dict[str, str] = {}
     for role in ROLES:
-        element_set, repeats, set_class = _read_set(source, role, content)
-        sets.append(element_set)
-        warnings += repeats
-        if set_class:
-            classes |= dict.fromkeys(element_set.words, set_class)
+        read = _read_set(source, role, content)
+        sets.append(read.elements)
+        warnings += read.warnings
+        classes |= read.classes
     x, y, a, b = sets
     stated = _read_words(source, content.get("words", {}), classes, {w for s in sets for w in s.words})
     test = AssociationTest(
@@ -79,15 +77,6 @@ def read_test_file(path: str | Path) -> TestFile:
         warnings=(*warnings, *overlaps(sets)),
     )
     return TestFile(test, stated)
-
-
-def export_toml(test: AssociationTest, path: str | Path) -> None:
-    """Write a test in our own form, whole or not at all.
-
-    Raises:
-        OutputError: if the file cannot be written.
-    """
-    write_text(path, to_toml(test))
 
 
 def to_toml(test: AssociationTest) -> str:
@@ -141,10 +130,15 @@ def _no_other_keys(source: Source, place: str, content: Mapping[str, Any], known
             raise source.error(f"{place}{key}", f"is not a key of a test{hint} (known: {', '.join(known)})")
 
 
-def _read_set(
-    source: Source, role: str, content: Mapping[str, Any]
-) -> tuple[ElementSet, list[str], str | None]:
-    """The set in one role, warnings about it, and the class that is stated for all its words."""
+@dataclass(frozen=True, slots=True)
+class _ReadSet:
+    elements: ElementSet
+    warnings: list[str]
+    classes: dict[str, str]
+    """Of its words, where the set says so: by `class`, or by being a set of the catalogue."""
+
+
+def _read_set(source: Source, role: str, content: Mapping[str, Any]) -> _ReadSet:
     if role not in content:
         raise source.error(role, f"is missing; a test has the sets {', '.join(ROLES)}")
     entry = {"set": content[role]} if isinstance(content[role], str) else content[role]
@@ -156,12 +150,12 @@ def _read_set(
         raise source.error(
             role, f"should have one of set, words or sentences, but has {' and '.join(forms) or 'none'}"
         )
-    word_class = entry.get("class")
-    if word_class is not None:
-        _known_class(source, f"{role}.class", word_class)
+    word_class = _read_class(source, f"{role}.class", entry["class"]) if "class" in entry else None
     category = checked_text(source, f"{role}.category", entry["category"]) if "category" in entry else None
     if forms == ["set"]:
-        return _named_set(source, role, entry["set"], category), [], word_class
+        element_set = _named_set(source, role, entry["set"], category)
+        known = lexicon().classes
+        return _ReadSet(element_set, [], {word: word_class or known[word] for word in element_set.words})
     if category is None:
         raise source.error(role, "has no category; it names the set in results")
     elements = (
@@ -170,7 +164,7 @@ def _read_set(
         else _sentence_elements(source, f"{role}.sentences", entry["sentences"])
     )
     element_set, repeats = distinct(role, category, elements)
-    return element_set, repeats, word_class
+    return _ReadSet(element_set, repeats, dict.fromkeys(element_set.words, word_class) if word_class else {})
 
 
 def _named_set(source: Source, role: str, name: object, category: str | None) -> ElementSet:
@@ -216,7 +210,7 @@ def _read_words(source: Source, entry: object, classes: dict[str, str], present:
             raise source.error(f"words.{key}", f"should be a table, but is {kind(entry[key])}")
     listed: dict[str, str] = {}
     for word_class, words in entry.get("classes", {}).items():
-        _known_class(source, "words.classes", word_class)
+        _read_class(source, "words.classes", word_class)
         for word in checked_texts(source, f"words.classes.{word_class}", words):
             if word not in present:
                 raise source.error(
@@ -239,8 +233,9 @@ def _read_words(source: Source, entry: object, classes: dict[str, str], present:
     return Lexicon({**classes, **listed}, **forms)
 
 
-def _known_class(source: Source, key: str, word_class: object) -> None:
+def _read_class(source: Source, key: str, word_class: object) -> str:
     known = word_classes()
-    if word_class not in known:
+    if not isinstance(word_class, str) or word_class not in known:
         hint = did_you_mean(str(word_class), known)
         raise source.error(key, f"'{word_class}' is no class of words{hint} (known: {', '.join(known)})")
+    return word_class

@@ -1,38 +1,22 @@
-"""Writing a file whole or not at all."""
+"""Writing a test file whole or not at all, and saying so plainly where it cannot be written."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from weatherglass.errors import OutputError
+from weatherglass.files import write_whole
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a temporary file beside `path` and rename it, so that a reader never sees half of it.
+def write_test_file(path: str | Path, text: str) -> None:
+    """Write the file, making its folder if need be.
 
     Raises:
         OutputError: if the folder is read-only or full, or no folder at all.
     """
     path = Path(path)
-    temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8"))
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        write_whole(path, text)
     except OSError as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
         raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from None
-
-
-def _umask() -> int:
-    # the only way to read it is to set it; a temporary file is private, the finished one should not be
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -3,113 +3,109 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weatherglass.catalogue import (
-    AssociationTest,
-    ElementSet,
-    export_test,
-    export_toml,
-    list_sets,
-    load_test,
-    load_tests,
-    reference,
-    sentence_test,
-)
+from weatherglass import catalogue
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from weatherglass.catalogue import AssociationTest, ElementSet
     from weatherglass.catalogue.guess import Reading
 
 app = typer.Typer(no_args_is_help=True, help="The tests: list, show, export, and make sentences from words.")
 
-PIPE_WIDTH = 4000  # nothing is cut or folded where no one looks at a screen
+PIPE_WIDTH = 4000
+"""Columns where there is no screen: nothing is folded, a row is a line."""
 
 Patterns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--test", "-t", help="A name, a glob such as 'sent-*', a file or a folder; may be repeated."
-    ),
+    list[str],
+    typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
 
 
 @app.command("list")
 def list_command(
-    pattern: Annotated[str, typer.Argument(help="A glob such as 'sent-*', a file or a folder.")] = "*",
+    patterns: Annotated[
+        list[str], typer.Argument(metavar="[TEST]…", help="Names, globs such as 'sent-*', files or folders.")
+    ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
     as_json: AsJson = False,
 ) -> None:
     """The tests: name, sets with their sizes, context, source."""
-    tests = load_tests([pattern])
+    tests = catalogue.load_tests(patterns)
     if as_json:
         print_json([_summary(test) for test in tests])
         return
-    table = plain_table("test", "targets X : Y", "attributes A : B", "context", "source")
-    for test in tests:
-        table.add_row(test.name, _pair(test.targets), _pair(test.attributes), test.context, test.source)
-    console().print(table)
+    screen = _screen()
+    table = _test_table(tests)
+    if _width(table) <= screen.width:
+        screen.print(table)
+    else:
+        for test in tests:
+            _print_title(test, screen)
+            screen.print(f"    {_pair(test.targets)} | {_pair(test.attributes)}", soft_wrap=True)
     _print_warnings(tests)
 
 
 @app.command("sets")
 def sets_command(as_json: AsJson = False) -> None:
     """The word sets of the catalogue, which a test of one's own can name."""
-    sets = list_sets()
+    sets = catalogue.list_sets()
     if as_json:
-        print_json(
-            [{"name": s.name, "category": s.category, "size": s.size, "source": s.source} for s in sets]
-        )
+        print_json([asdict(entry) for entry in sets])
         return
-    table = plain_table("set", "category", "words", "source")
-    for each in sets:
-        table.add_row(each.name, each.category, str(each.size), each.source)
-    console().print(table)
+    table = _plain_table("set", "category", "words", "source")
+    for entry in sets:
+        table.add_row(entry.name, entry.category, str(entry.size), entry.source)
+    _screen().print(table)
 
 
 @app.command("show")
 def show_command(
-    name: Annotated[str, typer.Argument(help="A name or a file.")],
-    as_json: AsJson = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name or a file.")], as_json: AsJson = False
 ) -> None:
     """The elements of one test, side by side."""
-    test = load_test(name)
+    test = catalogue.load_test(name)
     if as_json:
         print_json(_content(test))
         return
-    roles = zip("XYAB", test.sets, strict=True)
-    table = plain_table(*(f"{role}: {each.category} ({len(each)})" for role, each in roles))
+    table = _plain_table(*(f"{role}: {each.category} ({len(each)})" for role, each in _roles(test)))
     longest = max(len(each) for each in test.sets)
     columns = [[*each.texts, *[""] * (longest - len(each))] for each in test.sets]
     for row in zip(*columns, strict=True):
         table.add_row(*row)
-    typer.echo(f"{test.name} ({test.context}), {test.source}")
+    screen = _screen()
+    _print_title(test, screen)
+    screen.print(table)
     if test.citation:
-        typer.echo(reference(test.citation))
-    console().print(table)
+        screen.print(f"Cite: {catalogue.reference(test.citation)}", soft_wrap=True)
     _print_warnings([test])
 
 
 @app.command("export")
 def export_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; it is made if need be.")],
-    patterns: Patterns = None,
+    patterns: Patterns = ["*"],  # noqa: B006
 ) -> None:
-    """Write tests in the published form, one .jsonl file each; default: all 46."""
-    tests = load_tests(patterns or ["*"])
+    """Write tests in the published form, one .jsonl file each; without -t all 46."""
+    tests = catalogue.load_tests(patterns)
     for test in tests:
-        export_test(test, folder / f"{test.name}.jsonl")
-    typer.echo(f"{len(tests)} {'test' if len(tests) == 1 else 'tests'} written to {folder}")
+        catalogue.export_test(test, folder / f"{test.name}.jsonl")
+    typer.echo(f"{len(tests)} {'test' if len(tests) == 1 else 'tests'} written to {folder}", err=True)
 
 
 @app.command("texts")
-def texts_command(patterns: Patterns = None, as_json: AsJson = False) -> None:
-    """Every text of the tests, once, one per line: what a model has to encode; default: all 46."""
-    texts = list(dict.fromkeys(text for test in load_tests(patterns or ["*"]) for text in test.texts))
+def texts_command(patterns: Patterns = ["*"], as_json: AsJson = False) -> None:  # noqa: B006
+    """Every text of the tests, each once, a line each: what a model has to encode. A text may itself hold a
+    line break; --json tells."""
+    tests = catalogue.load_tests(patterns)
+    texts = list(dict.fromkeys(text for test in tests for text in test.texts))
     if as_json:
         print_json(texts)
     else:
@@ -118,30 +114,33 @@ def texts_command(patterns: Patterns = None, as_json: AsJson = False) -> None:
 
 @app.command("sentences")
 def sentences_command(
-    file: Annotated[str, typer.Argument(help="A word-level test: a file (.toml or .jsonl) or a name.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A word-level test, .toml or .jsonl (or the name of one).")
+    ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="A .toml or .jsonl file; default: TOML to the screen."),
+        typer.Option("-o", "--output", help="A .toml or .jsonl file; without it, TOML to stdout."),
     ] = None,
 ) -> None:
     """Make the sentence-level test of a word-level one, and say how each word was read."""
-    from weatherglass.catalogue.toml_form import to_toml
-
-    test, readings = sentence_test(file)
+    test, readings = catalogue.sentence_test(file)
     if output is None:
-        typer.echo(to_toml(test), nl=False)
-    elif output.suffix.lower() == ".toml":
-        export_toml(test, output)
+        typer.echo(catalogue.to_toml(test), nl=False)
     else:
-        export_test(test, output)
-    _print_readings([reading for reading in readings if reading.worth_a_look], file)
+        catalogue.write_test(test, output)
+    _print_readings([reading for reading in readings if reading.worth_a_look])
     _print_warnings([test])
     if output is not None:
-        typer.echo(f"{sum(map(len, test.sets))} sentences written to {output}")
+        typer.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
 
 
-def console(stderr: bool = False) -> Console:
-    """A console as wide as the screen, and wide enough for anything where there is none."""
+def print_json(value: object) -> None:
+    """JSON that people can read too."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _screen(stderr: bool = False) -> Console:
+    """As wide as the screen, or as wide as it takes; a text is printed as it is, brackets and all."""
     from rich.console import Console
 
     screen = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -150,19 +149,39 @@ def console(stderr: bool = False) -> Console:
     return screen
 
 
-def plain_table(*headings: str) -> Table:
+def _plain_table(*headings: str) -> Table:
     """A table without lines, whose long cells fold instead of being cut."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for heading in headings:
         table.add_column(heading, overflow="fold")
     return table
 
 
-def print_json(value: object) -> None:
-    """JSON as it is read by people and machines."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+def _test_table(tests: list[AssociationTest]) -> Table:
+    table = _plain_table("test", "context", "targets X : Y", "attributes A : B", "source")
+    for test in tests:
+        table.add_row(test.name, test.context, _pair(test.targets), _pair(test.attributes), test.source)
+    return table
+
+
+def _width(table: Table) -> int:
+    """The columns that a table takes when nothing is folded."""
+    endless = _screen()
+    endless.width = PIPE_WIDTH
+    return endless.measure(table).maximum
+
+
+def _print_title(test: AssociationTest, screen: Console) -> None:
+    from rich.text import Text
+
+    title = Text.assemble((test.name, "bold"), f"  {test.context}; {test.source}")
+    screen.print(title, soft_wrap=True)
+
+
+def _roles(test: AssociationTest) -> list[tuple[str, ElementSet]]:
+    return list(zip("XYAB", test.sets, strict=True))
 
 
 def _pair(sets: tuple[ElementSet, ElementSet]) -> str:
@@ -170,25 +189,14 @@ def _pair(sets: tuple[ElementSet, ElementSet]) -> str:
 
 
 def _summary(test: AssociationTest) -> dict[str, Any]:
-    sizes = {
-        role: {"category": each.category, "size": len(each)}
-        for role, each in zip("XYAB", test.sets, strict=True)
-    }
-    return {
-        "name": test.name,
-        **sizes,
-        "context": test.context,
-        "source": test.source,
-        "citation": test.citation,
-    }
+    sizes = {role: {"category": each.category, "size": len(each)} for role, each in _roles(test)}
+    about = {"context": test.context, "source": test.source, "citation": test.citation}
+    return {"name": test.name, **sizes, **about, "warnings": list(test.warnings)}
 
 
 def _content(test: AssociationTest) -> dict[str, Any]:
-    content = _summary(test)
-    for role, each in zip("XYAB", test.sets, strict=True):
-        elements = [{"text": e.text, "word": e.word, "template": e.template} for e in each.elements]
-        content[role] = {"category": each.category, "elements": elements}
-    return {**content, "warnings": list(test.warnings)}
+    elements = {role: {**asdict(each), "size": len(each)} for role, each in _roles(test)}
+    return {**_summary(test), **elements}
 
 
 def _print_warnings(tests: list[AssociationTest]) -> None:
@@ -197,13 +205,13 @@ def _print_warnings(tests: list[AssociationTest]) -> None:
             typer.echo(f"warning: test '{test.name}': {warning}", err=True)
 
 
-def _print_readings(readings: list[Reading], file: str) -> None:
+def _print_readings(readings: list[Reading]) -> None:
     if not readings:
         return
-    table = plain_table("word", "class", "forms", "why")
-    for each in readings:
-        table.add_row(each.word, each.word_class, each.shown_forms, each.reason)
-    console(stderr=True).print(table)
+    table = _plain_table("word", "class", "forms", "why")
+    for reading in readings:
+        table.add_row(reading.word, reading.word_class, reading.shown_forms, reading.reason)
+    _screen(stderr=True).print(table)
     typer.echo(
-        f"To correct one, state it in {file} under [words] (docs/tests.md) and run this again.", err=True
+        "To correct a line, state the word's class or forms under [words] in the test's TOML.", err=True
     )

@@ -39,7 +39,7 @@ class Spec:
 
 def parse_options(query: str, whole: str) -> tuple[tuple[str, str], ...]:
     """`a=1&b=2` as pairs; the same option twice is a mistake."""
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for part in query.split("&"):
         name, equals, value = part.partition("=")
         if not name or not equals:

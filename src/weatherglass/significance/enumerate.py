@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from weatherglass.arrays import Integers
+from weatherglass.significance.kernel import compiled
 from weatherglass.significance.tail import Tail
 
 _TOO_MANY = 2**62
@@ -15,7 +15,7 @@ def count_by_enumeration(tail: Tail, work: int) -> int | None:
     """The number of subsets in the tail, or None if that takes more than `work` steps or 62 bits."""
     if tail.known is not None:
         return tail.known
-    if tail.threshold * len(tail.values) <= tail.size * int(tail.values.sum()):
+    if not tail.beyond_the_mean:
         rest = count_by_enumeration(tail.rest(), work)
         return None if rest is None else tail.subsets - rest
     count = _count(
@@ -37,8 +37,8 @@ def _binomials(n: int, size: int) -> Integers:
     return table
 
 
-@njit("int64(int64[::1], int64, int64, int64[:, ::1], int64)", cache=True)
-def _count(values, size, threshold, binomials, work):  # type: ignore[no-untyped-def]
+@compiled
+def _count(values: Integers, size: int, threshold: int, binomials: Integers, work: int) -> int:
     """Depth first over the positions of descending values; -1 if `work` steps or 62 bits are not enough."""
     n = len(values)
     sums = np.zeros(n + 1, dtype=np.int64)

@@ -17,7 +17,7 @@ from weatherglass.vectors.binary import is_binary, read_binary
 from weatherglass.vectors.kept import Kept, WordVectors
 from weatherglass.vectors.text import read_text
 
-__all__ = ["WordVectors", "check_file", "read_vectors"]
+__all__ = ["WordVectors", "check_file", "files_of", "read_vectors"]
 
 HEAD = 2**16
 """Bytes from which the format is told; enough for one line of 5 000 numbers."""
@@ -51,6 +51,13 @@ def check_file(path: Path) -> None:
                 raise VectorFileError(f"{path}: the file is empty")
     except OSError as error:
         raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself and those beside it that belong to it: gensim's arrays, the words of a .safetensors file."""
+    words = path.name.removesuffix(".safetensors") + ".words.json"
+    names = (f"{path.name}.vectors.npy", f"{path.name}.syn0.npy", words)
+    return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
 
 
 def read_vectors(path: Path, words: Collection[str]) -> WordVectors:

@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from weatherglass.errors import UnsafeFileError, VectorFileError
 from weatherglass.vectors.kept import Kept, WordVectors, to_bytes
 
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, MemoryError)
+"""What the zip and array readers raise for damaged, encrypted or impossible content."""
+
 
 def keep_rows(words: Sequence[str], vectors: NDArray[Any], kept: Kept, format: str) -> WordVectors:
     """Keep the rows of the wanted words of a matrix.
@@ -63,7 +66,7 @@ def read_npz(path: Path, kept: Kept) -> WordVectors:
                 if words.dtype.kind in "US":
                     return keep_rows(_texts(words, path), _member(archive, "vectors", path), kept, "npz")
             return _keep_members(archive, kept)
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
+    except DAMAGED as error:
         raise VectorFileError(f"{path}: this .npz file is cut off or damaged ({error})") from None
 
 

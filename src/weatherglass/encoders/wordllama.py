@@ -1,0 +1,124 @@
+"""`wordllama`: the embedded default, vectors that come inside the PyPI package of that name.
+
+The package is loaded from its own folder with downloads disabled, so it can never reach for a network. Its
+vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; a text is the mean over its tokens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.spec import Spec
+from weatherglass.errors import MissingExtraError, SpecError
+from weatherglass.fingerprint import file_hash
+
+MODEL = "l2_supercat"
+DIMENSIONS = ("256", "128", "64")
+"""The vectors are trained so that their first dimensions can stand alone."""
+
+
+class WordLlamaEncoder:
+    """Averages the token vectors of a text, in float64."""
+
+    costly: ClassVar[bool] = False
+
+    def __init__(self, dim: int = 256) -> None:
+        self.name = str(Spec("wordllama"))
+        self.options: Mapping[str, str] = {"dim": str(dim), "pooling": "mean"}
+        self._dim = dim
+        self._folder = package_folder()
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """`wordllama?dim=256|128|64`.
+
+        Raises:
+            SpecError: if there is a target or a wrong option.
+            MissingExtraError: if the package is not installed.
+        """
+        if spec.target:
+            raise SpecError(f"'{spec}': 'wordllama' is one model and takes no file or name")
+        options = spec.reader()
+        dim = int(options.choice("dim", DIMENSIONS, "256"))
+        options.done()
+        encoder = cls(dim)
+        encoder.name = str(spec)
+        return encoder
+
+    def identity(self) -> str:
+        """A hash of the weights, the tokeniser, the version of the package and the options."""
+        parts = [
+            version("wordllama"),
+            file_hash(self._folder / "weights" / f"{MODEL}_256.safetensors"),
+            file_hash(self._folder / "tokenizers" / f"{MODEL}_tokenizer_config.json"),
+            *map("=".join, self.options.items()),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """One mean vector per text; NaN for a text without tokens."""
+        embedding = self._model.embedding
+        means = np.full((len(texts), self._dim), np.nan)
+        for row, text in enumerate(texts):
+            ids = self._tokenised(text).ids
+            if ids:
+                means[row] = embedding[ids].mean(axis=0, dtype=np.float64)
+        return means
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        """The tokens of each text; none is ever missing, since unknown characters are read as bytes."""
+        return [Coverage(tuple(self._tokenised(text).tokens)) for text in texts]
+
+    def notes(self) -> list[str]:
+        """Which release of the vectors this is."""
+        return [f"wordllama {version('wordllama')}, {MODEL}"]
+
+    def _tokenised(self, text: str) -> Any:
+        return self._model.tokenizer.encode(text, add_special_tokens=False)
+
+    @cached_property
+    def _model(self) -> Any:
+        with _root_logger_untouched():
+            from wordllama import WordLlama
+        return WordLlama.load(
+            MODEL,
+            cache_dir=self._folder,
+            dim=256,
+            trunc_dim=self._dim,
+            disable_download=True,
+        )
+
+
+def package_folder() -> Path:
+    """Where the package with the vectors is installed; it is not imported.
+
+    Raises:
+        MissingExtraError: if it is not.
+    """
+    package = find_spec("wordllama")
+    if package is None or package.origin is None:
+        raise MissingExtraError("the embedded model needs the package wordllama; run: pip install wordllama")
+    return Path(package.origin).parent
+
+
+@contextmanager
+def _root_logger_untouched() -> Iterator[None]:
+    """wordllama calls `logging.basicConfig` when it is imported; that does nothing where a handler is set."""
+    placeholder = logging.NullHandler()
+    logging.root.addHandler(placeholder)
+    try:
+        yield
+    finally:
+        logging.root.removeHandler(placeholder)

@@ -1,0 +1,84 @@
+"""The four sets of a test as vectors: checked, and put into an order that depends on their content alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from weatherglass.arrays import Integers, Matrix
+from weatherglass.catalogue.association_test import Element
+from weatherglass.errors import UnitError
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSet:
+    """The vectors of one set and, where known, the elements they stand for."""
+
+    role: str
+    """X, Y, A or B."""
+    vectors: Matrix
+    elements: tuple[Element, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def label(self, row: int) -> str:
+        """How to name a row to the user."""
+        return repr(self.elements[row].text) if self.elements else f"row {row} of {self.role}"
+
+
+def matrix(role: str, rows: ArrayLike) -> Matrix:
+    """One row per element, in float64."""
+    array = np.asarray(rows, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise UnitError(f"{role} should be a matrix with one row per element; its shape is {array.shape}")
+    return array
+
+
+def check(sets: Sequence[VectorSet]) -> None:
+    """Refuse what has no answer: too few targets, no attributes, different widths, numbers that are none."""
+    width = sets[0].vectors.shape[1]
+    for element_set in sets:
+        least = 2 if element_set.role in "XY" else 1
+        if len(element_set) < least:
+            raise UnitError(
+                f"set {element_set.role} has {len(element_set)} elements; at least {least} are needed"
+            )
+        if element_set.vectors.shape[1] != width:
+            raise UnitError(
+                f"{element_set.role} has {element_set.vectors.shape[1]} dimensions, but X has {width}"
+            )
+        finite = np.isfinite(element_set.vectors).all(axis=1)
+        if not finite.all():
+            row = int(np.argmin(finite))
+            raise UnitError(f"the vector of {element_set.label(row)} holds a NaN or an infinite number")
+
+
+def name_zero_vector(sets: Sequence[VectorSet]) -> str:
+    """What to tell the user about the first vector that is zero."""
+    for element_set in sets:
+        zero = ~element_set.vectors.any(axis=1)
+        if zero.any():
+            label = element_set.label(int(np.argmax(zero)))
+            return f"the vector of {label} (set {element_set.role}) is zero, so it has no cosine"
+    raise AssertionError("a zero vector was reported, but no set has one")
+
+
+def order_by_content(rows: Matrix) -> Integers:
+    """The order that sorts rows by their bytes: one order whatever the order given."""
+    return np.argsort(_row_keys(rows), kind="stable")
+
+
+def distinct_rows(rows: Matrix) -> tuple[Matrix, Integers]:
+    """Each different row once, sorted by content, and the place of every given row among them."""
+    _, first, place = np.unique(_row_keys(rows), return_index=True, return_inverse=True)
+    return rows[first], place
+
+
+def _row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
+    contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 turns -0.0 into 0.0
+    return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()

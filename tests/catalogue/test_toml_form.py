@@ -1,0 +1,238 @@
+"""Our own form: sets by name, by words, by sentences; strict about keys, exact about places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weatherglass.catalogue import (
+    AssociationTest,
+    Element,
+    ElementSet,
+    load_test,
+    read_toml,
+    to_toml,
+    write_test,
+)
+from weatherglass.catalogue.toml_form import read_test_file
+from weatherglass.errors import CatalogueError, UnknownNameError
+
+WriteToml = Callable[[str], Path]
+
+GOOD = """\
+name = "chores"
+source = "our survey"
+
+[X]
+category = "Kitchen"
+words = ["oven", "pan"]
+
+[Y]
+category = "Workshop"
+words = ["saw", "drill"]
+class = "thing noun"
+
+[A]
+set = "male_names"
+
+[B]
+set = "female_names"
+category = "Women"
+"""
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=9).filter(
+    lambda text: text.strip()
+)
+
+
+def grouped(pairs: list[tuple[str, str]]) -> tuple[Element, ...]:
+    """Sentences and their words, those of one word together."""
+    return tuple(Element(text, word) for text, word in sorted(pairs, key=lambda pair: pair[1]))
+
+
+sentence_sets = st.builds(
+    ElementSet,
+    texts,
+    st.lists(st.tuples(texts, texts), min_size=1, max_size=6, unique_by=lambda pair: pair[0]).map(grouped),
+)
+pairs_of_sets = st.tuples(sentence_sets, sentence_sets)
+tests = st.builds(
+    AssociationTest,
+    st.just("own"),
+    pairs_of_sets,
+    pairs_of_sets,
+    context=st.sampled_from(["word", "sent", "sent-unbleached", "paragraph"]),
+    source=texts,
+    citation=texts,
+)
+
+
+@given(test=tests)
+def test_what_is_written_is_read_back_with_the_words(
+    test: AssociationTest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "own.toml"
+    write_test(test, path)
+    read = read_toml(path)
+    assert read.sets == test.sets
+    assert (read.name, read.context, read.source, read.citation) == (
+        test.name,
+        test.context,
+        test.source,
+        test.citation,
+    )
+
+
+@pytest.mark.parametrize("name", ["weat1", "sent-weat6b", "heilman_double_bind_likable_1-"])
+def test_a_published_test_survives_the_round_trip_with_its_words(name: str, write_toml: WriteToml) -> None:
+    test = load_test(name)
+    read = read_toml(write_toml(to_toml(test)))
+    assert read.fingerprint() == test.fingerprint()
+    assert (read.context, read.source, read.citation) == (test.context, test.source, test.citation)
+
+
+def test_sets_are_given_by_words_or_by_name(write_toml: WriteToml) -> None:
+    test = read_toml(write_toml(GOOD))
+    assert (test.name, test.source, test.context) == ("chores", "our survey", "word")
+    assert test.targets[0] == ElementSet("Kitchen", (Element("oven", "oven"), Element("pan", "pan")))
+    assert test.attributes[0] == load_test("weat6").targets[0]
+    assert test.attributes[1].category == "Women"
+    assert test.attributes[1].texts == load_test("weat6").targets[1].texts
+
+
+def test_a_set_can_be_named_on_one_line_and_the_name_left_to_the_file(write_toml: WriteToml) -> None:
+    test = read_toml(write_toml('X = "flowers"\nY = "insects"\nA = "pleasant"\nB = "unpleasant"\n'))
+    assert test.name == "own"
+    assert test.sets == load_test("weat1").sets
+
+
+def test_sentences_stand_under_their_word_and_make_the_test_sentence_level(write_toml: WriteToml) -> None:
+    text = GOOD.replace(
+        'words = ["oven", "pan"]', 'sentences = { oven = ["An oven!"], pan = ["A pan.", "Pans."] }'
+    )
+    test = read_toml(write_toml(text))
+    assert test.context == "sent"
+    assert test.targets[0].words == ("oven", "pan", "pan")
+
+
+def test_stated_classes_are_read_the_single_word_over_its_set(write_toml: WriteToml) -> None:
+    stated = read_test_file(write_toml(GOOD + '\n[words.classes]\nverb = ["saw"]\n')).stated
+    assert stated.classes["saw"] == "verb"
+    assert stated.classes["drill"] == "thing noun"
+    assert stated.classes["John"] == "given name"
+    assert "oven" not in stated.classes
+
+
+def test_duplicates_and_overlaps_are_warnings(write_toml: WriteToml) -> None:
+    text = GOOD.replace('["oven", "pan"]', '["oven", "saw", "oven"]')
+    assert read_toml(write_toml(text)).warnings == (
+        "set X (Kitchen): 1 duplicate left out (oven)",
+        "X (Kitchen) and Y (Workshop) share 1 element (saw)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('words = ["oven", "pan"]', 'words = ["oven" "pan"]', r"own.toml, line 6: malformed TOML \("),
+        ('category = "Women"', 'category = "Women', r"own.toml, line 18: malformed TOML \("),
+        ("[X]", "[x]", r"line 4: x is not a key of a test; did you mean 'X'\?"),
+        ("[X]", "[Y]", r"line 8: malformed TOML \(Cannot declare"),
+        ('[A]\nset = "male_names"', "", r"A is missing; a test has the sets X, Y, A, B"),
+        ('[A]\nset = "male_names"', "[[A]]", r"line 13: A should be a table or the name .*, but is a list"),
+        ('words = ["oven", "pan"]', "words = []", r"line 6: X.words is empty"),
+        (
+            'words = ["oven", "pan"]',
+            "words = [1]",
+            r"line 6: X.words \(element 1\) should be text, but is a number",
+        ),
+        (
+            'words = ["oven", "pan"]',
+            'word = ["oven"]',
+            r"line 6: X.word is not a key of a test; did you mean 'words'",
+        ),
+        (
+            'words = ["oven", "pan"]',
+            "",
+            r"line 4: X should have one of set, words or sentences, but has none",
+        ),
+        ('words = ["oven", "pan"]', 'words = ["oven"]\nset = "career"', r"but has set and words"),
+        ('words = ["oven", "pan"]', "sentences = {}", r"line 6: X.sentences is empty"),
+        ('words = ["oven", "pan"]', "sentences = 1", r"line 6: X.sentences should be a table of words"),
+        ('words = ["oven", "pan"]', 'sentences = { "" = ["x"] }', r"X.sentences \(a word\) is blank"),
+        ('words = ["oven", "pan"]', "sentences = { oven = [] }", r"X.sentences.oven is empty"),
+        ('category = "Kitchen"\n', "", r"line 4: X has no category"),
+        ('category = "Kitchen"', "category = 1", r"line 5: X.category should be text"),
+        (
+            '"thing noun"',
+            '"thing nun"',
+            r"line 11: Y.class 'thing nun' is no class of words; did you mean 'thing noun'",
+        ),
+        ('"our survey"', "2024", r"line 2: source should be text, but is a number"),
+        ('"chores"', '"a/b"', r"line 1: name 'a/b' has a slash or a control character"),
+        ('"chores"', r'"a\tb"', r"line 1: name 'a\\tb' has a slash or a control character"),
+        ('"chores"', '""', r"line 1: name is blank"),
+        (
+            '"our survey"',
+            '"s"\ncontext = "sents"',
+            r"line 3: context 'sents' is none of .*; did you mean 'sent'",
+        ),
+        ('"our survey"', '"s"\nwords = 1', r"line 3: words should be a table"),
+        ('category = "Women"\n', "[words]\nclasses = 1", r"words.classes should be a table, but is a number"),
+        (
+            'category = "Women"\n',
+            '[words.classes]\nverbs = ["saw"]',
+            r"'verbs' is no class .*; did you mean 'verb'",
+        ),
+        (
+            'category = "Women"\n',
+            '[words.classes]\nverb = ["sew"]',
+            r"names 'sew', which is in no set; did you mean 'saw'",
+        ),
+        (
+            'category = "Women"\n',
+            '[words.classes]\nverb = ["saw"]\nadjective = ["saw"]',
+            r"line 18: words.classes puts 'saw' under verb and under adjective",
+        ),
+        (
+            'category = "Women"\n',
+            '[words.article]\nsaw = "the"',
+            r"line 19: words.article.saw should be a or an",
+        ),
+        ('category = "Women"\n', "[words.plural]\nsaw = 2", r"line 19: words.plural.saw should be text"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_line_and_key(
+    old: str, new: str, complaint: str, write_toml: WriteToml
+) -> None:
+    assert old in GOOD
+    path = write_toml(GOOD.replace(old, new))
+    with pytest.raises(CatalogueError, match=complaint) as caught:
+        read_toml(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_set_names_the_nearest(write_toml: WriteToml) -> None:
+    path = write_toml(GOOD.replace('"male_names"', '"male_name"'))
+    complaint = r"own.toml, line 13: A names the set 'male_name', .*; did you mean 'male_names'\?"
+    with pytest.raises(UnknownNameError, match=complaint):
+        read_toml(path)
+
+
+def test_the_example_in_the_documentation_is_a_test(write_toml: WriteToml) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tests.md").read_text(encoding="utf-8")
+    examples = [block.partition("```")[0] for block in page.split("```toml\n")[1:]]
+    test_file = read_test_file(write_toml(examples[0] + examples[2]))
+    assert test_file.test.name == "chores"
+    assert test_file.test.targets[0].texts == ("oven", "pan", "dishes", "housework")
+    assert test_file.stated.classes["saw"] == "verb"
+    others = "".join(
+        f'[{role}]\nset = "{name}"\n' for role, name in zip("YAB", ["arts", "career", "family"], strict=True)
+    )
+    own_sentences = read_toml(write_toml(examples[1] + others))
+    assert own_sentences.targets[0].words == ("oven", "oven", "pan", "pan")
