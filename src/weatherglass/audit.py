@@ -13,6 +13,7 @@ from typing import Any
 from weatherglass.association.measure import Measure, select_measures
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.details import DETAILS, write_details
 from weatherglass.encode import Encodings, Ledger, encode_texts, vector_sets
 from weatherglass.encoders import DEFAULT_MODEL, load_encoder
 from weatherglass.encoders.base import Encoder, ModelEncoder
@@ -214,6 +215,7 @@ class Audit:
             record = self._record(results or self._in_order(), started, status)
             if self.folder:
                 self.folder.write_table(results or self._in_order(), at_once=True)
+                write_details(self.folder.path / DETAILS, results or self._in_order())
                 self.folder.write_record(record)
         return Run(results, self.failures, record)
 

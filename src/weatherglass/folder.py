@@ -13,6 +13,7 @@ from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
+from weatherglass.details import DETAILS
 from weatherglass.errors import OutputError
 from weatherglass.files import write_whole
 from weatherglass.results import COLUMNS, Result
@@ -95,7 +96,7 @@ class RunFolder:
 
     def _sweep(self) -> None:
         """Remove half-written files that a kill left behind."""
-        for name in (TABLE, RECORD):
+        for name in (TABLE, RECORD, DETAILS):
             for leftover in self.path.glob(f".{name}.*"):
                 leftover.unlink()
 

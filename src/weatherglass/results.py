@@ -156,6 +156,14 @@ class Run:
         return list(self.record.get("warnings", []))
 
 
+def word_scores(result: Result) -> list[tuple[str, str, float, int]]:
+    """The mean score of each word's elements: role, word, score, how many elements."""
+    of_word: dict[tuple[str, str], list[float]] = {}
+    for score in result.scores:
+        of_word.setdefault((score.role, score.word), []).append(score.score)
+    return [(role, word, math.fsum(v) / len(v), len(v)) for (role, word), v in of_word.items()]
+
+
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""

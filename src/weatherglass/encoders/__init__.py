@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
+from weatherglass.encoders.presets import PRESETS, find_preset
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import UnknownNameError
 from weatherglass.registry import Registry, did_you_mean
@@ -18,37 +19,59 @@ ENCODERS = Registry[type[ModelEncoder]](
     {
         "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
         "vectors": "weatherglass.encoders.vectors:VectorEncoder",
+        "hf": "weatherglass.encoders.transformers:TransformerEncoder",
+        "st": "weatherglass.encoders.sentence_transformers:SentenceTransformerEncoder",
+        "encodings": "weatherglass.encoders.encodings:EncodingsEncoder",
+        "openai": "weatherglass.encoders.openai:OpenAIEncoder",
     },
 )
 
 
 def resolve_spec(text: str) -> Spec:
-    """What the user typed as a spec: `kind:…`, the bare name of a kind, or a path to a file of vectors."""
+    """What the user typed as a spec: `kind:…`, the bare name of a kind, a path, or a preset such as `gpt2`."""
     kind, colon, rest = text.partition(":")
     if colon and kind in ENCODERS:
         return Spec.of_kind(kind, rest)
     name = text.partition("?")[0]
     if name in ENCODERS and not Path(text).exists():
         return Spec.of_kind(name, text[len(name) :])
-    path = text if Path(text).exists() else name
-    if Path(path).exists():
-        return Spec.of_kind("vectors", text)
+    path = Path(text) if Path(text).exists() else Path(name)
+    if path.exists():
+        return Spec.of_kind(_kind_of_path(path), text)
+    if (preset := find_preset(text)) is not None:
+        return preset
     if "/" in text or "." in Path(text).suffix:
         raise UnknownNameError(
             f"no file or folder '{path}' (a model is a path or kind:target; see: weatherglass models)"
         )
-    hint = did_you_mean(name, ENCODERS.names())
+    hint = did_you_mean(name, [*ENCODERS.names(), *PRESETS])
     raise UnknownNameError(
         f"unknown model '{text}'{hint} (a model is a path or kind:target; see: weatherglass models)"
     )
 
 
-def load_encoder(spec: str | Spec) -> ModelEncoder:
+def _kind_of_path(path: Path) -> str:
+    """A folder is a model of transformers or sentence-transformers; a file, word vectors."""
+    if (path / "modules.json").is_file():
+        return "st"
+    return "hf" if (path / "config.json").is_file() else "vectors"
+
+
+def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
     """The encoder that a spec such as `vectors:glove.txt?case=lower` describes.
+
+    Args:
+        spec: as the user types it.
+        cache: keep the encodings of a costly model on disk, and take from there what is at hand.
 
     Raises:
         UnknownNameError: if neither a kind, a preset nor a path is meant.
         SpecError: if an option is unknown or out of range.
     """
     parsed = resolve_spec(spec) if isinstance(spec, str) else spec
-    return ENCODERS.get(parsed.kind).from_spec(parsed)
+    encoder = ENCODERS.get(parsed.kind).from_spec(parsed)
+    if not (cache and encoder.costly):
+        return encoder
+    from weatherglass.encoders.cached import CachedEncoder
+
+    return CachedEncoder(encoder)

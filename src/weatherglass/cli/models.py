@@ -1,0 +1,216 @@
+"""`weatherglass models`, `try`, `encode` and `cache`: what can be loaded, what it is fed, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weatherglass.errors import WeatherglassError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from weatherglass.encoders.kinds import Kind
+
+cache_app = typer.Typer(no_args_is_help=True, help="The cache of encodings: what is in it, and away with it.")
+
+Model = Annotated[
+    str, typer.Argument(metavar="MODEL", help="As for 'run': a path, a preset or kind:target?option=value.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
+
+NEAREST = 5
+"""Neighbours shown for each text."""
+
+AT_ONCE = 512
+"""Texts between two movements of the progress bar."""
+
+PIPE_WIDTH = 4000
+"""Columns where there is no screen: nothing is folded, a row is a line."""
+
+
+def models(as_json: AsJson = False) -> None:
+    """Every kind of model: what it is, whether it is installed, how to install it, how its spec is written."""
+    from weatherglass.encoders.kinds import KINDS
+    from weatherglass.encoders.presets import FAMILIES, PRESETS
+
+    if as_json:
+        kinds = [
+            {"kind": name, "summary": kind.summary, "example": kind.example, "missing": kind.missing}
+            | ({"install": kind.remedy} if kind.missing else {})
+            for name, kind in KINDS.items()
+        ]
+        typer.echo(
+            json.dumps({"kinds": kinds, "presets": {name: str(p.spec) for name, p in PRESETS.items()}})
+        )
+        return
+    table = _table("kind", "what it is", "installed", "example")
+    for name, kind in KINDS.items():
+        table.add_row(name, kind.summary, _status(kind), kind.example)
+    presets = _table("preset", "stands for", "whose setting")
+    for name, preset in PRESETS.items():
+        presets.add_row(name, str(preset.spec), preset.source)
+    for name, preset in FAMILIES.items():
+        presets.add_row(f"{name}:NAME", str(preset.spec).replace("hf?", "hf:NAME?"), preset.source)
+    console = _screen()
+    console.print(table)
+    console.print()
+    console.print(presets)
+
+
+def _status(kind: Kind) -> str:
+    if not kind.missing:
+        return "yes"
+    return f"{'in part; for the rest' if kind.works_in_part else 'no'}: {kind.remedy}"
+
+
+def try_model(
+    model: Model,
+    texts: Annotated[list[str], typer.Argument(metavar="TEXT…", help="Words or sentences.")],
+) -> None:
+    """Show what a model is fed and what it makes of it: tokens, what is missing, and which texts are near."""
+    from weatherglass.encoders import load_encoder
+    from weatherglass.encoders.neighbours import neighbours
+
+    encoder = load_encoder(model)
+    vectors = encoder.encode(texts)
+    covered = encoder.coverage(texts)
+    tokens = _table("text", "tokens", "missing", "remarks")
+    for text, read in zip(texts, covered, strict=True):
+        tokens.add_row(text, " ".join(read.tokens), " ".join(read.missing), read.note)
+    near = _table("text", "nearest by cosine")
+    for text, others in zip(texts, neighbours(vectors), strict=True):
+        listed = "   ".join(f"{texts[other]} {cosine:.3f}" for other, cosine in others[:NEAREST])
+        near.add_row(text, listed or "no vector to compare")
+    console = _screen()
+    choices = "  ".join(f"{name}={value}" for name, value in encoder.options.items())
+    for line in (encoder.name, choices, f"{vectors.shape[1]} dimensions", *encoder.notes()):
+        if line:
+            console.print(line, soft_wrap=True)
+    console.print()
+    console.print(tokens)
+    if len(texts) > 1:
+        console.print()
+        console.print(near)
+
+
+def encode(
+    model: Model,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="To write: .npz, .safetensors, .parquet or .h5."),
+    ],
+    tests: Annotated[
+        list[str] | None,
+        typer.Option("-t", "--test", metavar="TEST", help="Texts of these tests; default: all of them."),
+    ] = None,
+    texts_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--texts", metavar="FILE", help="Texts of this file: one a line, or a JSON list (.json)."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Write a model's vectors to a file that `encodings:FILE` reads, here or on another machine."""
+    import numpy as np
+
+    from weatherglass.cli.console import Bar
+    from weatherglass.encoders import load_encoder
+    from weatherglass.encoders.encoding_files import check_suffix, write_encodings
+
+    check_suffix(output)
+    texts = _texts(tests, texts_file)
+    encoder = load_encoder(model)
+    rows = []
+    with Bar(quiet) as bar:
+        bar.stage(f"encoding with {encoder.name}", len(texts))
+        for start in range(0, len(texts), AT_ONCE):
+            some = texts[start : start + AT_ONCE]
+            rows.append(encoder.encode(some))
+            bar.advance(len(some))
+    vectors = np.concatenate(rows)
+    write_encodings(output, texts, vectors, encoder.name)
+    unread = int(np.isnan(vectors).all(axis=1).sum())
+    remark = f"; {unread} of them could not be read and are rows of NaN" if unread else ""
+    typer.echo(f"{len(texts)} texts, {vectors.shape[1]} dimensions{remark}: {output}")
+
+
+def _texts(tests: Sequence[str] | None, file: Path | None) -> list[str]:
+    """The distinct texts asked for, in order."""
+    if file is None:
+        from weatherglass.catalogue import load_tests
+
+        return list(dict.fromkeys(text for test in load_tests(tests or ["*"]) for text in test.texts))
+    if tests:
+        raise WeatherglassError("say either -t or --texts, not both")
+    try:
+        content = file.read_text(encoding="utf-8")
+        lines = json.loads(content) if file.suffix == ".json" else content.splitlines()
+    except (OSError, ValueError) as error:
+        raise WeatherglassError(f"{file}: cannot be read as texts ({error})") from None
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise WeatherglassError(f"{file}: should be a JSON list of texts")
+    texts = list(dict.fromkeys(line for line in lines if line.strip()))
+    if not texts:
+        raise WeatherglassError(f"{file}: no texts in it")
+    return texts
+
+
+@cache_app.command("info")
+def cache_info(as_json: AsJson = False) -> None:
+    """Where the cache is, how large, and what it holds."""
+    from dataclasses import asdict
+
+    from weatherglass.encoders.cache import EncodingCache
+
+    cache = EncodingCache()
+    kept = cache.models()
+    size = cache.size()
+    if as_json:
+        content = {"path": str(cache.path), "bytes": size, "models": [asdict(model) for model in kept]}
+        typer.echo(json.dumps(content))
+        return
+    console = _screen()
+    console.print(f"{cache.path}: {size / 1e6:.1f} MB", soft_wrap=True)
+    if kept:
+        table = _table("model", "texts", "MB")
+        for model in kept:
+            table.add_row(model.name, str(model.texts), f"{model.bytes / 1e6:.1f}")
+        console.print(table)
+
+
+@cache_app.command("clear")
+def cache_clear() -> None:
+    """Forget all encodings; models are asked again when they are next needed."""
+    from weatherglass.encoders.cache import EncodingCache
+
+    cache = EncodingCache()
+    count = sum(model.texts for model in cache.models())
+    cache.clear()
+    typer.echo(f"{count} encodings removed from {cache.path}")
+
+
+def _table(*headings: str) -> Table:
+    """A table without lines, whose long cells fold instead of being cut."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def _screen() -> Console:
+    """As wide as the screen, or as wide as it takes; text is printed as it is, since tokens have brackets."""
+    from rich.console import Console
+
+    screen = Console(markup=False, emoji=False, highlight=False)
+    if not screen.is_terminal:
+        screen.width = PIPE_WIDTH
+    return screen

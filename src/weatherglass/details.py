@@ -1,0 +1,163 @@
+"""details.sqlite: what does not fit a row of the table; reports read it and compute nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from weatherglass.errors import OutputError
+from weatherglass.results import ElementScore, Result, word_scores
+from weatherglass.trust import NULL_LEVELS
+
+DETAILS = "details.sqlite"
+FORMAT = 1
+
+SCHEMA = """
+CREATE TABLE format (version INTEGER NOT NULL);
+CREATE TABLE result (
+    id INTEGER PRIMARY KEY,
+    model TEXT, options TEXT, test TEXT, measure TEXT, permute TEXT, alternative TEXT, ddof INTEGER,
+    context TEXT, x TEXT, y TEXT, a TEXT, b TEXT,
+    p_middle REAL, certified INTEGER, warnings TEXT, notes TEXT
+);
+CREATE TABLE element (id INTEGER PRIMARY KEY, text TEXT, word TEXT, template TEXT);
+CREATE TABLE element_score (result INTEGER, role TEXT, position INTEGER, element INTEGER, score REAL);
+CREATE TABLE word_score (result INTEGER, role TEXT, word TEXT, score REAL, elements INTEGER);
+CREATE TABLE left_out (
+    result INTEGER, kind TEXT, role TEXT, name TEXT, effect_size REAL, p_value REAL
+);
+CREATE TABLE confidence_interval (result INTEGER, method TEXT, low REAL, high REAL, resamples INTEGER);
+CREATE TABLE null_quantile (result INTEGER, level REAL, effect_size REAL);
+CREATE TABLE power (result INTEGER, effect_size REAL, probability REAL);
+CREATE INDEX element_score_of ON element_score (result);
+CREATE INDEX word_score_of ON word_score (result);
+CREATE INDEX left_out_of ON left_out (result);
+CREATE INDEX null_quantile_of ON null_quantile (result);
+"""
+
+
+def write_details(path: Path, results: Sequence[Result]) -> None:
+    """Write the file whole; a reader sees the old one or the new one.
+
+    Raises:
+        OutputError: if the folder is full or read-only.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(descriptor)
+        temporary = Path(name)
+        try:
+            with closing(sqlite3.connect(temporary)) as database, database:
+                database.executescript("PRAGMA journal_mode = OFF;" + SCHEMA)
+                database.execute("INSERT INTO format VALUES (?)", [FORMAT])
+                _Writer(database).write(results)
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except (OSError, sqlite3.Error) as error:
+        raise OutputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
+
+
+class _Writer:
+    """Puts results into the tables; a text that several results share is stored once."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._elements: dict[tuple[str, str, str | None], int] = {}
+
+    def write(self, results: Sequence[Result]) -> None:
+        for number, result in enumerate(results, start=1):
+            self._insert("result", _about(number, result))
+            self._insert("element_score", *self._element_scores(number, result))
+            self._insert("word_score", *((number, *row) for row in word_scores(result)))
+            self._insert("left_out", *_left_out(number, result))
+            self._insert("confidence_interval", *_intervals(number, result))
+            null = result.details.get("null", [])
+            self._insert(
+                "null_quantile", *((number, level, d) for level, d in zip(NULL_LEVELS, null, strict=False))
+            )
+            power = result.details.get("power", {})
+            self._insert("power", *((number, float(d), chance) for d, chance in power.items()))
+        self._insert("element", *((number, *element) for element, number in self._elements.items()))
+
+    def _insert(self, table: str, *rows: tuple[Any, ...]) -> None:
+        if rows:
+            places = ", ".join("?" * len(rows[0]))
+            self._database.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
+
+    def _element_scores(self, number: int, result: Result) -> Iterator[tuple[Any, ...]]:
+        for position, s in enumerate(result.scores):
+            element = self._elements.setdefault((s.text, s.word, s.template), len(self._elements) + 1)
+            yield number, s.role, position, element, s.score
+
+
+def _about(number: int, r: Result) -> tuple[Any, ...]:
+    return (
+        number,
+        *(r.model, r.options, r.test, r.measure, r.permute, r.alternative, r.ddof),
+        *(r.context, *r.categories),
+        *(r.p_middle, r.certified, json.dumps(r.warnings), json.dumps(dict(r.notes))),
+    )
+
+
+def _left_out(number: int, result: Result) -> Iterator[tuple[Any, ...]]:
+    telling = result.details.get("most_telling") or {}
+    for each in result.details.get("left_out", []):
+        key = (each["kind"], each["role"], each["name"])
+        p = (
+            telling["p_value"]
+            if key == (telling.get("kind"), telling.get("role"), telling.get("name"))
+            else None
+        )
+        yield number, *key, each["effect_size"], p
+
+
+def _intervals(number: int, result: Result) -> Iterator[tuple[Any, ...]]:
+    if found := result.details.get("interval"):
+        for method in ("bca", "percentile"):
+            yield number, method, found[f"{method}_low"], found[f"{method}_high"], found["resamples"]
+
+
+class Details:
+    """Reads the details of one result at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self._database.row_factory = sqlite3.Row
+        version = self._database.execute("SELECT version FROM format").fetchone()[0]
+        if version > FORMAT:
+            raise OutputError(
+                f"{path} was written by a newer weatherglass (format {version}); update this one"
+            )
+
+    def close(self) -> None:
+        self._database.close()
+
+    def rows(self, table: str, result: int) -> list[sqlite3.Row]:
+        """The rows of one table that belong to one result."""
+        return self._database.execute(
+            f"SELECT * FROM {table} WHERE result = ? ORDER BY rowid", [result]
+        ).fetchall()
+
+    def numbers(self) -> dict[tuple[str, ...], int]:
+        """The id of each result by model, options, test, measure, permute and alternative."""
+        query = "SELECT model, options, test, measure, permute, alternative, id FROM result"
+        return {tuple(row)[:-1]: row["id"] for row in self._database.execute(query)}
+
+    def about(self, result: int) -> sqlite3.Row:
+        """What is said of one result as a whole."""
+        found: sqlite3.Row = self._database.execute("SELECT * FROM result WHERE id = ?", [result]).fetchone()
+        return found
+
+    def scores(self, result: int) -> list[ElementScore]:
+        """s(w, A, B) of each target element, in the order of the test."""
+        query = """SELECT role, text, word, template, score FROM element_score
+                   JOIN element ON element.id = element_score.element WHERE result = ? ORDER BY position"""
+        return [ElementScore(*row) for row in self._database.execute(query, [result])]

@@ -1,0 +1,265 @@
+"""Files of encodings: texts and one vector for each, made here or anywhere else.
+
+.npz            arrays `texts` (n texts) and `vectors` (n × d numbers)
+.safetensors    a tensor `vectors` (n × d); the metadata entry `texts` is a JSON list of n texts
+.parquet        columns `text` (string) and `vector` (a list of d numbers)
+.h5, .hdf5      data sets `texts` and `vectors`; or as the code of May et al. (2019) caches them: a group per set
+                (targ1, targ2, attr1, attr2) with one data set per text, named by the text, and in its later
+                versions also a data set `category` that holds the set's name
+
+Optional everywhere (an array, metadata entry, column or attribute `model`): the spec of the model. A row of NaN
+stands for a text that the model could not read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.kinds import require
+from weatherglass.errors import UnsafeFileError, VectorFileError
+
+FORMATS = {
+    ".npz": "npz",
+    ".safetensors": "safetensors",
+    ".parquet": "parquet",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+}
+
+CATEGORY = "category"
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedTexts:
+    """What a file of encodings holds."""
+
+    texts: list[str]
+    vectors: AnyMatrix
+    model: str = ""
+    """The model that made the vectors, if the file says so."""
+
+
+def read_encodings(path: Path) -> EncodedTexts:
+    """Read a file of encodings; its format is told from its first bytes.
+
+    Raises:
+        VectorFileError: if the file is absent, damaged, or texts and vectors do not match.
+        UnsafeFileError: if it holds pickled objects.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(9)
+    except OSError as error:
+        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if head.startswith(b"PK"):
+        found = _read_npz(path)
+    elif head.startswith(b"\x89HDF"):
+        found = _read_hdf5(path)
+    elif head.startswith(b"PAR1"):
+        found = _read_parquet(path)
+    elif head[8:9] == b"{":
+        found = _read_safetensors(path)
+    else:
+        raise VectorFileError(f"{path}: neither npz, safetensors, parquet nor HDF5")
+    return _checked(path, found)
+
+
+def _checked(path: Path, found: EncodedTexts) -> EncodedTexts:
+    texts, vectors = found.texts, found.vectors
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+        shape = "×".join(map(str, vectors.shape))
+        raise VectorFileError(f"{path}: vectors are {shape} of type {vectors.dtype}, not texts × numbers")
+    if len(texts) != len(vectors):
+        raise VectorFileError(f"{path}: {len(texts)} texts, but {len(vectors)} vectors")
+    if not texts:
+        raise VectorFileError(f"{path}: no encodings in it")
+    if vectors.dtype.kind != "f" or vectors.dtype.itemsize < 4:
+        vectors = vectors.astype(np.float64)
+    spoilt = ~np.isfinite(vectors).all(axis=1) & ~np.isnan(vectors).all(axis=1)
+    if spoilt.any():
+        text = texts[int(np.flatnonzero(spoilt)[0])]
+        raise VectorFileError(f"{path}: the vector of '{text}' has entries that are no finite numbers")
+    return EncodedTexts(texts, vectors, found.model)
+
+
+def _read_npz(path: Path) -> EncodedTexts:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            missing = {"texts", "vectors"} - set(arrays.files)
+            if missing:
+                raise VectorFileError(
+                    f"{path}: no array '{min(missing)}' (there are: {', '.join(arrays.files)})"
+                )
+            model = str(arrays["model"]) if "model" in arrays.files else ""
+            return EncodedTexts([str(text) for text in arrays["texts"]], arrays["vectors"], model)
+    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
+        if "allow_pickle" in str(error):
+            raise UnsafeFileError(
+                f"{path}: holds pickled objects, which are not loaded; save texts as np.array(texts, dtype=str)"
+            ) from None
+        raise VectorFileError(f"{path}: damaged ({error})") from None
+
+
+def _read_safetensors(path: Path) -> EncodedTexts:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            vectors = file.get_tensor("vectors")
+        texts = json.loads(metadata["texts"])
+    except KeyError:
+        raise VectorFileError(f"{path}: the metadata has no entry 'texts' (a JSON list)") from None
+    except (SafetensorError, OSError, ValueError, TypeError) as error:
+        raise VectorFileError(f"{path}: {error}") from None
+    if not isinstance(texts, list):
+        raise VectorFileError(f"{path}: the metadata entry 'texts' is no JSON list")
+    return EncodedTexts([str(text) for text in texts], vectors, metadata.get("model", ""))
+
+
+def _read_parquet(path: Path) -> EncodedTexts:
+    require(str(path), ("polars",), "encodings")
+    import polars
+
+    try:
+        table = polars.read_parquet(path)
+        texts, column = table["text"], table["vector"]
+        if texts.null_count() or column.null_count():
+            raise VectorFileError(f"{path}: a text or a vector is null")
+        widths = column.to_frame().select(polars.col("vector").cast(polars.List(polars.Float64)).list.len())
+        width = int(widths.to_series()[0]) if len(table) else 0
+        ragged = (widths.to_series() != width).arg_true()
+        if len(ragged):
+            raise VectorFileError(
+                f"{path}: the vector of '{texts[ragged[0]]}' has {widths.item(ragged[0], 0)} numbers,"
+                f" but the first has {width}"
+            )
+        vectors = column.explode().to_numpy().reshape(len(table), width)
+        model = str(table["model"][0]) if "model" in table.columns and len(table) else ""
+    except (polars.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise VectorFileError(f"{path}: no columns 'text' and 'vector', or damaged ({reason})") from None
+    return EncodedTexts([str(text) for text in texts], vectors, model)
+
+
+def _read_hdf5(path: Path) -> EncodedTexts:
+    require(str(path), ("h5py",), "encodings")
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            model = str(file.attrs.get("model", ""))
+            if isinstance(file.get("texts"), h5py.Dataset) and isinstance(file.get("vectors"), h5py.Dataset):
+                return EncodedTexts(
+                    [str(text) for text in file["texts"].asstr()[:]], file["vectors"][:], model
+                )
+            return _one_vector_each(path, _published_items(file), model)
+    except (OSError, KeyError, TypeError, RuntimeError) as error:
+        raise VectorFileError(f"{path}: damaged, or no encodings ({error})") from None
+
+
+def _published_items(file: Any) -> Iterator[tuple[str, AnyMatrix]]:
+    """Texts and vectors of a file that the published code wrote: one group per set."""
+    import h5py
+
+    for group in file.values():
+        if not isinstance(group, h5py.Group):
+            raise TypeError("neither 'texts' and 'vectors' nor one group per set")
+        for name, entry in _data_sets(group):
+            # The set's name lies among its texts; a text "category" would have numbers.
+            if not (name == CATEGORY and entry.dtype.kind in "OSU"):
+                yield name, entry[()]
+
+
+def _data_sets(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Data sets with their names; a text with a slash in it was stored as a group within the group."""
+    import h5py
+
+    for name, entry in group.items():
+        if isinstance(entry, h5py.Group):
+            yield from _data_sets(entry, f"{prefix}{name}/")
+        else:
+            yield prefix + name, entry
+
+
+def _one_vector_each(path: Path, items: Iterator[tuple[str, AnyMatrix]], model: str) -> EncodedTexts:
+    texts: list[str] = []
+    vectors: list[AnyMatrix] = []
+    for text, vector in items:
+        flat = np.ravel(vector)
+        if vectors and flat.shape != vectors[0].shape:
+            raise VectorFileError(
+                f"{path}: the vector of '{text}' has {flat.size} numbers,"
+                f" but that of '{texts[0]}' has {vectors[0].size}"
+            )
+        texts.append(text)
+        vectors.append(flat)
+    return EncodedTexts(texts, np.stack(vectors) if vectors else np.empty((0, 0)), model)
+
+
+def check_suffix(path: Path) -> str:
+    """The format that a file's name asks for.
+
+    Raises:
+        VectorFileError: if its suffix is none of `FORMATS`, or the format's library is not installed.
+    """
+    kind = FORMATS.get(path.suffix.lower())
+    if kind is None:
+        raise VectorFileError(f"{path}: name it with one of {', '.join(FORMATS)}, which tell the format")
+    if kind in ("parquet", "hdf5"):
+        require(str(path), ("polars" if kind == "parquet" else "h5py",), "encodings")
+    return kind
+
+
+def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model: str) -> None:
+    """Write a file of encodings in the format that its suffix names; whole or not at all.
+
+    Raises:
+        VectorFileError: if the suffix names no format or the file cannot be written.
+    """
+    kind = check_suffix(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            _write(kind, temporary, list(texts), np.ascontiguousarray(vectors), model)
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise VectorFileError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def _write(kind: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:
+    if kind == "npz":
+        np.savez(path, texts=np.array(texts, dtype=str), vectors=vectors, model=np.array(model))
+    elif kind == "safetensors":
+        from safetensors.numpy import save_file
+
+        save_file(
+            {"vectors": vectors}, path, {"texts": json.dumps(texts, ensure_ascii=False), "model": model}
+        )
+    elif kind == "parquet":
+        import polars
+
+        columns: dict[str, Any] = {"text": texts, "vector": vectors, "model": [model] * len(texts)}
+        polars.DataFrame(columns).write_parquet(path)
+    else:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file.attrs["model"] = model
+            file.create_dataset("texts", data=texts, dtype=h5py.string_dtype())
+            file.create_dataset("vectors", data=cast(Any, vectors))

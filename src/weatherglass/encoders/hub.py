@@ -1,0 +1,148 @@
+"""Where a transformers model lies: a folder, or the Hugging Face hub and its local cache.
+
+A hub model that is in the local cache is used as it lies there, without asking the network; which commit that is
+stands in the record. `revision=` names another one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from weatherglass.errors import EncoderError, SpecError
+from weatherglass.fingerprint import folder_hash
+
+T = TypeVar("T")
+
+SMALL_FILES = ["*.json", "*.txt", "*.model"]
+"""Configuration and tokenizer: enough to check a spec before any weights are fetched."""
+
+REACHABLE_WITHIN = 5.0
+"""Seconds. The hub's own client tries for half a minute before it says that there is no network."""
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model's files, by folder or by hub name and commit."""
+
+    target: str
+    """What the libraries are given: the folder or the hub name."""
+    folder: Path
+    """Where the small files lie."""
+    commit: str = ""
+    """The hub's commit; empty for a folder of the user's own."""
+
+    def identity(self) -> str:
+        """A hash of the folder's content, or the hub's name and commit, which say the same."""
+        return f"{self.target}@{self.commit}" if self.commit else folder_hash(self.folder)
+
+    def json(self, name: str) -> Any:
+        """A small JSON file of the model; None where there is none."""
+        path = self.folder / name
+        try:
+            return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+        except (OSError, ValueError) as error:
+            raise EncoderError(f"{path}: not readable as JSON ({error})") from None
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """config.json, in which transformers keeps what a model is."""
+        config = self.json("config.json")
+        return config if isinstance(config, dict) else {}
+
+    def load(self, loader: Callable[..., T], **options: Any) -> T:
+        """`loader(target, …)`, from the local files first and only then from the hub."""
+        if not self.commit:
+            return loader(str(self.folder), local_files_only=True, **options)
+        try:
+            return loader(self.target, revision=self.commit, local_files_only=True, **options)
+        except OSError:
+            check_reachable(self.target)
+            return loader(self.target, revision=self.commit, local_files_only=False, **options)
+
+
+def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.json",)) -> ModelFiles:
+    """The files of the model called `target`; one of `probes` must be among them.
+
+    Raises:
+        SpecError: if `target` is neither a model folder nor a hub name.
+        EncoderError: if the hub does not have it, or is needed and cannot be reached.
+    """
+    folder = Path(target).expanduser()
+    if folder.is_dir():
+        if not any((folder / probe).is_file() for probe in probes):
+            raise SpecError(f"{target}: a folder without {' or '.join(probes)} is no transformers model")
+        if revision:
+            raise SpecError(f"{target}: revision={revision} is for hub names; this is a folder")
+        return ModelFiles(target, folder)
+    if folder.exists():
+        raise SpecError(f"{target}: a file, but a model's folder or hub name is needed")
+    if not target or target.startswith((".", "~", os.sep)) or target.count("/") > 1:
+        raise SpecError(f"no folder '{target}' (and no hub name either, which reads NAME or OWNER/NAME)")
+    return _in_local_cache(target, revision, probes) or _from_hub(target, revision, probes)
+
+
+def _in_local_cache(name: str, revision: str, probes: tuple[str, ...]) -> ModelFiles | None:
+    from huggingface_hub import try_to_load_from_cache
+
+    for probe in probes:
+        found = try_to_load_from_cache(name, probe, revision=revision or None)
+        if isinstance(found, str):
+            return _snapshot(name, Path(found).parent)
+    return None
+
+
+def _snapshot(name: str, folder: Path) -> ModelFiles:
+    return ModelFiles(name, folder, commit=folder.name)
+
+
+def _from_hub(name: str, revision: str, probes: tuple[str, ...]) -> ModelFiles:
+    from huggingface_hub import errors, snapshot_download
+
+    check_reachable(name)
+    try:
+        folder = Path(snapshot_download(name, revision=revision or None, allow_patterns=SMALL_FILES))
+    except errors.GatedRepoError:
+        raise EncoderError(
+            f"'{name}' is gated: accept its terms on the hub, then run: hf auth login"
+        ) from None
+    except errors.RepositoryNotFoundError:
+        raise EncoderError(
+            f"the hub has no model '{name}' (or it is private; then run: hf auth login)"
+        ) from None
+    except errors.RevisionNotFoundError:
+        raise EncoderError(f"the hub's '{name}' has no revision '{revision}'") from None
+    except (OSError, errors.HfHubHTTPError) as error:
+        raise EncoderError(f"'{name}' could not be fetched from the hub: {first_line(error)}") from None
+    if not any((folder / probe).is_file() for probe in probes):
+        raise EncoderError(f"the hub's '{name}' has no {' or '.join(probes)}: no transformers model")
+    return _snapshot(name, folder)
+
+
+def check_reachable(name: str) -> None:
+    """Ask the hub once whether it is there, so that without a network the answer takes seconds.
+
+    Raises:
+        EncoderError: saying how the model can be had without the hub.
+    """
+    from huggingface_hub import constants, get_session
+
+    try:
+        if constants.HF_HUB_OFFLINE:
+            raise OSError("HF_HUB_OFFLINE is set")
+        get_session().head(constants.ENDPOINT, timeout=REACHABLE_WITHIN)
+    except Exception as error:  # whatever the client of the day raises, the answer is the same
+        raise EncoderError(
+            f"'{name}' is not in the local Hugging Face cache and the hub cannot be reached ({first_line(error)});"
+            " run once with a network, or copy the model's folder here and name the folder"
+        ) from None
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what a library says, since it tends to go on."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

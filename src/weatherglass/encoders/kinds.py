@@ -1,0 +1,83 @@
+"""What each kind of model needs: told without importing any of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from weatherglass.errors import MissingExtraError
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One row of `weatherglass models`."""
+
+    summary: str
+    example: str
+    """A spec that shows how it is written."""
+    packages: tuple[str, ...] = ()
+    """What must be importable beyond the base install."""
+    extra: str = ""
+    """The extra of weatherglass that brings these packages."""
+    works_in_part: bool = False
+    """Whether some of it works without them."""
+
+    @property
+    def missing(self) -> list[str]:
+        """The packages that are not installed."""
+        return [package for package in self.packages if find_spec(package) is None]
+
+    @property
+    def remedy(self) -> str:
+        """The command that installs what is missing."""
+        return install_command(self.extra)
+
+
+KINDS: dict[str, Kind] = {
+    "wordllama": Kind("the embedded default: 256-d static vectors, no download", "wordllama", ("wordllama",)),
+    "vectors": Kind(
+        "word vectors from a file: word2vec, GloVe, fastText, .kv, npz, safetensors",
+        "vectors:glove.840B.300d.txt",
+    ),
+    "hf": Kind(
+        "any transformers encoder or decoder, by hub name or folder",
+        "hf:bert-base-cased?pooling=cls&layers=-1",
+        ("torch", "transformers"),
+        "transformers",
+    ),
+    "st": Kind(
+        "any sentence-transformers model, by hub name or folder",
+        "st:all-MiniLM-L6-v2",
+        ("torch", "transformers", "sentence_transformers"),
+        "transformers",
+    ),
+    "encodings": Kind(
+        "vectors made elsewhere: npz, safetensors; with the extra also parquet and HDF5",
+        "encodings:encodings.npz",
+        ("h5py", "polars"),
+        "encodings",
+        works_in_part=True,
+    ),
+    "openai": Kind(
+        "any OpenAI-compatible embeddings endpoint; the key comes from the environment",
+        "openai:text-embedding-3-small",
+        ("httpx",),
+        "api",
+    ),
+}
+
+
+def install_command(extra: str) -> str:
+    """What to type to get an extra (or, with none, the base install again)."""
+    return f"pip install 'weatherglass[{extra}]'" if extra else "pip install weatherglass"
+
+
+def require(what: str, packages: tuple[str, ...], extra: str) -> None:
+    """Stop, naming the command to run, unless all `packages` can be imported.
+
+    Raises:
+        MissingExtraError: naming what is missing.
+    """
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise MissingExtraError(f"'{what}' needs {' and '.join(missing)}; run: {install_command(extra)}")

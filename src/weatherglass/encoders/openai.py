@@ -1,0 +1,254 @@
+"""`openai:MODEL?base_url=…`: any OpenAI-compatible embeddings endpoint.
+
+The key is read from the environment when a request is made and is held nowhere else: it is in no file, no error
+and no log, not even if the server sends it back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import random
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.kinds import require
+from weatherglass.encoders.spec import OptionReader, Spec
+from weatherglass.errors import EncoderError, SpecError
+
+if TYPE_CHECKING:
+    import httpx
+
+OPENAI = "https://api.openai.com/v1"
+
+FIRST_WAIT = 0.5
+"""Seconds before the second attempt; doubled each time, with jitter, so that many clients do not come at once."""
+
+LONGEST_WAIT = 60.0
+"""Seconds. A server that asks for a longer pause is taken at its word only so far."""
+
+SAID_BY_SERVER = 200
+"""Characters of the server's own message that an error repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Which model is asked, where and how patiently."""
+
+    model: str
+    base_url: str
+    dimensions: int
+    """0 leaves it to the model."""
+    batch_size: int
+    timeout: int
+    retries: int
+    key_env: str
+    """The environment variable that holds the key."""
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Endpoint:
+        options = spec.reader()
+        key_env = _key_env(spec, options)
+        endpoint = cls(
+            spec.target,
+            _base_url(options),
+            options.integer("dimensions", 0, least=0),
+            options.integer("batch_size", 128),
+            options.integer("timeout", 60),
+            options.integer("retries", 5, least=0),
+            key_env,
+        )
+        options.done()
+        if not endpoint.model:
+            raise SpecError(f"'{spec}': name a model, such as openai:text-embedding-3-small")
+        return endpoint
+
+
+def _key_env(spec: Spec, options: OptionReader) -> str:
+    """The name of the variable; a key in the spec itself is refused without being repeated."""
+    name = options.text("key_env", "OPENAI_API_KEY")
+    suspects = [
+        option for option, _ in spec.options if option != "key_env" and re.search("key|token|auth", option)
+    ]
+    if suspects or not name.isidentifier():
+        raise SpecError(
+            "openai: a spec holds no key; put it into the environment as OPENAI_API_KEY,"
+            " or into another variable and name that one with key_env="
+        )
+    return name
+
+
+def _base_url(options: OptionReader) -> str:
+    url = options.text("base_url", OPENAI).rstrip("/")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SpecError(f"openai: base_url={url} should read like https://host/v1")
+    if parts.username or parts.password or parts.query:
+        raise SpecError(
+            "openai: base_url= must hold no user, password or query; keys come from the environment"
+        )
+    return url
+
+
+class OpenAIEncoder:
+    """Vectors from an HTTP endpoint, in batches, with patience that has an end."""
+
+    costly: ClassVar[bool] = True
+
+    def __init__(self, spec: Spec, endpoint: Endpoint) -> None:
+        self._spec = spec
+        self._endpoint = endpoint
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """Check the spec; nothing is sent, and no key is needed while every text is in the cache."""
+        require(str(spec), ("httpx",), "api")
+        return cls(spec, Endpoint.from_spec(spec))
+
+    @property
+    def name(self) -> str:
+        return str(self._spec)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        choices = asdict(self._endpoint)
+        del choices["model"]
+        return {name: str(value) for name, value in choices.items() if value != 0}
+
+    def identity(self) -> str:
+        endpoint = self._endpoint
+        content = ["openai", endpoint.model, endpoint.base_url, endpoint.dimensions]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def notes(self) -> list[str]:
+        return [
+            f"'{self.name}': the weights are on a server and cannot be hashed;"
+            " the model is known by its name and address alone, and may change under them"
+        ]
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        """The server splits texts into tokens and does not say how."""
+        return [Coverage((text,)) if text.strip() else Coverage((), note="no tokens") for text in texts]
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        import httpx
+
+        # Endpoints refuse empty texts, and there is nothing in them to encode.
+        places = [place for place, text in enumerate(texts) if text.strip()]
+        if not places:
+            return np.full((len(texts), self._endpoint.dimensions), np.nan)
+        # Redirects are not followed: the key is for the address that the user named.
+        with httpx.Client(timeout=self._endpoint.timeout, follow_redirects=False) as client:
+            rows = [row for batch in self._batches(texts, places) for row in self._embed(client, batch)]
+        widths = {len(row) for row in rows}
+        if len(widths) > 1:
+            raise self._error(f"sent vectors of {min(widths)} and of {max(widths)} dimensions")
+        vectors = np.full((len(texts), widths.pop()), np.nan)
+        vectors[places] = rows
+        return vectors
+
+    def _batches(self, texts: Sequence[str], places: Sequence[int]) -> Iterator[list[str]]:
+        size = self._endpoint.batch_size
+        for start in range(0, len(places), size):
+            yield [texts[place] for place in places[start : start + size]]
+
+    def _embed(self, client: httpx.Client, texts: list[str]) -> list[list[float]]:
+        request: dict[str, Any] = {"model": self._endpoint.model, "input": texts, "encoding_format": "float"}
+        if self._endpoint.dimensions:
+            request["dimensions"] = self._endpoint.dimensions
+        return self._vectors(self._post(client, request), len(texts))
+
+    def _post(self, client: httpx.Client, request: Mapping[str, Any]) -> httpx.Response:
+        """The server's answer; asked again while it is busy, failing or silent, up to the end of patience."""
+        import httpx
+
+        attempts = self._endpoint.retries + 1
+        for attempt in range(attempts):
+            said: httpx.Response | None = None
+            try:
+                said = client.post(
+                    f"{self._endpoint.base_url}/embeddings", json=request, headers=self._headers()
+                )
+                if said.is_success:
+                    return said
+                reason = f"answered {said.status_code}{self._server_message(said)}"
+                if said.status_code != 429 and said.status_code < 500:
+                    raise self._error(reason)
+            except httpx.TimeoutException:
+                reason = f"gave no answer within {self._endpoint.timeout} s"
+            except httpx.HTTPError as error:
+                reason = f"cannot be reached ({self._without_key(str(error))})"
+            if attempt + 1 < attempts:
+                time.sleep(_pause(attempt, said))
+        raise self._error(f"{reason}; given up after {attempts} attempts")
+
+    def _vectors(self, response: httpx.Response, count: int) -> list[list[float]]:
+        """The vectors of an answer in the order of the texts, checked one by one."""
+        try:
+            entries = response.json()["data"]
+            by_index = {
+                int(entry.get("index", place)): entry["embedding"] for place, entry in enumerate(entries)
+            }
+            rows = [[float(number) for number in by_index[place]] for place in sorted(by_index)]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise self._error("sent something that is no list of embeddings") from None
+        if len(entries) != count:
+            raise self._error(f"was asked for {count} vectors and sent {len(entries)}")
+        if sorted(by_index) != list(range(count)):
+            raise self._error(f"was asked for {count} vectors and sent {count}, not one for each text")
+        wanted = self._endpoint.dimensions or len(rows[0])
+        for row in rows:
+            if len(row) != wanted or not row:
+                raise self._error(f"sent a vector of {len(row)} dimensions where {wanted} were expected")
+            if not all(map(math.isfinite, row)):
+                raise self._error("sent a vector with entries that are no finite numbers")
+        return rows
+
+    def _key(self) -> str:
+        key = os.environ.get(self._endpoint.key_env, "").strip()
+        if not key and self._endpoint.base_url == OPENAI:
+            raise EncoderError(
+                f"'{self.name}' needs a key; put it into the environment as {self._endpoint.key_env}"
+            )
+        if not key.isascii() or not key.isprintable():
+            raise EncoderError(f"the key in {self._endpoint.key_env} has characters that no key has")
+        return key
+
+    def _headers(self) -> dict[str, str]:
+        key = self._key()
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _server_message(self, response: httpx.Response) -> str:
+        try:
+            message = str(response.json()["error"]["message"])
+        except (ValueError, KeyError, TypeError):
+            return ""
+        return f": {' '.join(self._without_key(message).split())[:SAID_BY_SERVER]}"
+
+    def _without_key(self, text: str) -> str:
+        key = os.environ.get(self._endpoint.key_env, "").strip()
+        return text.replace(key, "***") if key else text
+
+    def _error(self, what: str) -> EncoderError:
+        return EncoderError(f"'{self.name}': {self._endpoint.base_url} {what}")
+
+
+def _pause(attempt: int, response: httpx.Response | None) -> float:
+    """Seconds to wait before asking again: what the server asks for, else doubling with jitter."""
+    try:
+        asked = float(response.headers["retry-after"]) if response is not None else math.nan
+    except (KeyError, ValueError):
+        asked = math.nan
+    if math.isfinite(asked) and asked >= 0:
+        return min(asked, LONGEST_WAIT)
+    return float(min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)) * random.uniform(0.5, 1.0)

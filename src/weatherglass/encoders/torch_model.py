@@ -1,0 +1,163 @@
+"""A transformers model in memory: hidden states of batches. Only this module and its callers' first use load torch."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from weatherglass.encoders.hub import ModelFiles, first_line
+from weatherglass.encoders.layers import Layers
+from weatherglass.encoders.pooling import States
+from weatherglass.encoders.tokens import Pieces
+from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
+
+DEVICES = ("auto", "cpu", "cuda")
+DTYPES = ("float32", "float16", "bfloat16", "float64")
+
+
+@contextlib.contextmanager
+def plain_errors(name: str) -> Iterator[None]:
+    """Whatever loading raises, as one line about the model called `name`."""
+    try:
+        yield
+    except WeatherglassError:
+        raise
+    except pickle.UnpicklingError as error:
+        raise UnsafeFileError(
+            f"'{name}': its weights ask for code to be run, or hold more than tensors, and were not loaded"
+            f" ({first_line(error)}); get the model as safetensors"
+        ) from None
+    except (OSError, ValueError, RuntimeError, ImportError, KeyError, TypeError) as error:
+        if "trust_remote_code" in str(error):
+            raise EncoderError(
+                f"'{name}' comes with code of its own, which is not run; if you trust it, add trust_remote_code=yes"
+            ) from None
+        raise EncoderError(f"'{name}' cannot be loaded: {first_line(error)}") from None
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """No progress bars or advice from transformers while a model loads."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any:
+    """The model's own tokenizer."""
+    from transformers import AutoTokenizer
+
+    with plain_errors(name), quiet():
+        return files.load(AutoTokenizer.from_pretrained, trust_remote_code=trust_remote_code)
+
+
+def pick_device(device: str) -> str:
+    """`auto` is CUDA where there is one.
+
+    Raises:
+        EncoderError: if CUDA is asked for and there is none.
+    """
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise EncoderError("device=cuda: torch finds no CUDA device here; say device=cpu or leave it out")
+    return device
+
+
+@dataclass(frozen=True, slots=True)
+class TorchModel:
+    """The weights, in evaluation mode, on their device."""
+
+    inner: Any
+    device: str
+
+    @classmethod
+    def load(
+        cls, name: str, files: ModelFiles, device: str, dtype: str, trust_remote_code: bool
+    ) -> TorchModel:
+        """Load the weights: safetensors where there are any, else a pickle of tensors and nothing but tensors.
+
+        Raises:
+            UnsafeFileError: if the weights are a pickle that holds anything else.
+            EncoderError: if they do not fit the model, or cannot be read.
+        """
+        import torch
+        from transformers import AutoModel
+
+        place = pick_device(device)
+        with plain_errors(name), quiet():
+            model, report = files.load(
+                AutoModel.from_pretrained,
+                trust_remote_code=trust_remote_code,
+                output_loading_info=True,
+                weights_only=True,
+            )
+        # A missing pooler is of no account, since nothing here is read from it.
+        random = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+        if random:
+            raise EncoderError(
+                f"'{name}': the file of weights lacks {len(random)} of the model's, such as {random[0]};"
+                " its vectors would be random"
+            )
+        if getattr(model.config, "is_encoder_decoder", False):
+            model = model.get_encoder()
+        return cls(model.to(device=place, dtype=getattr(torch, dtype)).eval(), place)
+
+    def hidden_states(self, pieces: Sequence[Pieces], padding: int, layers: Layers) -> list[States]:
+        """The states of the wanted layers, one array (texts, tokens, dimensions) each.
+
+        Texts are padded on the right, whatever the tokenizer's habit: under the mask the real tokens then keep the
+        places, and so the vectors, that they have alone.
+        """
+        import torch
+
+        width = max(1, max(len(text.ids) for text in pieces))
+        fed = {
+            "input_ids": _padded([text.ids for text in pieces], width, padding),
+            "attention_mask": _padded([[1] * len(text.ids) for text in pieces], width, 0),
+        }
+        for other in pieces[0].others:
+            fed[other] = _padded([text.others[other] for text in pieces], width, 0)
+        # A text without tokens is given one to look at; pooling makes its row NaN.
+        fed["attention_mask"][:, 0] = 1
+        with torch.inference_mode():
+            try:
+                output = self.inner(
+                    **{key: torch.from_numpy(value).to(self.device) for key, value in fed.items()},
+                    output_hidden_states=True,
+                    return_dict=True,
+                )
+            except torch.cuda.OutOfMemoryError:
+                raise EncoderError(
+                    f"out of memory on the GPU; say batch_size={max(1, len(pieces) // 2)}"
+                ) from None
+            states = output.hidden_states
+            return [_as_array(states[number]) for number in layers.numbers(len(states))]
+
+
+def _padded(rows: Sequence[Sequence[int]], width: int, padding: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    table = np.full((len(rows), width), padding, dtype=np.int64)
+    for row, values in zip(table, rows, strict=True):
+        row[: len(values)] = values
+    return table
+
+
+def _as_array(states: Any) -> States:
+    # numpy has no bfloat16, and sums over tokens want more digits than float16 has.
+    wide = states if states.element_size() >= 4 else states.float()
+    return cast(States, wide.cpu().numpy())

@@ -1,0 +1,170 @@
+"""`hf:NAME-OR-FOLDER`: any transformers encoder or decoder, with pooling and layers as the spec says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import ClassVar, Self
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.batches import by_length
+from weatherglass.encoders.hub import ModelFiles, find_model
+from weatherglass.encoders.kinds import require
+from weatherglass.encoders.layers import Layers
+from weatherglass.encoders.pooling import POOLINGS, pool, unit_length
+from weatherglass.encoders.spec import OptionReader, Spec
+from weatherglass.encoders.tokens import Pieces, Tokenizer, has_cls_token, longest_text
+from weatherglass.encoders.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
+from weatherglass.errors import SpecError
+
+LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+"""Under which names config.json says how many layers there are above the token layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The choices that make a text into a vector: with the weights, they are the encoder's identity."""
+
+    pooling: str
+    layers: Layers
+    special_tokens: bool
+    lowercase: bool
+    normalise: bool
+    max_length: int
+    """0 where the model itself sets no limit."""
+    dtype: str
+    device: str
+    trust_remote_code: bool
+
+    @classmethod
+    def from_options(cls, options: OptionReader, files: ModelFiles) -> Reading:
+        """The choices of a spec, checked against what the model's config says of it."""
+        spec = options.spec
+        special_tokens = options.flag("special_tokens", True)
+        paper_pooling = "cls" if special_tokens and has_cls_token(files) else "last"
+        pooling = options.choice("pooling", POOLINGS, paper_pooling)
+        if pooling == "cls" and not special_tokens:
+            raise SpecError(
+                f"'{spec}': pooling=cls needs special_tokens=yes; for the first piece say pooling=first"
+            )
+        layers = Layers.parse(options.text("layers", "-1"))
+        count = next(
+            (files.config[key] for key in LAYER_COUNTS if isinstance(files.config.get(key), int)), None
+        )
+        if count is not None:
+            layers.numbers(count + 1)
+        limit = longest_text(files.config) or 0
+        max_length = options.integer("max_length", limit, least=1 if limit else 0)
+        if limit and max_length > limit:
+            raise SpecError(f"'{spec}': max_length={max_length}, but the model reads {limit} tokens at most")
+        return cls(
+            pooling,
+            layers,
+            special_tokens,
+            options.flag("lowercase", False),
+            options.flag("normalise", False),
+            max_length,
+            options.choice("dtype", DTYPES, "float32"),
+            options.choice("device", DEVICES, "auto"),
+            options.flag("trust_remote_code", False),
+        )
+
+    def as_options(self) -> dict[str, str]:
+        """In the spelling of a spec."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {
+            name: {True: "yes", False: "no"}[v] if isinstance(v, bool) else str(v)
+            for name, v in values.items()
+        }
+
+
+class TransformerEncoder:
+    """A transformers model: tokens are pooled within each layer, then layers are joined (METHODS 6)."""
+
+    costly: ClassVar[bool] = True
+    """Its encodings are worth keeping in the cache."""
+
+    def __init__(self, spec: Spec, files: ModelFiles, reading: Reading, batch_size: int) -> None:
+        self._spec = spec
+        self._files = files
+        self._reading = reading
+        self._batch_size = batch_size
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """Check the spec against the model's small files; weights come with the first `encode`."""
+        require(str(spec), ("torch", "transformers"), "transformers")
+        options = spec.reader()
+        files = find_model(spec.target, options.text("revision", ""))
+        reading = Reading.from_options(options, files)
+        batch_size = options.integer("batch_size", 64)
+        options.done()
+        return cls(spec, files, reading, batch_size)
+
+    @property
+    def name(self) -> str:
+        return str(self._spec)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        revision = {"revision": self._files.commit} if self._files.commit else {}
+        return {**self._reading.as_options(), "batch_size": str(self._batch_size), **revision}
+
+    def identity(self) -> str:
+        """Weights, choices and library versions; not the batch size, which changes no more than the last digit."""
+        libraries = {library: version(library) for library in ("torch", "transformers", "tokenizers")}
+        content = ["hf", self._files.identity(), self._reading.as_options(), libraries]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def notes(self) -> list[str]:
+        if not self._reading.trust_remote_code:
+            return []
+        return [f"'{self.name}': trust_remote_code=yes, so code that came with the model was allowed to run"]
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        reading = self._reading
+        inner = load_tokenizer(self.name, self._files, reading.trust_remote_code)
+        limit = min(reading.max_length or inner.model_max_length, inner.model_max_length)
+        return Tokenizer(inner, reading.special_tokens, reading.lowercase, limit)
+
+    @cached_property
+    def _model(self) -> TorchModel:
+        reading = self._reading
+        return TorchModel.load(
+            self.name, self._files, reading.device, reading.dtype, reading.trust_remote_code
+        )
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        return self._tokenizer.coverage(texts)
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        pieces = self._tokenizer(texts)
+        lengths = [len(text.ids) for text in pieces]
+        rows: list[AnyMatrix] = []
+        places = []
+        for batch in by_length(lengths, self._batch_size):
+            rows.append(self._encode_batch([pieces[place] for place in batch]))
+            places.append(batch)
+        if not rows:
+            return np.empty((0, 0), dtype=np.float32)
+        vectors = np.empty((len(texts), rows[0].shape[1]), dtype=rows[0].dtype)
+        vectors[np.concatenate(places)] = np.concatenate(rows)
+        return vectors
+
+    def _encode_batch(self, pieces: Sequence[Pieces]) -> AnyMatrix:
+        reading = self._reading
+        cls_places = self._tokenizer.cls_places(pieces) if reading.pooling == "cls" else None
+        lengths = np.array([len(text.ids) for text in pieces], dtype=np.int64)
+        layers = self._model.hidden_states(pieces, self._tokenizer.padding(), reading.layers)
+        vectors = reading.layers.combine(
+            [pool(states, lengths, reading.pooling, cls_places) for states in layers]
+        )
+        return unit_length(vectors) if reading.normalise else vectors
