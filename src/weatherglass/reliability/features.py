@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import CorpusError
 from weatherglass.reliability.embedding import Embedding, Vectors, load_embedding
+from weatherglass.reliability.lists import is_word
 from weatherglass.reliability.procrustes import Rows, embedding_stability
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     from weatherglass.reliability.lexicon import Lexicon
 
-NO_WORDS = ("<unk>", "<raw_unk>", "<s>", "</s>", "<pad>")
-"""Marks that stand in vocabularies: neither words nor neighbours."""
 BLOCK_BYTES = 256_000_000
+Source = Path | Embedding
+"""A stored embedding, read as it is needed, or one in memory."""
 
 
 class StoredVectors:
@@ -30,7 +31,7 @@ class StoredVectors:
     def __init__(self, path: Path) -> None:
         from safetensors import safe_open
 
-        self._file = safe_open(path, framework="numpy")
+        self._file: Any = safe_open(path, framework="numpy")
         self._slice = self._file.get_slice("vectors")
         self.shape: tuple[int, ...] = tuple(self._slice.get_shape())
 
@@ -39,13 +40,15 @@ class StoredVectors:
         return block
 
 
-def word_features(paths: Sequence[Path], lexicon: Lexicon, only: frozenset[str] | None = None) -> pl.DataFrame:
+def word_features(embeddings: Sequence[Source], lexicon: Lexicon) -> pl.DataFrame:
     """The features of the words that all seeds of one corpus and algorithm share.
 
+    What needs the vectors is computed only for words that the lexicon knows, since the others leave the regression;
+    neighbours are sought, and spaces aligned, in the whole vocabulary either way.
+
     Args:
-        paths: the stored embeddings, one per seed.
+        embeddings: one per seed: a stored embedding, or one in memory.
         lexicon: senses and parts of speech.
-        only: the words wanted; all by default. Neighbours are sought in the whole vocabulary either way.
 
     Returns:
         One row per word: corpus, algorithm, word, frequency, senses, pos, nn_similarity, l2_norm, stability. What
@@ -56,33 +59,42 @@ def word_features(paths: Sequence[Path], lexicon: Lexicon, only: frozenset[str] 
     """
     import polars as pl
 
-    first = load_embedding(paths[0])
-    words = _shared_words(first, paths[1:])
-    wanted = np.flatnonzero([(only is None or word in only) and word not in NO_WORDS for word in words])
-    marks = np.flatnonzero([word in NO_WORDS for word in words])
-    similarity, length = np.zeros(len(wanted)), np.zeros(len(wanted))
+    first = _load(embeddings[0])
+    words = _shared_words(first, embeddings[1:])
+    known = np.flatnonzero([is_word(word) and lexicon.knows(word) for word in words])
+    marks = np.flatnonzero([not is_word(word) for word in words])
+    similarity, length = np.zeros(len(words)), np.zeros(len(words))
     seeds: list[Rows] = []
-    for path in paths:
-        embedding = _of_the_same(first, load_embedding(path), path)
+    for source in embeddings:
+        embedding = _of_the_same(first, _load(source))
         vectors = _rows_of(embedding, words)
-        seeds.append(StoredVectors(path) if vectors is embedding.vectors else vectors)
-        similarity += nearest_neighbour_similarity(vectors, wanted, marks)
-        length += np.linalg.norm(vectors[wanted].astype(np.float64), axis=1)
-    chosen = [words[row] for row in wanted]
-    return pl.DataFrame(
+        stored = isinstance(source, Path) and vectors is embedding.vectors
+        seeds.append(StoredVectors(source) if stored and isinstance(source, Path) else vectors)
+        similarity[known] += nearest_neighbour_similarity(vectors, known, marks)
+        length += np.linalg.norm(vectors.astype(np.float64), axis=1)
+    stability = np.zeros(len(words))
+    stability[known] = embedding_stability(seeds, known)
+    table = pl.DataFrame(
         {
-            "corpus": [first.corpus] * len(chosen),
-            "algorithm": [first.algorithm] * len(chosen),
-            "word": chosen,
-            "frequency": [int(first.counts[first.index[word]]) for word in chosen],
-            "senses": [None if lexicon.senses is None else lexicon.senses.get(word) for word in chosen],
-            "pos": [None if lexicon.parts is None else lexicon.parts.get(word) for word in chosen],
-            "nn_similarity": similarity / len(paths),
-            "l2_norm": length / len(paths),
-            "stability": embedding_stability(seeds, wanted),
+            "corpus": [first.corpus] * len(words),
+            "algorithm": [first.algorithm] * len(words),
+            "word": words,
+            "frequency": [int(first.counts[first.index[word]]) or None for word in words],
+            "senses": [None if lexicon.senses is None else lexicon.senses.get(word) for word in words],
+            "pos": [None if lexicon.parts is None else lexicon.parts.get(word) for word in words],
+            "nn_similarity": _only(similarity / len(embeddings), known),
+            "l2_norm": length / len(embeddings),
+            "stability": _only(stability, known),
         },
-        schema_overrides={"senses": pl.Int64, "pos": pl.String},
-    ).with_columns(pl.col("nn_similarity", "stability").fill_nan(None))
+        schema_overrides={"frequency": pl.Int64, "senses": pl.Int64, "pos": pl.String},
+    )
+    return table.with_columns(pl.col("nn_similarity", "stability").fill_nan(None))
+
+
+def _only(values: Vector, rows: Integers) -> Vector:
+    kept = np.full(len(values), np.nan)
+    kept[rows] = values[rows]
+    return kept
 
 
 def nearest_neighbour_similarity(vectors: Vectors, rows: Integers, excluded: Integers) -> Vector:
@@ -110,23 +122,29 @@ def nearest_neighbour_similarity(vectors: Vectors, rows: Integers, excluded: Int
     return nearest
 
 
-def _shared_words(first: Embedding, others: Sequence[Path]) -> list[str]:
-    """The words of the first embedding that all others have, in its order."""
+def _load(source: Source) -> Embedding:
+    return load_embedding(source) if isinstance(source, Path) else source
+
+
+def _shared_words(first: Embedding, others: Sequence[Source]) -> list[str]:
+    """The words of the first embedding that all others have, in its order; one corpus has one vocabulary."""
     words = list(first.words)
-    for path in others:
-        other = load_embedding(path)
-        if other.corpus_hash != first.corpus_hash or not first.corpus_hash:
-            words = [word for word in words if word in other.index]
+    if first.corpus_hash:
+        return words
+    for source in others:
+        index = _load(source).index
+        words = [word for word in words if word in index]
     if not words:
-        raise CorpusError(f"{others[0]}: no word in common with the other embeddings of {first.corpus}")
+        raise CorpusError(f"the embeddings of {first.algorithm} on {first.corpus} have no word in common")
     return words
 
 
-def _of_the_same(first: Embedding, embedding: Embedding, path: Path) -> Embedding:
-    if (embedding.corpus, embedding.algorithm) != (first.corpus, first.algorithm):
+def _of_the_same(first: Embedding, embedding: Embedding) -> Embedding:
+    names = [(one.algorithm, one.corpus, one.corpus_hash, one.vectors.shape[1]) for one in (first, embedding)]
+    if names[0] != names[1]:
         raise CorpusError(
-            f"{path}: {embedding.algorithm} on {embedding.corpus}, but the others are {first.algorithm} "
-            f"on {first.corpus}; features are of one corpus and algorithm"
+            "features are of one corpus and algorithm, but the embeddings are "
+            + " and ".join(f"{a} on {c} {h[:12]} in {d} dimensions" for a, c, h, d in names)
         )
     return embedding
 

@@ -24,6 +24,10 @@ class Lexicon:
     missing: tuple[str, ...] = ()
     """What is absent, and how it can be had, one line each."""
 
+    def knows(self, word: str) -> bool:
+        """Whether everything that there is a source for is known of `word`."""
+        return (self.senses is None or word in self.senses) and (self.parts is None or word in self.parts)
+
 
 def find_lexicon(words: Iterable[str], senses: Path | None = None, parts: Path | None = None) -> Lexicon:
     """Senses and parts of speech of `words`, from the files given or else from what is installed.

@@ -33,9 +33,10 @@ ORDER = ("rule", "log freq", "log senses", "pos", "nn similarity", "l2 norm", "e
 
 REASONS: Mapping[str, Sequence[str]] = {
     "no score": ("score",),
-    "no embedding": ("frequency", "nn_similarity", "l2_norm", "stability"),
     "no part of speech": ("pos",),
     "no senses": ("senses",),
+    "no frequency": ("frequency",),
+    "no vector": ("nn_similarity", "l2_norm", "stability"),
 }
 """Why a row leaves the data, and the columns that are then empty; a row is counted under the first that holds."""
 
@@ -78,17 +79,19 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
         features: what `word_features` gives, of all corpora and algorithms.
 
     Raises:
-        WeatherglassError: if a column is missing or no row is complete.
+        WeatherglassError: if a column is missing, nothing matches, or no two rows are complete.
     """
     import polars as pl
 
     _require(scores, (*KEYS, "score"), "scores")
     _require(features, (*KEYS, *(column for column, _ in CONTINUOUS.values()), "pos"), "features")
     joined = scores.with_columns(pl.col("score").fill_nan(None)).join(features, on=KEYS, how="left")
-    warnings = []
+    if joined["l2_norm"].null_count() == joined.height:
+        raise WeatherglassError(
+            f"none of the {joined.height} scores has features: they are of other words, corpora or algorithms"
+        )
     absent = [column for column in features.columns if joined[column].null_count() == joined.height]
-    for column in absent:
-        warnings.append(f"{column} is unknown for every row, so the model is without it")
+    warnings = [f"{column} is unknown for every row, so the model is without it" for column in absent]
     complete, dropped = _complete(joined.drop(absent))
     if complete.height < 2:
         raise WeatherglassError(

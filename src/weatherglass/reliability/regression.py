@@ -15,7 +15,7 @@ from weatherglass.errors import MissingExtraError
 from weatherglass.reliability.observations import Design
 
 MODELS: Mapping[str, tuple[str, ...]] = {
-    "published": ("algorithm", "corpus"),
+    "as published": ("algorithm", "corpus"),
     "with word": ("algorithm", "corpus", "word"),
 }
 """Name -> its random factors: the published model, and the one that knows that a word occurs many times."""
@@ -143,7 +143,9 @@ def _on_levels(name: str, levels: int) -> str:
     if levels == 1:
         return f"{name} has one level, so it has no variance to estimate and is left out"
     if levels < FEW_LEVELS:
-        return f"{name} has {levels} levels: its variance, and the interval of the intercept, are rough guesses"
+        return (
+            f"{name} has {levels} levels: its variance, and the interval of the intercept, are rough guesses"
+        )
     return ""
 
 
@@ -161,7 +163,9 @@ def _mixed(design: Design, x: Matrix, random: Sequence[str]) -> Estimates:
         ) from None
     # Neutral names: a formula cannot hold "pos:noun", and its own coding of factors would choose the references.
     columns = {f"x{i}": x[:, i] for i in range(1, x.shape[1])}
-    frame = pandas.DataFrame({"score": design.score, **columns, **{name: design.factors[name] for name in random}})
+    frame = pandas.DataFrame(
+        {"score": design.score, **columns, **{name: design.factors[name] for name in random}}
+    )
     formula = " + ".join(["score ~ 1", *columns, *(f"(1 | {name})" for name in random)])
     control = mixedlm.lmerControl(
         check_singular=False, check_nlev_gtreq_5="ignore", check_scaleX="ignore", check_rankX="ignore"
@@ -180,7 +184,7 @@ def _mixed(design: Design, x: Matrix, random: Sequence[str]) -> Estimates:
 
 def _least_squares(x: Matrix, y: Vector) -> Estimates:
     """Without any random factor the model is ordinary least squares."""
-    inverse = np.linalg.pinv(x.T @ x)
+    inverse: Matrix = np.linalg.pinv(x.T @ x).astype(np.float64)
     beta = inverse @ (x.T @ y)
     residual = float(np.sum((y - x @ beta) ** 2) / max(len(y) - x.shape[1], 1))
     return beta, residual * inverse, {}, residual, []

@@ -1,6 +1,6 @@
 """Makes the data that lme4.R fits: two small tables of scores with word features. Run once; the tables are kept.
 
-    python tests/oracles/lme4/generate.py
+python tests/oracles/lme4/generate.py
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 TAGS = ("adj", "noun", "verb", "adv", "num")
 CORPORA = ("classics", "essays", "forum")
 RULES = {"dbwa": 0.0, "ripa": -0.01, "nbm": 0.06}
-HEAD = "word corpus algorithm rule score frequency senses pos nn_similarity l2_norm stability".split()
+FEATURES = ["frequency", "senses", "pos", "nn_similarity", "l2_norm", "stability"]
 
 
 def main() -> None:
@@ -24,7 +24,8 @@ def main() -> None:
     own = rng.normal(0, 0.05, len(words))
     level = {"sgns": 0.06, "glove": -0.06}
     place = {"classics": -0.05, "essays": 0.01, "forum": 0.04}
-    test_retest, inter_rater = [], []
+    test_retest: list[list[object]] = []
+    inter_rater: list[list[object]] = []
     for corpus in CORPORA:
         counts = np.exp(rng.normal(5, 1.5, len(words))).astype(int) + 5
         for algorithm in level:
@@ -41,12 +42,12 @@ def main() -> None:
                 # No spread between corpora: the estimate of that variance is zero, on the edge of what it may be.
                 score = steady[i] + own[i] + rng.normal(0, 0.1)
                 inter_rater.append([word, corpus, algorithm, f"{score:.5f}", *features])
-    write(HERE / "test_retest.tsv", HEAD, test_retest)
-    write(HERE / "inter_rater.tsv", [name for name in HEAD if name != "rule"], inter_rater)
+    write(HERE / "test_retest.tsv", ["word", "corpus", "algorithm", "rule", "score", *FEATURES], test_retest)
+    write(HERE / "inter_rater.tsv", ["word", "corpus", "algorithm", "score", *FEATURES], inter_rater)
 
 
 def write(path: Path, head: list[str], rows: list[list[object]]) -> None:
-    lines = ["\t".join(map(str, row)) for row in [head, *rows]]
+    lines = ["\t".join(head), *("\t".join(map(str, row)) for row in rows)]
     path.write_text("\n".join(lines) + "\n", "utf-8")
 
 

@@ -53,7 +53,7 @@ for (data in c("test_retest", "inter_rater")) {
                 pos = "pos", `nn similarity` = "nn_similarity", `l2 norm` = "l2_norm",
                 `embedding stability` = "stability")
   if (data == "inter_rater") terms$rule <- NULL
-  for (model in c("published", "with word")) {
+  for (model in c("as published", "with word")) {
     random <- c("(1|algorithm)", "(1|corpus)", if (model == "with word") "(1|word)")
     fit <- function(fixed) lmer(reformulate(c(fixed, random), "score"), d, control = control)
     whole <- fit(unlist(terms))
