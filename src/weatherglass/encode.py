@@ -67,13 +67,12 @@ def _encode_here(
     costly = isinstance(encoder, ModelEncoder) and encoder.costly
     # Word vectors are had by one pass over their file, so they are asked for all at once.
     size = CHUNK if costly else len(texts)
+    # Asked first and for all texts: an encoder that looks words up in a file then does so in one pass.
+    coverage = encoder.coverage(texts)
     vectors: list[AnyMatrix] = []
-    coverage: list[Coverage] = []
     for start in range(0, len(texts), size):
         some = texts[start : start + size]
-        rows, covered = _encode(encoder, some)
-        vectors += list(rows)
-        coverage += covered
+        vectors += list(_encode(encoder, some))
         progress.advance(len(some))
     return vectors, coverage
 
@@ -103,14 +102,15 @@ def _encodings(texts: list[str], vectors: AnyMatrix, coverage: list[Coverage]) -
 
 
 def _encode_chunk(chunk: Chunk) -> tuple[AnyMatrix, list[Coverage]]:
-    return _encode(_encoder_of_this_process(chunk.spec), chunk.texts)
+    encoder = _encoder_of_this_process(chunk.spec)
+    return _encode(encoder, chunk.texts), encoder.coverage(chunk.texts)
 
 
-def _encode(encoder: Encoder, texts: list[str]) -> tuple[AnyMatrix, list[Coverage]]:
+def _encode(encoder: Encoder, texts: list[str]) -> AnyMatrix:
     vectors = np.asarray(encoder.encode(texts))
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise EncoderError(f"{encoder.name}: {len(texts)} texts gave an array of shape {vectors.shape}")
-    return vectors, encoder.coverage(texts)
+    return vectors
 
 
 @lru_cache(maxsize=1)

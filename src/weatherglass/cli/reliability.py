@@ -243,7 +243,7 @@ def du2021(
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
     from weatherglass.cli.bar import Bar
-    from weatherglass.cli.console import screen
+    from weatherglass.cli.console import plain_table, screen
     from weatherglass.parallel import backend
     from weatherglass.reliability.conduct import conduct
     from weatherglass.reproduce.du2021 import correlations, study, verdicts
@@ -253,9 +253,7 @@ def du2021(
         conducted = conduct(study(named, seeds, share, dimensions), folder, backend(jobs), bar)
     if not quiet:
         print_claims(conducted.tables)
-        table = Table(
-            "base pairs", "algorithm", "rules", "ours", "reproduction", "original", title="Pearson's r"
-        )
+        table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")
         for row in correlations(conducted.tables):
             numbers = (row.ours, row.reproduced, row.original)
             table.add_row(

@@ -22,8 +22,8 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.batches import by_equal_length
 from weatherglass.encoders.recurrent import Array, BidirectionalNetwork, lstm
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.tokenise import TOKENISERS
 from weatherglass.encoders.word_lookup import WordLookup
-from weatherglass.encoders.words import SPLITTERS
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.fingerprint import file_hash
 from weatherglass.torch_file import read_torch, state_dict
@@ -108,7 +108,7 @@ class InferSentEncoder:
         ]
 
     def _split(self, text: str) -> list[str]:
-        words = SPLITTERS[self.tokens](text)
+        words = TOKENISERS[self.tokens](text)
         return moses_negation(words) if self.version == 2 and self.tokens == "words" else words
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:

@@ -19,7 +19,7 @@ from weatherglass.encoders.kinds import require
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import pool
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.words import SPLITTERS
+from weatherglass.encoders.tokenise import TOKENISERS
 from weatherglass.fingerprint import file_hash
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ElmoEncoder:
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         model = self._load()
-        splits = [SPLITTERS[self.tokens](text) for text in texts]
+        splits = [TOKENISERS[self.tokens](text) for text in texts]
         chosen = self.layers.numbers(self.network.layers + 1)
         width = model.width * (len(chosen) if self.layers.join == "concat" else 1)
         vectors = np.full((len(texts), width), np.nan, dtype=np.float32)
@@ -87,7 +87,7 @@ class ElmoEncoder:
         longest = self.network.word_width - 2
         covered = []
         for text in texts:
-            tokens = tuple(SPLITTERS[self.tokens](text))
+            tokens = tuple(TOKENISERS[self.tokens](text))
             cut = any(len(token.encode("utf-8", "ignore")) > longest for token in tokens)
             covered.append(Coverage(tokens, note=f"a token cut to {longest} bytes" if cut else ""))
         return covered
