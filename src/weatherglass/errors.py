@@ -65,3 +65,7 @@ class InterruptedRunError(WeatherglassError):
 
 class SignificanceError(UnitError):
     """A p-value that the method asked for cannot give."""
+
+
+class GateError(WeatherglassError):
+    """A gate whose expression or file cannot be understood."""
