@@ -122,7 +122,7 @@ def test_a_missing_number_leaves_a_comparison_undecided(missing: float | None) -
         ("abs(1, 2) > 1", "',' means nothing here"),
         ("p_value and 1 > 0", "and needs a condition, but has a number"),
         ("known(p_value > 1)", r"a '\)' is missing"),
-        ("p_value <\n\n1 or", "in 'p_value < 1 or', column 15: something is missing"),
+        ("p_value <\n\n1 or", "in 'p_value < 1 or', column 16: something is missing"),
         ("p_value < 0.1\x00", "means nothing here"),
         ("effect_size > 1 effect_size", "'effect_size' is not expected here"),
         ("ａｂｓ(effect_size) > 1", "means nothing here"),
