@@ -33,6 +33,10 @@ class UnsafeFileError(WeatherglassError):
     """A file that asks for code to be run when it is read."""
 
 
+class CorpusError(WeatherglassError):
+    """A corpus, a list of words or pairs, or a study file that cannot be used."""
+
+
 class EncoderError(WeatherglassError):
     """A model that loads but cannot encode what it was given."""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.cli import models, tests
+from weatherglass.cli import models, reproduce, tests
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.add_typer(tests.app, name="tests")
+app.add_typer(reproduce.app, name="reproduce")
 app.command("models")(models.models)
 app.command("try")(models.try_model)
 app.command("encode")(models.encode)

@@ -1,0 +1,121 @@
+"""One trained embedding: its words, their counts and vectors, and how it came about; stored whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import Integers
+from weatherglass.errors import VectorFileError
+
+Vectors = NDArray[np.float32]
+SUFFIX = ".safetensors"
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """The vectors of one corpus, algorithm and seed."""
+
+    words: Sequence[str]
+    """The vocabulary, the most frequent word first."""
+    counts: Integers
+    """How often each word occurs in the corpus."""
+    vectors: Vectors
+    """One row per word."""
+    algorithm: str
+    """sgns, cbow or glove; "brought" for vectors that were trained elsewhere."""
+    seed: int
+    corpus: str
+    """The name of the corpus."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of the training and of the corpus: dimensions, window, epochs, min count, …"""
+    corpus_hash: str = ""
+    """Of the encoded corpus; embeddings of one hash share their vocabulary."""
+
+    def __post_init__(self) -> None:
+        if not len(self.words) == len(self.counts) == len(self.vectors):
+            raise ValueError(
+                f"{len(self.words)} words, {len(self.counts)} counts and {len(self.vectors)} vectors do not match"
+            )
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The row of each word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+
+def save_embedding(path: Path, embedding: Embedding) -> None:
+    """Write `embedding` as .safetensors: the same embedding gives the same bytes, and a kill leaves no half file.
+
+    The tensors are `vectors` and `counts`; the metadata holds the words as a JSON list, so that the file also
+    serves as word vectors elsewhere, and everything else that is known.
+    """
+    vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
+    counts = np.ascontiguousarray(embedding.counts, dtype="<i8")
+    # The library writes the metadata in random order; the format is simple enough to write here, in a fixed one.
+    header = json.dumps(
+        {
+            "__metadata__": {
+                "words": json.dumps(list(embedding.words), ensure_ascii=False),
+                "algorithm": embedding.algorithm,
+                "seed": str(embedding.seed),
+                "corpus": embedding.corpus,
+                "corpus_hash": embedding.corpus_hash,
+                "settings": json.dumps(dict(embedding.settings), sort_keys=True),
+            },
+            "counts": {"dtype": "I64", "shape": list(counts.shape), "data_offsets": [0, counts.nbytes]},
+            "vectors": {
+                "dtype": "F32",
+                "shape": list(vectors.shape),
+                "data_offsets": [counts.nbytes, counts.nbytes + vectors.nbytes],
+            },
+        },
+        ensure_ascii=False,
+    ).encode()
+    header += b" " * (-len(header) % 8)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            file.write(len(header).to_bytes(8, "little") + header)
+            file.write(counts.data)
+            file.write(vectors.data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load_embedding(path: Path) -> Embedding:
+    """Read what `save_embedding` wrote.
+
+    Raises:
+        VectorFileError: if the file is missing, damaged or was written by something else.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            known = file.metadata() or {}
+            return Embedding(
+                words=json.loads(known["words"]),
+                counts=file.get_tensor("counts"),
+                vectors=file.get_tensor("vectors"),
+                algorithm=known["algorithm"],
+                seed=int(known["seed"]),
+                corpus=known["corpus"],
+                settings=json.loads(known["settings"]),
+                corpus_hash=known["corpus_hash"],
+            )
+    except OSError as error:
+        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise VectorFileError(f"{path}: not an embedding stored by weatherglass ({error})") from None

@@ -1,0 +1,148 @@
+"""GloVe (Pennington, Socher & Manning 2014) in numba: weighted least squares on log co-occurrence, by AdaGrad."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from weatherglass.reliability.cooccurrence import Cooccurrence, count_cooccurrence
+from weatherglass.reliability.corpus import Corpus
+from weatherglass.reliability.embedding import Vectors
+
+PAIR = np.dtype([("word", "<i4"), ("context", "<i4"), ("log", "<f4"), ("weight", "<f4")])
+"""One cell of X as training reads it: where it is, log X and the weight f(X)."""
+
+CHUNK = 2**20
+BUCKET = 2**30
+"""Bytes of pairs that are shuffled in memory at a time."""
+
+
+@dataclass(frozen=True)
+class GloveSettings:
+    """Du et al. 2021, as in the released GloVe."""
+
+    dimensions: int = 300
+    window: int = 15
+    iterations: int = 15
+    x_max: float = 10.0
+    exponent: float = 0.75
+    """Of the weight f(X) = min(1, X / x_max) ** exponent."""
+    eta: float = 0.05
+
+
+def train_glove(corpus: Corpus, seed: int, settings: GloveSettings, scratch: Path) -> Vectors:
+    """w + w̃ for every word; the same seed gives the same bytes."""
+    vectors, _ = fit(count_cooccurrence(corpus, settings.window), seed, settings, scratch)
+    return vectors
+
+
+def fit(
+    counts: Cooccurrence, seed: int, settings: GloveSettings, scratch: Path
+) -> tuple[Vectors, list[float]]:
+    """The vectors, and the mean loss of each iteration.
+
+    The seed drives the initial values and one shuffle of the pairs, which are kept in a file in `scratch` meanwhile.
+    """
+    rng = np.random.default_rng(seed)
+    shape = (counts.vocabulary, settings.dimensions + 1)  # The last column is the bias.
+    scale = np.float32(1 / settings.dimensions)
+    words = (rng.random(shape, dtype=np.float32) - np.float32(0.5)) * scale
+    contexts = (rng.random(shape, dtype=np.float32) - np.float32(0.5)) * scale
+    squares = np.ones(shape, dtype=np.float32), np.ones(shape, dtype=np.float32)
+    eta = np.float32(settings.eta)
+    with shuffled_pairs(counts, rng, settings, scratch) as buckets:
+        total = max(1, sum(len(pairs) for pairs in buckets))
+        losses = [
+            sum(descend(pairs, words, contexts, *squares, eta) for pairs in buckets) / total
+            for _ in range(settings.iterations)
+        ]
+    return (words + contexts)[:, :-1].copy(), losses
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def descend(
+    pairs: NDArray[np.void],
+    words: Vectors,
+    contexts: Vectors,
+    word_squares: Vectors,
+    context_squares: Vectors,
+    eta: np.float32,
+) -> float:
+    """One pass of AdaGrad over the pairs in their order, in place; the summed loss ½ f(X) (w·w̃ + b + b̃ − log X)².
+
+    As in the released program, what is accumulated is the square of eta times the gradient.
+    """
+    last = words.shape[1] - 1
+    one = np.float32(1)
+    loss = 0.0
+    for number in range(pairs.shape[0]):
+        pair = pairs[number]
+        w, c = words[pair.word], contexts[pair.context]
+        w_squares, c_squares = word_squares[pair.word], context_squares[pair.context]
+        difference = w[last] + c[last] - pair.log
+        product = np.float32(0)
+        for k in range(last):
+            product += w[k] * c[k]
+        difference += product
+        weighted = pair.weight * difference
+        loss += 0.5 * weighted * difference
+        step = eta * weighted
+        for k in range(last):
+            w_step, c_step = step * c[k], step * w[k]
+            w[k] -= w_step * (one / np.sqrt(w_squares[k]))
+            c[k] -= c_step * (one / np.sqrt(c_squares[k]))
+            w_squares[k] += w_step * w_step
+            c_squares[k] += c_step * c_step
+        w[last] -= step / np.sqrt(w_squares[last])
+        c[last] -= step / np.sqrt(c_squares[last])
+        w_squares[last] += step * step
+        c_squares[last] += step * step
+    return loss
+
+
+@contextmanager
+def shuffled_pairs(
+    counts: Cooccurrence, rng: np.random.Generator, settings: GloveSettings, scratch: Path
+) -> Iterator[list[NDArray[np.void]]]:
+    """Both directions of every pair, in random order, in memory-mapped files that go away afterwards.
+
+    Each pair goes to a random bucket, and each bucket is shuffled in memory: together a uniform shuffle.
+    """
+    number = max(1, -(-2 * len(counts.keys) * PAIR.itemsize // BUCKET))
+    with tempfile.TemporaryDirectory(prefix=".pairs-", dir=scratch) as folder:
+        paths = [Path(folder) / f"bucket-{bucket}" for bucket in range(number)]
+        for path in paths:
+            path.touch()
+        for start in range(0, len(counts.keys), CHUNK):
+            pairs = _both_directions(counts, slice(start, start + CHUNK), settings)
+            bucket = rng.integers(number, size=len(pairs))
+            for which, path in enumerate(paths):
+                with path.open("ab") as file:
+                    pairs[bucket == which].tofile(file)
+        for path in paths:
+            pairs = np.fromfile(path, dtype=PAIR)
+            pairs[rng.permutation(len(pairs))].tofile(path)
+        yield [
+            np.memmap(path, dtype=PAIR, mode="r") if path.stat().st_size else np.empty(0, PAIR)
+            for path in paths
+        ]
+
+
+def _both_directions(counts: Cooccurrence, part: slice, settings: GloveSettings) -> NDArray[np.void]:
+    rows, columns = np.divmod(counts.keys[part], counts.vocabulary)
+    values = counts.values[part]
+    beside_others = rows != columns
+    pairs = np.empty(len(rows) + int(beside_others.sum()), dtype=PAIR)
+    pairs["word"] = np.concatenate([rows, columns[beside_others]])
+    pairs["context"] = np.concatenate([columns, rows[beside_others]])
+    both = np.concatenate([values, values[beside_others]])
+    pairs["log"] = np.log(both)
+    pairs["weight"] = np.minimum(1, (both / settings.x_max)) ** settings.exponent
+    return pairs

@@ -1,0 +1,119 @@
+"""Base pairs, target words and queries: ours as data, the user's from files."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from weatherglass.errors import CorpusError
+from weatherglass.registry import unknown
+
+FREQUENT = 10_000
+"""How many of the most frequent words stand for the vocabulary."""
+
+SPECIAL = re.compile(r"<[^<>]*>|\[[A-Z_]+\]")
+"""What stands in a vocabulary without being a word: <unk>, </s>, [PAD]."""
+
+
+@dataclass(frozen=True)
+class BasePairs:
+    """Pairs of words between whose ends a word is placed; a score above 0 leans to the first."""
+
+    name: str
+    pairs: tuple[tuple[str, str], ...]
+    source: str = ""
+
+    def present(self, vocabulary: Collection[str]) -> list[tuple[str, str]]:
+        """The pairs of which both words occur."""
+        return [pair for pair in self.pairs if pair[0] in vocabulary and pair[1] in vocabulary]
+
+
+@dataclass(frozen=True)
+class WordList:
+    """Target words, or the words of a query."""
+
+    name: str
+    words: tuple[str, ...]
+    source: str = ""
+
+
+def is_word(token: str) -> bool:
+    """Whether a vocabulary entry is a word, not `<unk>` and the like."""
+    return SPECIAL.fullmatch(token) is None
+
+
+@cache
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def base_pairs(name: str) -> BasePairs:
+    """A set of ours by name, or one from a file with two words on a line.
+
+    Raises:
+        UnknownNameError: if it is neither.
+        CorpusError: if a line of the file has not two words.
+    """
+    table = _table("pairs")
+    if name in table:
+        entry = table[name]
+        return BasePairs(name, tuple((first, second) for first, second in entry["pairs"]), entry["source"])
+    path = Path(name)
+    if not path.is_file():
+        raise unknown("set of base pairs, and no such file", name, table)
+    pairs = []
+    for number, line in _lines(path):
+        parts = line.split()
+        if len(parts) != 2:
+            raise CorpusError(f"{path}, line {number}: '{line}' should be two words, one pair a line")
+        pairs.append((parts[0], parts[1]))
+    return BasePairs(path.stem, tuple(pairs), path.name)
+
+
+def target_list(name: str) -> WordList:
+    """A list of ours by name, or one from a file with a word on each line.
+
+    Raises:
+        UnknownNameError: if it is neither.
+    """
+    table = _table("targets")
+    if name in table:
+        return WordList(name, tuple(table[name]["words"]), table[name]["source"])
+    path = Path(name)
+    if not path.is_file():
+        raise unknown("list of target words, and no such file", name, table)
+    return WordList(path.stem, tuple(dict.fromkeys(line for _, line in _lines(path))), path.name)
+
+
+def queries() -> list[WordList]:
+    """The six queries of Du et al.: sets of weat6, weat7 and weat8, lower-cased."""
+    from weatherglass.catalogue.data import table
+
+    sets = table("sets")
+    return [
+        WordList(
+            name, tuple(word.lower() for word in sets[entry["set"]]["words"]), sets[entry["set"]]["source"]
+        )
+        for name, entry in _table("queries").items()
+    ]
+
+
+def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordList:
+    """The first `number` words of a vocabulary that is ordered by frequency."""
+    words = [word for word in vocabulary if is_word(word)]
+    return WordList("frequent", tuple(words[:number]), f"the {number} most frequent words of the corpus")
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"{path}: cannot be read ({error})") from None
+    lines = enumerate((line.strip() for line in text.splitlines()), start=1)
+    return [(number, line) for number, line in lines if line and not line.startswith("#")]

@@ -1,0 +1,137 @@
+"""How biased each word is by each base pair: the scoring rules of Du et al. 2021 for all words at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from weatherglass.arrays import Integers
+from weatherglass.reliability.embedding import Embedding, Vectors
+from weatherglass.reliability.lists import is_word
+from weatherglass.reliability.neighbours import neighbours
+
+RULES = ("dbwa", "ripa", "ripa-raw", "nbm")
+RATERS = ("dbwa", "ripa", "nbm")
+"""The rules that Du et al. compare with one another."""
+NEIGHBOURS = 100
+
+Scores = NDArray[np.float32]
+"""rule × word × pair, or word × pair where one rule is meant."""
+
+
+@dataclass(frozen=True)
+class ScoreTensor:
+    """The scores of one corpus and algorithm: rule × word × pair × seed, memory-mapped seed by seed."""
+
+    words: Sequence[str]
+    pairs: Sequence[tuple[str, str]]
+    seeds: Sequence[int]
+    parts: Sequence[Scores]
+    """For each seed: rule × word × pair."""
+
+    def block(self, rule: str, words: slice | Integers) -> NDArray[np.float64]:
+        """word × pair × seed of one rule, in double precision."""
+        place = RULES.index(rule)
+        return np.stack([part[place, words] for part in self.parts], axis=-1, dtype=np.float64)
+
+    def mean(self, rule: str) -> NDArray[np.float64]:
+        """word × pair, averaged over seeds."""
+        place = RULES.index(rule)
+        total = np.zeros(self.parts[0].shape[1:])
+        for part in self.parts:
+            total += part[place]
+        return total / len(self.parts)
+
+    def of_pairs(self, places: Sequence[int]) -> ScoreTensor:
+        """The same for some of the pairs."""
+        return ScoreTensor(
+            self.words,
+            [self.pairs[place] for place in places],
+            self.seeds,
+            [part[:, :, np.asarray(places, dtype=np.int64)] for part in self.parts],
+        )
+
+    def of_seeds(self, places: Sequence[int]) -> ScoreTensor:
+        """The same for some of the seeds."""
+        return ScoreTensor(
+            self.words, self.pairs, [self.seeds[i] for i in places], [self.parts[i] for i in places]
+        )
+
+
+def scorable(embedding: Embedding, min_frequency: int = 1) -> Integers:
+    """The rows of an embedding that are words with a vector; targets are those that are frequent enough, too."""
+    rows = [
+        row
+        for row, (word, count) in enumerate(zip(embedding.words, embedding.counts.tolist(), strict=True))
+        if count >= min_frequency and is_word(word)
+    ]
+    kept = np.array(rows, dtype=np.int64)
+    return kept[embedding.vectors[kept].any(axis=1)]
+
+
+def score_embedding(
+    embedding: Embedding, pairs: Sequence[tuple[str, str]], targets: Integers, k: int = NEIGHBOURS
+) -> Scores:
+    """rule × target × pair.
+
+    Args:
+        pairs: Both words of each must be in the vocabulary.
+        targets: Rows of the embedding, a selection of `scorable(embedding)`.
+        k: Neighbours that NBM asks.
+    """
+    words = scorable(embedding)
+    vectors = embedding.vectors if len(words) == len(embedding.words) else embedding.vectors[words]
+    place = {int(row): number for number, row in enumerate(words)}
+    first = np.array([place[embedding.index[one]] for one, _ in pairs], dtype=np.int64)
+    second = np.array([place[embedding.index[other]] for _, other in pairs], dtype=np.int64)
+    rows = np.array([place[int(row)] for row in targets], dtype=np.int64)
+    dbwa, ripa, ripa_raw = projections(vectors, first, second)
+    scores = np.empty((len(RULES), len(rows), len(pairs)), dtype=np.float32)
+    scores[0], scores[1], scores[2] = dbwa[rows], ripa[rows], ripa_raw[rows]
+    scores[3] = nbm(vectors, dbwa, rows, min(k, len(words) - 1))
+    return scores
+
+
+def projections(vectors: Vectors, first: Integers, second: Integers) -> tuple[Scores, Scores, Scores]:
+    """DB/WA, RIPA (w normalised, as Du et al. do) and raw RIPA of every row with every pair: one matrix product."""
+    norms = np.sqrt(np.einsum("vd,vd->v", vectors, vectors))
+    between_units = vectors[first] / norms[first, None] - vectors[second] / norms[second, None]
+    between = vectors[first] - vectors[second]
+    length = np.linalg.norm(between, axis=1, keepdims=True)
+    directions = between / np.where(length == 0, 1, length)
+    products = vectors @ np.concatenate([between_units, directions]).T
+    raw = products[:, len(first) :]
+    inverse = (1 / norms)[:, None]
+    return products[:, : len(first)] * inverse, raw * inverse, raw
+
+
+def nbm(vectors: Vectors, dbwa: Scores, rows: Integers, k: int) -> Scores:
+    """(share of the k neighbours with DB/WA ≥ 0) − (share with DB/WA < 0), of `rows` for every pair."""
+    leaning = np.where(dbwa >= 0, np.int8(1), np.int8(-1))
+    scores = np.empty((len(rows), dbwa.shape[1]), dtype=np.float32)
+    for part, found in neighbours(vectors, rows, k):
+        _add_up(leaning, found, scores[part])
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def _add_up(leaning: NDArray[np.int8], found: Integers, scores: Scores) -> None:
+    k = found.shape[1]
+    for line in range(found.shape[0]):
+        total = np.zeros(leaning.shape[1], dtype=np.int32)
+        for place in range(k):
+            for pair in range(leaning.shape[1]):
+                total[pair] += leaning[found[line, place], pair]
+        for pair in range(leaning.shape[1]):
+            scores[line, pair] = total[pair] / k
+
+
+def load_scores(path: Path) -> Scores:
+    """A stored score array, memory-mapped."""
+    scores: Scores = np.load(path, mmap_mode="r", allow_pickle=False)
+    return scores

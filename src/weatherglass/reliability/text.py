@@ -1,0 +1,140 @@
+"""Text of a corpus: documents from plain or compressed files, folders and JSON lines, and their tokens."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import lzma
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO, Literal, cast
+
+from weatherglass.errors import CorpusError, MissingExtraError
+
+FIELD = "body"
+"""The field of a JSON line that holds the text, as in Reddit's dumps."""
+
+WITHDRAWN = frozenset({"[deleted]", "[removed]"})
+"""What stands in a dump where a comment was."""
+
+URL = re.compile(r"(?:https?://|www\.)\S+")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+")
+WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+
+GZIP, XZ, ZSTANDARD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True)
+class Tokeniser:
+    """How a line becomes tokens."""
+
+    split: Literal["words", "whitespace"] = "words"
+    """words: letters and digits, with inner apostrophes; whitespace: the text is tokenised already."""
+    lowercase: bool = True
+    keep_urls: bool = False
+    sentences: bool = False
+    """Whether a line is cut into sentences; contexts do not reach across."""
+
+    def __call__(self, line: str) -> Iterator[list[str]]:
+        """The tokens of each sentence of the line, or of the line as one."""
+        if not self.keep_urls and ("://" in line or "www." in line):
+            line = URL.sub(" ", line)
+        for part in SENTENCE_END.split(line) if self.sentences else (line,):
+            text = part.lower() if self.lowercase else part
+            yield WORD.findall(text.replace("’", "'")) if self.split == "words" else text.split()
+
+
+def source_files(source: Path) -> list[Path]:
+    """The file itself, or every file of a folder in the order of their names.
+
+    Raises:
+        CorpusError: if there is nothing to read.
+    """
+    if source.is_dir():
+        files = sorted(
+            path
+            for path in source.rglob("*")
+            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(source).parts)
+        )
+        if not files:
+            raise CorpusError(
+                f"{source}: this folder holds no text; put .txt, .gz, .xz, .zst or .jsonl files in it"
+            )
+        return files
+    if not source.is_file():
+        raise CorpusError(f"{source}: no such corpus file or folder")
+    return [source]
+
+
+def documents(path: Path) -> Iterator[str]:
+    """The lines of a text file, or the texts of a file of JSON lines; bytes that are no UTF-8 become U+FFFD.
+
+    Raises:
+        CorpusError: if the file is damaged, cut off or has a line that is no JSON object.
+    """
+    try:
+        with _open(path) as binary:
+            lines = io.TextIOWrapper(cast(IO[bytes], binary), encoding="utf-8", errors="replace")
+            first = lines.readline().lstrip("\ufeff")
+            if _is_json(first):
+                yield from _texts(path, first, lines)
+            else:
+                yield first
+                yield from lines
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise CorpusError(f"{path}: the compressed file is cut off or damaged ({error})") from None
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked; what it is packed with is told from its first bytes."""
+    with path.open("rb") as file:
+        head = file.read(6)
+    if head.startswith(ZSTANDARD):
+        with path.open("rb") as file:
+            yield _unpack_zstandard(file, path)
+        return
+    unpack = gzip.open if head.startswith(GZIP) else lzma.open if head == XZ else open
+    with unpack(path, "rb") as stream:
+        yield cast(BinaryIO, stream)
+
+
+def _unpack_zstandard(file: BinaryIO, path: Path) -> BinaryIO:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError(
+            f"{path} is packed with zstandard; run: pip install 'weatherglass[reliability]'"
+        ) from None
+    # Reddit's dumps are packed with a window of 2 GB, which the library refuses unless it is told so.
+    reader = zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(file, read_across_frames=True)
+    return cast(BinaryIO, reader)
+
+
+def _is_json(line: str) -> bool:
+    if not line.lstrip().startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _texts(path: Path, first: str, lines: IO[str]) -> Iterator[str]:
+    number, line = 1, first
+    while line:
+        try:
+            text = json.loads(line).get(FIELD) if line.strip() else None
+        except (ValueError, AttributeError):
+            raise CorpusError(
+                f"{path}, line {number}: not a JSON object, though the first line is one"
+            ) from None
+        if isinstance(text, str) and text not in WITHDRAWN:
+            yield from text.splitlines()
+        number, line = number + 1, lines.readline()
