@@ -75,3 +75,7 @@ class ClusterError(WeatherglassError):
     """A cluster that cannot be reached, went away, or does not see what it needs."""
 
     exit_code = 3
+
+
+class GateError(WeatherglassError):
+    """A gate whose expression or file cannot be understood."""
