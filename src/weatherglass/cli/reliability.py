@@ -253,9 +253,7 @@ def du2021(
         conducted = conduct(study(named, seeds, share, dimensions), folder, backend(jobs), bar)
     if not quiet:
         print_claims(conducted.tables)
-        table = Table(
-            "base pairs", "algorithm", "rules", "ours", "reproduction", "original", title="Pearson's r"
-        )
+        table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")
         for row in correlations(conducted.tables):
             numbers = (row.ours, row.reproduced, row.original)
             table.add_row(
