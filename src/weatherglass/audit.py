@@ -6,13 +6,15 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from weatherglass.association.covariance import ESTIMATORS, Covariance
 from weatherglass.association.measure import Measure, select_measures
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.covariances import Pair, Synonyms, enlarged, estimate_covariances, needs_covariance, of_test
 from weatherglass.details import DETAILS, write_details
 from weatherglass.encode import Encodings, Ledger, encode_texts, vector_sets
 from weatherglass.encoders import DEFAULT_MODEL, load_encoder
@@ -67,6 +69,7 @@ class Plan:
     measures: list[Measure]
     settings: Settings
     correction: Correction
+    synonyms: Synonyms = field(default_factory=dict)
 
     def keys(self) -> Iterator[str]:
         """The key of every result, in the order of the table."""
@@ -101,6 +104,7 @@ class Unit:
     warnings: tuple[str, ...]
     measures: list[Measure]
     settings: Settings
+    covariances: Pair | None = None
 
 
 def run(
@@ -115,6 +119,8 @@ def run(
     seed: int = 0,
     precision: float = 0.01,
     budget: Budget | None = None,
+    covariance: str = "glasso",
+    synonyms: str | Synonyms | None = None,
     alpha: float = 0.01,
     correction: str = "holm",
     family: int | None = None,
@@ -135,6 +141,8 @@ def run(
         seed: of the random draws, where there are any; each test starts from it anew.
         precision: relative gap of certified bounds.
         budget: what one p-value may cost.
+        covariance: estimator for Mahalanobis measures: glasso or ledoit-wolf.
+        synonyms: what enlarges attribute sets for that covariance: a TOML file, "catalogue", "wordnet" or a mapping.
         alpha: level of the marks * (p) and ** (adjusted p).
         correction: holm or benjamini-hochberg.
         family: how many tests the correction counts, if more than the rows of this run.
@@ -148,6 +156,7 @@ def run(
     Raises:
         WeatherglassError: for a mistake in the request, found before work starts.
     """
+    chosen_synonyms = _synonyms(synonyms)
     settings = Settings(
         significance=one_of("significance", significance, METHODS),
         alternative=one_of("alternative", alternative, ALTERNATIVES),
@@ -156,6 +165,8 @@ def run(
         seed=seed,
         precision=precision,
         budget=budget or Budget(),
+        covariance=one_of("covariance estimator", covariance, ESTIMATORS.names()),
+        synonyms=_fingerprint(chosen_synonyms),
     )
     chosen_tests = _tests([tests] if isinstance(tests, str | AssociationTest) else tests)
     chosen_measures = select_measures([measures] if isinstance(measures, str) else measures)
@@ -166,6 +177,7 @@ def run(
         chosen_measures,
         settings,
         Correction(correction, alpha, family),
+        chosen_synonyms,
     )
     plan.check()
     if folder is None:
@@ -247,9 +259,17 @@ class Audit:
             return
         tests = [test for test in self.plan.tests if test.name in missing]
         texts = [text for test in tests for text in test.texts]
+        whitened = needs_covariance(measure for measures in missing.values() for measure in measures)
+        if whitened:
+            sets = (attributes for test in tests for attributes in test.attributes)
+            texts += [text for attributes in sets for text in enlarged(attributes, self.plan.synonyms)]
         encodings = encode_texts(model.encoder, texts, self.workers, self.progress)
+        covariances = self._covariances(tests, encodings) if whitened else None
+        self._compile()
         self.progress.stage(f"testing {model.name}", len(tests))
-        for outcome in self.workers.map(evaluate_unit, self._units(model, tests, missing, encodings)):
+        for outcome in self.workers.map(
+            evaluate_unit, self._units(model, tests, missing, encodings, covariances)
+        ):
             unit = outcome.unit
             if outcome.value is None:
                 self.failures.append(Failure(model.name, unit.test.name, _reason(outcome.error)))
@@ -263,18 +283,41 @@ class Audit:
         tests: Sequence[AssociationTest],
         missing: Mapping[str, list[Measure]],
         encodings: Encodings,
+        covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Unit]:
         for test in tests:
             try:
                 sets, ledger, warnings = vector_sets(test, encodings)
+                pair = of_test(test, self.plan.synonyms, covariances) if covariances else None
             except UnitError as error:
                 self.failures.append(Failure(model.name, test.name, str(error)))
                 self.progress.advance()
                 continue
             said = (*test.warnings, *warnings)
             yield Unit(
-                model.name, model.options, test, sets, ledger, said, missing[test.name], self.plan.settings
+                model.name,
+                model.options,
+                test,
+                sets,
+                ledger,
+                said,
+                missing[test.name],
+                self.plan.settings,
+                pair,
             )
+
+    def _compile(self) -> None:
+        """Have the compiled kernels ready before the processes need them, and say so where that takes time."""
+        from weatherglass.significance.prepare import prepare
+
+        prepare(lambda message: self.progress.stage(message, 1))
+
+    def _covariances(
+        self, tests: Sequence[AssociationTest], encodings: Encodings
+    ) -> dict[tuple[str, ...], Covariance | Exception]:
+        return estimate_covariances(
+            tests, encodings, self.plan.synonyms, self.plan.settings.covariance, self.workers, self.progress
+        )
 
     def _keep(self, key: str, result: Result) -> None:
         self.finished[key] = result
@@ -343,8 +386,23 @@ def evaluate_unit(unit: Unit) -> list[Result]:
                 warnings=(*unit.warnings, *result.warnings),
                 notes={**notes, **result.notes},
             )
-            for result in evaluate(unit.sets, unit.measures, unit.settings)
+            for result in evaluate(unit.sets, unit.measures, unit.settings, unit.covariances)
         ]
+
+
+def _synonyms(given: str | Synonyms | None) -> Synonyms:
+    if not isinstance(given, str):
+        return given or {}
+    from weatherglass.association.synonyms import load_synonyms
+
+    return load_synonyms(given)
+
+
+def _fingerprint(synonyms: Synonyms) -> str:
+    if not synonyms:
+        return ""
+    listed = sorted((word, list(others)) for word, others in synonyms.items())
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
 
 
 def _reason(error: Exception | None) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from weatherglass.arrays import Vector
 from weatherglass.association.effect import effect_size, sum_difference
-from weatherglass.association.measure import Measure
+from weatherglass.association.measure import SIMILARITIES, Measure
 from weatherglass.catalogue.association_test import Element
 from weatherglass.errors import UnitError, ZeroVectorError
 from weatherglass.results import ElementScore, Result
@@ -43,6 +43,10 @@ class Settings:
     seed: int = 0
     precision: float = 0.01
     budget: Budget = field(default_factory=Budget)
+    covariance: str = "glasso"
+    """Estimator for Mahalanobis measures."""
+    synonyms: str = ""
+    """Fingerprint of the synonyms that enlarge attribute sets for the covariance; empty for none."""
     trust: str = "mean"
     """Which measures get interval, leave-one-out and null distribution: none, mean (the statistic) or all."""
     resamples: int = 2000
@@ -117,7 +121,7 @@ def evaluate(
         result = _result(sets, measure, *scored[measure], settings)
         if settings.trusts(measure):
             result = _with_trust(result, sets, measure, settings, covariances)
-        if covariances and measure.similarity == "mahalanobis":
+        if covariances and SIMILARITIES.get(measure.similarity).whitened:
             a, b = covariances
             result = replace(result, notes={"covariance": {"A": a.record(), "B": b.record()}})
         now = time.perf_counter()

@@ -36,6 +36,7 @@ def read_pickle(
     allowed: Collection[str] = (),
     builders: Mapping[str, Builder] | None = None,
     name: str = "",
+    outside: Builder | None = None,
 ) -> object:
     """What a pickle file holds, without running any code that it names.
 
@@ -44,6 +45,7 @@ def read_pickle(
         allowed: classes as "module.attribute" whose objects are read as `Record`.
         builders: how each other name is built; `BUILDERS` unless told otherwise.
         name: what to call the file in errors; its path unless told otherwise.
+        outside: finds what the pickle refers to outside itself, as torch's do; without it such a pickle is refused.
 
     Raises:
         UnsafeFileError: naming the first function or class that is neither allowed nor has a builder.
@@ -51,10 +53,10 @@ def read_pickle(
     """
     if isinstance(source, Path):
         with source.open("rb") as file:
-            return read_pickle(file, allowed, builders, name or str(source))
+            return read_pickle(file, allowed, builders, name or str(source), outside)
     name = name or str(getattr(source, "name", "pickle"))
     try:
-        return _Reader(source, allowed, BUILDERS if builders is None else builders).load()
+        return _Reader(source, allowed, BUILDERS if builders is None else builders, outside).load()
     except _RefusalError as refusal:
         only = "only arrays of numbers or texts and plain records are read from pickle files"
         raise UnsafeFileError(f"{name}: refused, because {refusal}; {only}") from None
@@ -129,11 +131,18 @@ class _Name:
 class _Reader(pickle.Unpickler):
     """An unpickler in which every name goes through our own table."""
 
-    def __init__(self, file: BinaryIO, allowed: Collection[str], builders: Mapping[str, Builder]) -> None:
+    def __init__(
+        self,
+        file: BinaryIO,
+        allowed: Collection[str],
+        builders: Mapping[str, Builder],
+        outside: Builder | None,
+    ) -> None:
         # Python 2 wrote texts as bytes; latin-1 is the one encoding in which its arrays survive.
         super().__init__(file, fix_imports=False, encoding="latin1")
         self._allowed = frozenset(allowed)
         self._builders = builders
+        self._outside = outside
         self._found: dict[str, object] = {}
 
     def find_class(self, module: str, attribute: str) -> Any:
@@ -147,7 +156,9 @@ class _Reader(pickle.Unpickler):
                 raise _RefusalError(f"reading this pickle would call {name}")
         return self._found[name]
 
-    def persistent_load(self, pid: object) -> Never:
+    def persistent_load(self, pid: object) -> Any:
+        if self._outside is not None:
+            return self._outside(pid)
         raise _RefusalError(f"this pickle refers to data outside itself ({pid!r})")
 
 

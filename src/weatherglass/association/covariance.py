@@ -29,6 +29,15 @@ class Covariance:
     vectors: int
     """How many different vectors it was estimated from."""
 
+    def record(self) -> dict[str, float | str]:
+        """How it came about, as plain values."""
+        return {
+            "estimator": self.estimator,
+            "penalty": self.penalty,
+            "nonzero_share": self.nonzero_share,
+            "vectors": self.vectors,
+        }
+
 
 ESTIMATORS: Registry[Callable[[Matrix], tuple[Matrix, float]]] = Registry(
     "covariance estimator",

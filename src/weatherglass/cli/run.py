@@ -57,6 +57,13 @@ def run(
     seed: Annotated[int, typer.Option(help="Of the random draws, where there are any.", min=0)] = 0,
     precision: Annotated[float, typer.Option(help="Relative gap of certified bounds.")] = 0.01,
     budget: Annotated[str, typer.Option(help="What one p-value may cost, as seconds,memory.")] = "2s,1GB",
+    covariance: Annotated[
+        str, typer.Option(help="Estimator for mahalanobis: glasso or ledoit-wolf.")
+    ] = "glasso",
+    synonyms: Annotated[
+        str | None,
+        typer.Option(help="For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print results for machines.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
@@ -67,7 +74,7 @@ def run(
     is missing. Exit code 0: done; 2: a mistake in the command or its files; 3: some tests could not be run.
     """
     from weatherglass.audit import run as audit
-    from weatherglass.cli.console import Bar
+    from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.registry import one_of
     from weatherglass.significance.base import ALTERNATIVES
@@ -85,6 +92,8 @@ def run(
                 seed=seed,
                 precision=precision,
                 budget=parse_budget(budget),
+                covariance=covariance,
+                synonyms=synonyms,
                 alpha=alpha,
                 correction=correction,
                 family=family,
@@ -107,25 +116,18 @@ def run(
 
 def show(finished: Run, folder: Path) -> None:
     """The table on stdout; warnings and failures on stderr."""
-    from weatherglass.cli.console import errors, output
+    from weatherglass.cli.console import screen
     from weatherglass.report.terminal import caption, results_tables
 
-    console = output()
+    console = screen()
     for table in results_tables(finished):
         console.print(table)
-    for line in caption(finished):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Results and record: {folder}", markup=False, highlight=False, soft_wrap=True)
-    notices = errors()
-    for warning in finished.warnings:
-        notices.print(f"warning: {warning}", markup=False, highlight=False, soft_wrap=True)
-    for failure in finished.failures:
-        notices.print(
-            f"failed: {failure.test} on {failure.model}: {failure.reason}",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+    for line in [*caption(finished), f"Results and record: {folder}"]:
+        console.print(line, soft_wrap=True)
+    notices = [f"warning: {warning}" for warning in finished.warnings]
+    notices += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]
+    for notice in notices:
+        typer.echo(notice, err=True)
 
 
 def parse_budget(text: str) -> Budget:

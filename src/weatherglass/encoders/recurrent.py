@@ -1,0 +1,150 @@
+"""Bidirectional LSTM and GRU layers in numpy, with weights laid out as torch stores them.
+
+InferSent and GenSen run on these, so that they need no more than the base install. Sequences in one batch have equal
+length: nothing is padded, and a vector cannot depend on its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.errors import EncoderError
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The weights of one layer in one direction."""
+
+    input_weight: Array
+    """(gates · hidden, input)"""
+    hidden_weight: Array
+    """(gates · hidden, hidden)"""
+    input_bias: Array
+    hidden_bias: Array
+
+    @property
+    def hidden(self) -> int:
+        """How wide the state is."""
+        return int(self.hidden_weight.shape[1])
+
+
+Cell = Callable[[Array, Direction], Array]
+"""Inputs (batch, time, input) to the states after every step (batch, time, hidden)."""
+
+
+def lstm(inputs: Array, weights: Direction) -> Array:
+    """An LSTM from zero state (Hochreiter & Schmidhuber 1997); gates: input, forget, candidate, output."""
+    from scipy.special import expit
+
+    hidden = weights.hidden
+    from_input = inputs @ weights.input_weight.T + (weights.input_bias + weights.hidden_bias)
+    state = memory = np.zeros((len(inputs), hidden), dtype=np.float32)
+    states = np.empty((*inputs.shape[:2], hidden), dtype=np.float32)
+    for step in range(inputs.shape[1]):
+        gates = from_input[:, step] + state @ weights.hidden_weight.T
+        write, forget, candidate, read = np.split(gates, 4, axis=1)
+        memory = expit(forget) * memory + expit(write) * np.tanh(candidate)
+        state = expit(read) * np.tanh(memory)
+        states[:, step] = state
+    return states
+
+
+def gru(inputs: Array, weights: Direction) -> Array:
+    """A GRU from zero state (Cho et al. 2014); gates: reset, update, candidate.
+
+    The reset gate works on the hidden state after its matrix, bias included, which is torch's variant.
+    """
+    from scipy.special import expit
+
+    hidden = weights.hidden
+    from_input = inputs @ weights.input_weight.T + weights.input_bias
+    state = np.zeros((len(inputs), hidden), dtype=np.float32)
+    states = np.empty((*inputs.shape[:2], hidden), dtype=np.float32)
+    for step in range(inputs.shape[1]):
+        reset_in, update_in, candidate_in = np.split(from_input[:, step], 3, axis=1)
+        from_state = state @ weights.hidden_weight.T + weights.hidden_bias
+        reset_state, update_state, candidate_state = np.split(from_state, 3, axis=1)
+        update = expit(update_in + update_state)
+        candidate = np.tanh(candidate_in + expit(reset_in + reset_state) * candidate_state)
+        state = (1 - update) * candidate + update * state
+        states[:, step] = state
+    return states
+
+
+GATES: dict[Cell, int] = {lstm: 4, gru: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class BidirectionalNetwork:
+    """One or more layers of a cell, each read in both directions."""
+
+    cell: Cell
+    layers: tuple[tuple[Direction, Direction], ...]
+    """Forward and backward weights, the lowest layer first."""
+
+    @classmethod
+    def from_state_dict(cls, cell: Cell, weights: Mapping[str, Array], prefix: str, source: str) -> Self:
+        """Find `prefix`weight_ih_l0, `prefix`weight_ih_l0_reverse, … and check that they fit one another.
+
+        Raises:
+            EncoderError: naming `source` and the array that is missing or does not fit.
+        """
+        layers: list[tuple[Direction, Direction]] = []
+        while f"{prefix}weight_ih_l{len(layers)}" in weights or not layers:
+            below = None if not layers else 2 * layers[-1][0].hidden
+            forward, backward = (
+                _direction(weights, prefix, f"l{len(layers)}{suffix}", below, GATES[cell], source)
+                for suffix in ("", "_reverse")
+            )
+            layers.append((forward, backward))
+        return cls(cell, tuple(layers))
+
+    @property
+    def width(self) -> int:
+        """How wide the inputs are."""
+        return int(self.layers[0][0].input_weight.shape[1])
+
+    @property
+    def hidden(self) -> int:
+        """How wide the state of one direction of the top layer is."""
+        return self.layers[-1][0].hidden
+
+    def __call__(self, inputs: Array) -> Array:
+        """States of the top layer (batch, time, 2 · hidden): forward, then backward, each at its token."""
+        for forward, backward in self.layers:
+            ahead = self.cell(inputs, forward)
+            back = self.cell(inputs[:, ::-1], backward)[:, ::-1]
+            inputs = np.concatenate([ahead, back], axis=2)
+        return inputs
+
+
+def _direction(
+    weights: Mapping[str, Array], prefix: str, place: str, below: int | None, gates: int, source: str
+) -> Direction:
+    def get(kind: str) -> Array:
+        name = f"{prefix}{kind}_{place}"
+        if name not in weights:
+            raise EncoderError(
+                f"{source}: no array '{name}'; the file holds {', '.join(sorted(weights)[:5])}, …"
+            )
+        return np.asarray(weights[name], dtype=np.float32)
+
+    found = Direction(get("weight_ih"), get("weight_hh"), get("bias_ih"), get("bias_hh"))
+    rows = gates * found.hidden
+    expected = [(rows, below or found.input_weight.shape[-1]), (rows, found.hidden), (rows,), (rows,)]
+    shapes = [
+        found.input_weight.shape,
+        found.hidden_weight.shape,
+        found.input_bias.shape,
+        found.hidden_bias.shape,
+    ]
+    if shapes != expected:
+        raise EncoderError(f"{source}: the arrays '{prefix}…_{place}' are {shapes}, but {expected} would fit")
+    return found

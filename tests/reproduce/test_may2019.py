@@ -1,0 +1,210 @@
+"""The reproduction of May et al. (2019): what they printed, their procedure, their checks."""
+
+from __future__ import annotations
+
+import csv
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from weatherglass.audit import run
+from weatherglass.cli import app
+from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.report.may2019 import lines
+from weatherglass.reproduce import may2019
+from weatherglass.reproduce.may2019 import (
+    Reproduction,
+    check_coherence,
+    parse_models,
+    published,
+    released_spec,
+)
+from weatherglass.results import Result
+
+
+def result(p_value: float) -> Result:
+    return Result(
+        p_value=p_value,
+        effect_size=0.0,
+        num_targ1=8,
+        num_targ2=8,
+        num_attr1=8,
+        num_attr2=8,
+        measure="cosine/mean",
+        permute="elements",
+        alternative="greater",
+        ddof=1,
+        test_statistic=0.0,
+        p_low=None,
+        p_high=None,
+        p_method="sampled",
+        p_floor=1e-5,
+        p_middle=p_value,
+        certified=False,
+    )
+
+
+def test_the_published_figures_are_those_of_the_paper(shared: Path) -> None:
+    folder = shared / "reference" / "published"
+    with (folder / "may2019_table4.tsv").open(encoding="utf-8") as file:
+        cells = {
+            (row["test"], row["model"]): (float(row["effect_size"]), row["significance"] or "")
+            for row in csv.DictReader(file, delimiter="\t")
+        }
+    assert dict(published().effect_sizes) == cells
+    assert len(cells) == 14 * 7
+    with (folder / "may2019_p_values.tsv").open(encoding="utf-8") as file:
+        p_values = {
+            (row["test"], row["model"]): float(row["p_value"]) for row in csv.DictReader(file, delimiter="\t")
+        }
+    assert dict(published().p_values) == p_values
+
+
+@pytest.mark.parametrize(
+    ("model", "sentences", "holds"),
+    [
+        # The paper's text: BERT, GenSen and GPT disagree with themselves on math and science, CBoW does not.
+        ("cbow", True, True),
+        ("bert", True, False),
+        ("gensen", True, False),
+        ("gpt", True, False),
+    ],
+)
+def test_the_papers_own_p_values_pass_and_fail_the_check_of_weat7_and_weat8(
+    model: str, sentences: bool, holds: bool
+) -> None:
+    found = {key: result(p) for key, p in published().p_values.items() if key[1] == model}
+    checks = {check.tests[0]: check for check in check_coherence(model, found)}
+    assert checks["sent-weat7" if sentences else "weat7"].holds is holds
+
+
+@pytest.mark.parametrize(("model", "holds"), [("cbow", True), ("elmo", False)])
+def test_the_papers_own_p_values_rise_over_weat3_to_5_for_cbow_and_not_for_elmo(
+    model: str, holds: bool
+) -> None:
+    found = {key: result(p) for key, p in published().p_values.items() if key[1] == model}
+    for check in check_coherence(model, found):
+        if check.expected == "p rises":
+            assert check.holds is holds
+
+
+def test_a_check_with_a_missing_test_is_left_open() -> None:
+    found = {("weat7", "use"): result(0.5)}
+    check = next(check for check in check_coherence("use", found) if check.tests == ("weat7", "weat8"))
+    assert check.p_values == (0.5, None)
+    assert check.holds is None
+
+
+def test_the_released_codes_settings_replace_those_of_the_spec(tmp_path: Path) -> None:
+    assert released_spec("elmo", "elmo:weights?pooling=max&tokens=words") == (
+        "elmo:weights?pooling=max&tokens=characters"
+    )
+    assert released_spec("bert", "encodings:made-elsewhere.npz") is None
+    vectors = tmp_path / "glove.txt"
+    vectors.touch()
+    assert released_spec("cbow", str(vectors)) is None
+
+
+def test_bert_is_read_as_the_released_code_read_it() -> None:
+    pytest.importorskip("transformers", reason="the kind hf needs it")
+    assert released_spec("bert", "hf:bert-large-cased?pooling=cls") == (
+        "hf:bert-large-cased?pooling=first&special_tokens=no&lowercase=yes"
+    )
+
+
+def test_a_model_is_given_by_the_papers_name() -> None:
+    assert parse_models(["cbow=vectors:a?case=exact", "use=use"]) == {
+        "cbow": "vectors:a?case=exact",
+        "use": "use",
+    }
+    with pytest.raises(UnknownNameError, match="did you mean 'infersent'"):
+        parse_models(["infersnt=infersent:x"])
+    with pytest.raises(WeatherglassError, match="should read NAME=SPEC"):
+        parse_models(["cbow"])
+    with pytest.raises(WeatherglassError, match="'cbow' is given twice"):
+        parse_models(["cbow=a", "cbow=b"])
+
+
+def test_without_a_model_the_command_says_how_to_name_each_of_the_seven() -> None:
+    outcome = CliRunner().invoke(app, ["reproduce", "may2019"])
+    assert outcome.exit_code == 0
+    for name in ("cbow", "infersent", "gensen", "use", "elmo", "gpt", "bert"):
+        assert f"not given: {name} (--model {name}=" in outcome.stdout
+
+
+@pytest.fixture(scope="module")
+def cbow(news_vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Reproduction, Path]:
+    """All 46 tests on the word2vec vectors of GoogleNews."""
+    folder = tmp_path_factory.mktemp("may2019")
+    return may2019.reproduce({"cbow": f"vectors:{news_vectors}"}, folder=folder), folder
+
+
+def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]) -> None:
+    found, folder = cbow
+    assert len(found.run.results) == 46
+    assert found.run.failures == []
+    assert found.not_given == ["infersent", "gensen", "use", "elmo", "gpt", "bert"]
+    assert len((folder / "table4.tsv").read_text(encoding="utf-8").splitlines()) == 1 + 14
+
+
+def test_effect_sizes_on_word2vec_are_those_known_for_its_vectors(cbow: tuple[Reproduction, Path]) -> None:
+    # From the published lists and GoogleNews vectors with n - 1, see METHODS 8.
+    known = {"weat1": 1.539, "weat3": 0.584, "weat4": 1.242, "weat6": 1.890, "weat7": 0.966, "weat8": 1.244}
+    by_test = {result.test: result for result in cbow[0].run.results}
+    for test, d in known.items():
+        assert by_test[test].effect_size == pytest.approx(d, abs=0.001)
+
+
+def test_the_difference_is_ours_less_theirs(cbow: tuple[Reproduction, Path]) -> None:
+    cell = next(cell for cell in cbow[0].comparisons if cell.test == "weat6")
+    assert cell.published == 1.81
+    assert cell.difference == pytest.approx(1.890 - 1.81, abs=0.001)
+
+
+def test_p_is_sampled_and_never_below_the_papers_floor(cbow: tuple[Reproduction, Path]) -> None:
+    for result in cbow[0].run.results:
+        assert result.p_method.startswith("sampled")
+        assert result.p_value >= 1e-5
+
+
+def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
+    cbow: tuple[Reproduction, Path],
+) -> None:
+    # 1 / C(16, 8) = 7.8e-5 is below 0.01 / 46 but above 0.01 / 644 (METHODS 4).
+    weat6 = next(result for result in cbow[0].run.results if result.test == "weat6")
+    assert weat6.p_value == pytest.approx(1 / 12870)
+    assert weat6.significance == "*"
+    assert cbow[0].run.record["correction"]["family"] == 644
+
+
+def test_missing_words_are_listed(cbow: tuple[Reproduction, Path]) -> None:
+    found, folder = cbow
+    # "axe" of weat2 is not in the subset (METHODS 8).
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    (ledger,) = record["missing_words"].values()
+    assert ledger["weat2"]["dropped"] == {"Y": ["axe"]}
+    assert any("words unknown" in line for line in lines(found))
+
+
+def test_elmo_is_also_run_with_the_released_codes_characters(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="ELMo runs in torch")
+    pytest.importorskip("h5py", reason="ELMo's weights are HDF5")
+    monkeypatch.setattr(may2019, "run", partial(run, tests=["weat6", "weat7", "weat8"]))
+    spec = f"elmo:{shared / 'reference' / 'elmo_fixture'}"
+    found = may2019.reproduce({"elmo": spec}, folder=tmp_path)
+    assert found.released is not None
+    assert {result.model for result in found.released.results} == {f"{spec}?tokens=characters"}
+    cell = next(cell for cell in found.comparisons if cell.test == "weat6")
+    assert cell.ours is not None
+    assert cell.released is not None
+    assert cell.ours.effect_size != cell.released.effect_size
+    row = next(
+        line for line in (tmp_path / "table4.tsv").read_text().splitlines() if line.startswith("weat6")
+    )
+    assert row.split("\t")[8] == repr(cell.released.effect_size)
+    assert (tmp_path / "released-code" / "results.tsv").is_file()
