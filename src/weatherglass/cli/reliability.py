@@ -243,7 +243,7 @@ def du2021(
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
     from weatherglass.cli.bar import Bar
-    from weatherglass.cli.console import screen
+    from weatherglass.cli.console import plain_table, screen
     from weatherglass.parallel import backend
     from weatherglass.reliability.conduct import conduct
     from weatherglass.reproduce.du2021 import correlations, study, verdicts
