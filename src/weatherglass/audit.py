@@ -171,21 +171,27 @@ class Audit:
     def carry_out(self) -> Run:
         """Compute what is missing; whatever stops the work, table and record show what is done."""
         started = now()
-        results: list[Result] = []
-        status = "interrupted"
         if self.folder:
             self.folder.write_table(self._in_order(), at_once=True)
         try:
             self._compute_all()
-            results = judge(self._in_order(), self.plan.correction)
-            status = "incomplete" if self.failures else "complete"
-        finally:
-            record = self._record(results or self._in_order(), started, status)
-            if self.folder:
-                self.folder.write_table(results or self._in_order(), at_once=True)
-                write_details(self.folder.path / DETAILS, results or self._in_order())
-                self.folder.write_record(record)
+        except OutputError:
+            raise  # The folder itself is the trouble; what is finished is in its journal.
+        except BaseException:
+            self._leave_behind(self._in_order(), started, "interrupted")
+            raise
+        results = judge(self._in_order(), self.plan.correction)
+        record = self._leave_behind(results, started, "incomplete" if self.failures else "complete")
         return Run(results, self.failures, record)
+
+    def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
+        """Write table, details and record, where there is a folder; returns the record."""
+        record = self._record(results, started, status)
+        if self.folder:
+            self.folder.write_table(results, at_once=True)
+            write_details(self.folder.path / DETAILS, results)
+            self.folder.write_record(record)
+        return record
 
     def _compute_all(self) -> None:
         unusable: list[WeatherglassError] = []
