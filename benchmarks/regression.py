@@ -58,7 +58,7 @@ def timed(label: str, work: Callable[[], Result], baseline: float | None = None)
     return result, seconds
 
 
-def one_by_one(seeds: list[np.ndarray[tuple[int, int], np.dtype[np.float32]]]) -> np.ndarray:  # type: ignore[type-arg]
+def one_by_one(seeds: list[np.ndarray[tuple[int, int], np.dtype[np.float32]]]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Mean cosine after scipy's alignment, one pair at a time."""
     from scipy.linalg import orthogonal_procrustes
 
