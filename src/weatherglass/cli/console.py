@@ -2,60 +2,32 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
+import json
 
+import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
-WIDE = 200
-"""Columns when the output is no terminal, so that a name is never cut or folded in a pipe."""
-
-
-def output() -> Console:
-    """The console for results."""
-    console = Console()
-    return console if console.is_terminal else Console(width=WIDE)
+PIPE_WIDTH = 4000
+"""Columns where there is no screen: nothing is cut or folded, a row is a line."""
 
 
-def errors() -> Console:
-    """The console for progress, warnings and what went wrong."""
-    return Console(stderr=True)
+def screen(stderr: bool = False) -> Console:
+    """As wide as the screen, or as wide as it takes; text is printed as it is, since tokens have brackets."""
+    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    return console
 
 
-class Bar:
-    """A progress bar on stderr, one line per stage; silent where nobody watches."""
+def plain_table(*headings: str) -> Table:
+    """A table without lines, whose long cells fold instead of being cut."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
 
-    def __init__(self, quiet: bool) -> None:
-        console = errors()
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            disable=quiet or not console.is_terminal,
-            transient=True,
-        )
-        self._task: TaskID | None = None
 
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._progress.stop()
-
-    def stage(self, name: str, total: int) -> None:
-        if self._task is not None:
-            self._progress.remove_task(self._task)
-        self._task = self._progress.add_task(name, total=total)
-
-    def advance(self, steps: int = 1) -> None:
-        if self._task is not None:
-            self._progress.advance(self._task, steps)
+def print_json(value: object) -> None:
+    """JSON as it is read by people and machines."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weatherglass.cli.console import plain_table, screen
 from weatherglass.errors import WeatherglassError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from weatherglass.encoders.kinds import Kind
 
 cache_app = typer.Typer(no_args_is_help=True, help="The cache of encodings: what is in it, and away with it.")
@@ -29,9 +27,6 @@ NEAREST = 5
 
 AT_ONCE = 512
 """Texts between two movements of the progress bar."""
-
-PIPE_WIDTH = 4000
-"""Columns where there is no screen: nothing is folded, a row is a line."""
 
 
 def models(as_json: AsJson = False) -> None:
@@ -49,15 +44,15 @@ def models(as_json: AsJson = False) -> None:
             json.dumps({"kinds": kinds, "presets": {name: str(p.spec) for name, p in PRESETS.items()}})
         )
         return
-    table = _table("kind", "what it is", "installed", "example")
+    table = plain_table("kind", "what it is", "installed", "example")
     for name, kind in KINDS.items():
         table.add_row(name, kind.summary, _status(kind), kind.example)
-    presets = _table("preset", "stands for", "whose setting")
+    presets = plain_table("preset", "stands for", "whose setting")
     for name, preset in PRESETS.items():
         presets.add_row(name, str(preset.spec), preset.source)
     for name, preset in FAMILIES.items():
         presets.add_row(f"{name}:NAME", str(preset.spec).replace("hf?", "hf:NAME?"), preset.source)
-    console = _screen()
+    console = screen()
     console.print(table)
     console.print()
     console.print(presets)
@@ -80,14 +75,14 @@ def try_model(
     encoder = load_encoder(model)
     vectors = encoder.encode(texts)
     covered = encoder.coverage(texts)
-    tokens = _table("text", "tokens", "missing", "remarks")
+    tokens = plain_table("text", "tokens", "missing", "remarks")
     for text, read in zip(texts, covered, strict=True):
         tokens.add_row(text, " ".join(read.tokens), " ".join(read.missing), read.note)
-    near = _table("text", "nearest by cosine")
+    near = plain_table("text", "nearest by cosine")
     for text, others in zip(texts, neighbours(vectors), strict=True):
         listed = "   ".join(f"{texts[other]} {cosine:.3f}" for other, cosine in others[:NEAREST])
         near.add_row(text, listed or "no vector to compare")
-    console = _screen()
+    console = screen()
     choices = "  ".join(f"{name}={value}" for name, value in encoder.options.items())
     for line in (encoder.name, choices, f"{vectors.shape[1]} dimensions", *encoder.notes()):
         if line:
@@ -120,7 +115,7 @@ def encode(
     """Write a model's vectors to a file that `encodings:FILE` reads, here or on another machine."""
     import numpy as np
 
-    from weatherglass.cli.console import Bar
+    from weatherglass.cli.bar import Bar
     from weatherglass.encoders import load_encoder
     from weatherglass.encoders.encoding_files import check_suffix, write_encodings
 
@@ -176,10 +171,10 @@ def cache_info(as_json: AsJson = False) -> None:
         content = {"path": str(cache.path), "bytes": size, "models": [asdict(model) for model in kept]}
         typer.echo(json.dumps(content))
         return
-    console = _screen()
+    console = screen()
     console.print(f"{cache.path}: {size / 1e6:.1f} MB", soft_wrap=True)
     if kept:
-        table = _table("model", "texts", "MB")
+        table = plain_table("model", "texts", "MB")
         for model in kept:
             table.add_row(model.name, str(model.texts), f"{model.bytes / 1e6:.1f}")
         console.print(table)
@@ -194,23 +189,3 @@ def cache_clear() -> None:
     count = sum(model.texts for model in cache.models())
     cache.clear()
     typer.echo(f"{count} encodings removed from {cache.path}")
-
-
-def _table(*headings: str) -> Table:
-    """A table without lines, whose long cells fold instead of being cut."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
-
-
-def _screen() -> Console:
-    """As wide as the screen, or as wide as it takes; text is printed as it is, since tokens have brackets."""
-    from rich.console import Console
-
-    screen = Console(markup=False, emoji=False, highlight=False)
-    if not screen.is_terminal:
-        screen.width = PIPE_WIDTH
-    return screen

@@ -38,7 +38,8 @@ def may2019(
     NAME is one of cbow, infersent, gensen, use, elmo, gpt and bert. Without a model it prints what the paper printed
     and how to name each of the seven. For ELMo and BERT it also shows what the released code's settings give.
     """
-    from weatherglass.cli.console import Bar, output
+    from weatherglass.cli.bar import Bar
+    from weatherglass.cli.console import screen
     from weatherglass.report.may2019 import lines, tables
     from weatherglass.reproduce.may2019 import parse_models, reproduce
 
@@ -46,15 +47,13 @@ def may2019(
     with Bar(quiet) as bar:
         found = reproduce(specs, folder=folder if specs else None, seed=seed, jobs=jobs, progress=bar)
     if not quiet:
-        console = output()
+        console = screen()
         for table in tables(found):
             console.print(table)
             console.print()
         for line in lines(found):
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
         if specs:
-            console.print(
-                f"Results, record and Table 4: {folder}", markup=False, highlight=False, soft_wrap=True
-            )
+            console.print(f"Results, record and Table 4: {folder}", soft_wrap=True)
     if found.run.failures or (found.released and found.released.failures):
         raise typer.Exit(3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weatherglass import catalogue
+from weatherglass.cli.console import PIPE_WIDTH, plain_table, print_json, screen
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from weatherglass.catalogue.guess import Reading
 
 app = typer.Typer(no_args_is_help=True, help="The tests: list, show, export, and make sentences from words.")
-
-PIPE_WIDTH = 4000
-"""Columns where there is no screen: nothing is folded, a row is a line."""
 
 Patterns = Annotated[
     list[str],
@@ -42,14 +39,14 @@ def list_command(
     if as_json:
         print_json([_summary(test) for test in tests])
         return
-    screen = _screen()
+    console = screen()
     table = _test_table(tests)
-    if _width(table) <= screen.width:
-        screen.print(table)
+    if _width(table) <= console.width:
+        console.print(table)
     else:
         for test in tests:
-            _print_title(test, screen)
-            screen.print(f"    {_pair(test.targets)} | {_pair(test.attributes)}", soft_wrap=True)
+            _print_title(test, console)
+            console.print(f"    {_pair(test.targets)} | {_pair(test.attributes)}", soft_wrap=True)
     _print_warnings(tests)
 
 
@@ -60,10 +57,10 @@ def sets_command(as_json: AsJson = False) -> None:
     if as_json:
         print_json([asdict(entry) for entry in sets])
         return
-    table = _plain_table("set", "category", "words", "source")
+    table = plain_table("set", "category", "words", "source")
     for entry in sets:
         table.add_row(entry.name, entry.category, str(entry.size), entry.source)
-    _screen().print(table)
+    screen().print(table)
 
 
 @app.command("show")
@@ -75,16 +72,16 @@ def show_command(
     if as_json:
         print_json(_content(test))
         return
-    table = _plain_table(*(f"{role}: {each.category} ({len(each)})" for role, each in _roles(test)))
+    table = plain_table(*(f"{role}: {each.category} ({len(each)})" for role, each in _roles(test)))
     longest = max(len(each) for each in test.sets)
     columns = [[*each.texts, *[""] * (longest - len(each))] for each in test.sets]
     for row in zip(*columns, strict=True):
         table.add_row(*row)
-    screen = _screen()
-    _print_title(test, screen)
-    screen.print(table)
+    console = screen()
+    _print_title(test, console)
+    console.print(table)
     if test.citation:
-        screen.print(f"Cite: {catalogue.reference(test.citation)}", soft_wrap=True)
+        console.print(f"Cite: {catalogue.reference(test.citation)}", soft_wrap=True)
     _print_warnings([test])
 
 
@@ -134,33 +131,8 @@ def sentences_command(
         typer.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
 
 
-def print_json(value: object) -> None:
-    """JSON that people can read too."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _screen(stderr: bool = False) -> Console:
-    """As wide as the screen, or as wide as it takes; a text is printed as it is, brackets and all."""
-    from rich.console import Console
-
-    screen = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not screen.is_terminal:
-        screen.width = PIPE_WIDTH
-    return screen
-
-
-def _plain_table(*headings: str) -> Table:
-    """A table without lines, whose long cells fold instead of being cut."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
-
-
 def _test_table(tests: list[AssociationTest]) -> Table:
-    table = _plain_table("test", "context", "targets X : Y", "attributes A : B", "source")
+    table = plain_table("test", "context", "targets X : Y", "attributes A : B", "source")
     for test in tests:
         table.add_row(test.name, test.context, _pair(test.targets), _pair(test.attributes), test.source)
     return table
@@ -168,16 +140,16 @@ def _test_table(tests: list[AssociationTest]) -> Table:
 
 def _width(table: Table) -> int:
     """The columns that a table takes when nothing is folded."""
-    endless = _screen()
+    endless = screen()
     endless.width = PIPE_WIDTH
     return endless.measure(table).maximum
 
 
-def _print_title(test: AssociationTest, screen: Console) -> None:
+def _print_title(test: AssociationTest, console: Console) -> None:
     from rich.text import Text
 
     title = Text.assemble((test.name, "bold"), f"  {test.context}; {test.source}")
-    screen.print(title, soft_wrap=True)
+    console.print(title, soft_wrap=True)
 
 
 def _roles(test: AssociationTest) -> list[tuple[str, ElementSet]]:
@@ -208,10 +180,10 @@ def _print_warnings(tests: list[AssociationTest]) -> None:
 def _print_readings(readings: list[Reading]) -> None:
     if not readings:
         return
-    table = _plain_table("word", "class", "forms", "why")
+    table = plain_table("word", "class", "forms", "why")
     for reading in readings:
         table.add_row(reading.word, reading.word_class, reading.shown_forms, reading.reason)
-    _screen(stderr=True).print(table)
+    screen(stderr=True).print(table)
     typer.echo(
         "To correct a line, state the word's class or forms under [words] in the test's TOML.", err=True
     )
