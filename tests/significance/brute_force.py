@@ -12,7 +12,9 @@ def all_sums(scores: Sequence[int], size: int) -> list[int]:
     return [sum(subset) for subset in combinations(scores, size)]
 
 
-def extremeness(x: Sequence[int], y: Sequence[int], alternative: str, sums: Sequence[int]) -> tuple[int, list[int]]:
+def extremeness(
+    x: Sequence[int], y: Sequence[int], alternative: str, sums: Sequence[int]
+) -> tuple[int, list[int]]:
     """How extreme the observed sum and all others are, as whole numbers; larger is more extreme."""
     n, size, total = len(x) + len(y), len(x), sum(x) + sum(y)
     # n times the distance of a sum from the mean.
