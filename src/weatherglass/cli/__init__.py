@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli import models, reliability, reproduce, tests
+from weatherglass.cli.explain import explain
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -25,6 +26,7 @@ app.command("models")(models.models)
 app.command("try")(models.try_model)
 app.command("encode")(models.encode)
 app.add_typer(models.cache_app, name="cache")
+reliability.app.command()(explain)
 app.add_typer(reliability.app, name="reliability")
 
 
