@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.cli import models, reproduce, tests
+from weatherglass.cli import models, reliability, reproduce, tests
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -19,11 +19,13 @@ app = typer.Typer(
 )
 app.command()(run)
 app.add_typer(tests.app, name="tests")
+reproduce.app.command()(reliability.du2021)
 app.add_typer(reproduce.app, name="reproduce")
 app.command("models")(models.models)
 app.command("try")(models.try_model)
 app.command("encode")(models.encode)
 app.add_typer(models.cache_app, name="cache")
+app.add_typer(reliability.app, name="reliability")
 
 
 def main() -> None:

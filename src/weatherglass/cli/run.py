@@ -65,6 +65,13 @@ def run(
         typer.Option(help="For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="A Dask cluster: tcp://HOST:PORT or a scheduler file.", metavar="ADDRESS"),
+    ] = None,
+    shared_dir: Annotated[
+        Path | None, typer.Option(help="A folder that all its machines see.", metavar="DIR")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print results for machines.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
 ) -> None:
@@ -98,6 +105,8 @@ def run(
                 correction=correction,
                 family=family,
                 jobs=jobs,
+                scheduler=scheduler,
+                shared_dir=shared_dir,
                 folder=folder,
                 progress=bar,
             )

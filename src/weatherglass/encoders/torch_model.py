@@ -19,6 +19,10 @@ from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
+TOKENS_AT_ONCE = {"cpu": 512, "cuda": 16384}
+"""Tokens in a batch. On a processor more of them no longer fit in its cache (MiniLM: 5.8 times the speed of one by
+one at 512, 4.6 times at 2048); a GPU wants more work at a time."""
+
 
 @contextlib.contextmanager
 def plain_errors(name: str) -> Iterator[None]:
@@ -85,6 +89,11 @@ class TorchModel:
 
     inner: Any
     device: str
+
+    @property
+    def tokens_at_once(self) -> int:
+        """The size of a batch that suits the device."""
+        return TOKENS_AT_ONCE[self.device]
 
     @classmethod
     def load(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def absolute_agreement(squares: MeanSquares, level: float = LEVEL) -> Estimates:
         low = n * (msr - f_low * mse) / (f_low * rest + n * msr)
         high = n * (f_high * msr - mse) / (rest + n * f_high * msr)
     perfect = icc == 1
-    return Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high))
+    return _explained(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
 
 
 def consistency(squares: MeanSquares, level: float = LEVEL) -> Estimates:
@@ -112,15 +112,17 @@ def consistency(squares: MeanSquares, level: float = LEVEL) -> Estimates:
         f_high = msr / mse * fdtri(within, between, upper)
         low, high = (f_low - 1) / (f_low + k - 1), (f_high - 1) / (f_high + k - 1)
     perfect = icc == 1
-    return Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high))
+    return _explained(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
 
 
-def cronbach_alpha(tables: Tables, items: str = "items", level: float = LEVEL) -> Estimates:
+def cronbach_alpha(
+    tables: Tables, items: str = "items", cases: str = "cases", level: float = LEVEL
+) -> Estimates:
     """alpha of each table, cases × items: k/(k−1) · (1 − Σ var(item) / var(sum)); interval of Feldt 1965."""
     from scipy.special import fdtri
 
     n, k = tables.shape[-2:]
-    if reason := too_few("base pairs" if items != "base pairs" else "words", n) or too_few(items, k):
+    if reason := too_few(cases, n) or too_few(items, k):
         return Estimates.none(tables.shape[:-2], reason)
     with np.errstate(divide="ignore", invalid="ignore"):
         of_items, of_sum = tables.var(-2, ddof=1).sum(-1), tables.sum(-1).var(-1, ddof=1)
@@ -128,7 +130,13 @@ def cronbach_alpha(tables: Tables, items: str = "items", level: float = LEVEL) -
     freedom = n - 1, (n - 1) * (k - 1)
     low = 1 - (1 - alpha) * fdtri(*freedom, (1 + level) / 2)
     high = 1 - (1 - alpha) * fdtri(*freedom, (1 - level) / 2)
-    return Estimates(alpha, low, high)
+    return _explained(Estimates(alpha, low, high))
+
+
+def _explained(estimates: Estimates) -> Estimates:
+    if np.isfinite(estimates.value).any():
+        return estimates
+    return replace(estimates, reason="not estimable: the scores do not vary")
 
 
 def pearson(one: Vector, other: Vector) -> float:

@@ -63,7 +63,7 @@ class ScoreTensor:
         )
 
 
-def scorable(embedding: Embedding, min_frequency: int = 1) -> Integers:
+def scorable(embedding: Embedding, min_frequency: int = 0) -> Integers:
     """The rows of an embedding that are words with a vector; targets are those that are frequent enough, too."""
     rows = [
         row

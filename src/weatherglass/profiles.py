@@ -1,0 +1,274 @@
+"""Profiles: the numbers as other papers and tools have them, so that theirs and ours can be held together (METHODS 9)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain, combinations
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Vector
+from weatherglass.association.effect import effect_size
+from weatherglass.errors import WeatherglassError
+from weatherglass.registry import one_of
+from weatherglass.significance.base import Alternative, Significance
+from weatherglass.significance.grid import Grid, on_grid
+
+ALL_PARTITIONS = 100_000
+"""Up to so many partitions are all counted, as the code of May et al. does."""
+BLOCK_ENTRIES = 1 << 21
+
+Test = Callable[[Vector, Vector, Alternative, np.random.Generator], Significance]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How a paper or a tool comes to d and p."""
+
+    name: str
+    ddof: int
+    alternatives: tuple[Alternative, ...]
+    """The tails that it knows; the first is its default."""
+    test: Test
+    draws: str
+    """How its p is had, in words."""
+    caution: str
+    """What is wrong with it, or what to know before quoting it."""
+    habits: str
+    """What it does to vectors and words; a profile does not change the encoder, the model's spec does."""
+    absolute: bool = False
+    """Whether |d| is printed."""
+    headline: bool = False
+    """Whether the mean of |d| over all tests is printed, whatever their p."""
+
+    def effect_size(self, x: Vector, y: Vector) -> float:
+        """d with this profile's standard deviation and sign."""
+        d = effect_size(x, y, self.ddof)
+        return abs(d) if self.absolute else d
+
+    def significance(
+        self, x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
+    ) -> Significance:
+        """p as this profile has it; p_method names it."""
+        x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        found = self.test(x, y, alternative, rng)
+        return Significance(
+            found.p_value,
+            found.p_low,
+            found.p_high,
+            f"{self.name}: {found.p_method}",
+            found.p_floor,
+            found.certified,
+            found.p_middle,
+        )
+
+    def tail(self, asked: str) -> Alternative:
+        """The alternative to use: the one asked for where the profile knows it.
+
+        Raises:
+            WeatherglassError: if it was asked for and is not among the profile's; "greater" counts as not asked.
+        """
+        if asked in self.alternatives:
+            return one_of("alternative", asked, self.alternatives)
+        if asked == "greater":
+            return self.alternatives[0]
+        raise WeatherglassError(
+            f"profile '{self.name}' has no alternative '{asked}' (it has: {', '.join(self.alternatives)})"
+        )
+
+
+def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:  # noqa: ARG001
+    """May et al.: sums of floating-point numbers, compared as they are, so that a tie can be missed."""
+    scores = np.concatenate([x, y])
+    observed = float(scores[np.newaxis, : len(x)].sum(axis=1)[0])
+    if math.comb(len(scores), len(x)) <= ALL_PARTITIONS:
+        sums = scores[_all_subsets(len(scores), len(x))].sum(axis=1)
+        return _counted(int((sums >= observed).sum()), len(sums), 1 / len(sums))
+    hits = sum(
+        int((scores[subsets].sum(axis=1) >= observed).sum())
+        for subsets in _random_subsets(len(scores), len(x), ALL_PARTITIONS - 1, rng)
+    )
+    return _drawn(hits + 1, ALL_PARTITIONS, 1 / ALL_PARTITIONS, hits)
+
+
+def sampled(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
+    """bias-bench: as May et al., with ties counted as ties."""
+    from weatherglass.significance import permutation_test
+
+    return permutation_test(x, y, method="sampled", alternative=alternative, rng=rng)
+
+
+def fitted_normal(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
+    """Caliskan et al.: the normal tail fitted to 100 000 draws."""
+    from weatherglass.significance import permutation_test
+
+    return permutation_test(x, y, method="normal-sampled", alternative=alternative, rng=rng)
+
+
+def without_ties(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
+    """Azarpanah & Farhadloo: strictly beyond the observed sum, on the side on which the data lie."""
+    from weatherglass.significance.tail import direction
+
+    grid = on_grid(x, y)
+    if direction(grid, alternative) == "less":
+        grid = on_grid(-x, -y)
+    if grid.partitions <= ALL_PARTITIONS:
+        return _counted(_strictly_beyond(grid), grid.partitions, 0.0)
+    hits = _hits_among_draws(grid, ALL_PARTITIONS - 1, rng)
+    return _drawn(hits + 1, ALL_PARTITIONS, 1 / ALL_PARTITIONS, hits)
+
+
+def with_replacement(
+    x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
+) -> Significance:
+    """wefe 1.0: X and Y drawn with replacement from all targets, 10 000 times: no permutation test."""
+    draws = 10_000
+    scores = np.concatenate([x, y])
+    observed = float(x.sum() - y.sum())
+    signs = np.concatenate([np.ones(len(x)), -np.ones(len(y))])
+    hits = 0
+    for size in _blocks(draws, len(scores)):
+        drawn = scores[rng.integers(len(scores), size=(size, len(scores)))] @ signs
+        if alternative == "two-sided":
+            drawn = np.abs(drawn)
+        hits += int((drawn < observed if alternative == "less" else drawn > observed).sum())
+    p = (hits + 1) / (draws + 1)
+    return Significance(p, None, None, "10 000 draws with replacement", 1 / (draws + 1), False, p)
+
+
+def without_the_observed(
+    x: Vector,
+    y: Vector,
+    alternative: Alternative,
+    rng: np.random.Generator,  # noqa: ARG001
+) -> Significance:
+    """responsibly: all partitions, or 1 000 draws; the observed partition is never counted, so p can be 0."""
+    grid = on_grid(x, y)
+    if grid.partitions <= ALL_PARTITIONS:
+        return _counted(_strictly_beyond(grid), grid.partitions, 0.0)
+    draws = 1_000
+    hits = _hits_among_draws(grid, draws, rng)
+    return _drawn(hits, draws, 0.0, hits, draws)
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "may2019",
+            ddof=1,
+            alternatives=("greater",),
+            test=bit_equality,
+            draws="all partitions up to 100 000, else 99 999 draws and the observed one; sums compared bit by bit",
+            caution="two sums of the same numbers can differ in the last bit, so a tie may be missed and p be too small",
+            habits="the published code lower-cases for BERT and adds no [CLS], and gives ELMo single characters",
+        ),
+        Profile(
+            "caliskan2017",
+            ddof=1,
+            alternatives=("greater",),
+            test=fitted_normal,
+            draws="a normal distribution fitted to 100 000 draws",
+            caution="the far tail of the null is no normal tail: below about 0.001 p can be wrong by orders of magnitude",
+            habits="word vectors; a missing word is left out",
+        ),
+        Profile(
+            "azarpanah2021",
+            ddof=1,
+            alternatives=("observed",),
+            test=without_ties,
+            draws="as may2019, but only sums beyond the observed one count",
+            caution="the side of the test is chosen after looking, so its true level is twice the nominal one; "
+            "equal sums do not count, so p can be 0; the sign of d is dropped",
+            habits="single words as input, also for contextual models",
+            absolute=True,
+        ),
+        Profile(
+            "bias-bench",
+            ddof=1,
+            alternatives=("greater",),
+            test=sampled,
+            draws="as may2019, ties counted",
+            caution="its headline, the mean of |d|, grows with noise: small sets have large |d| without any bias",
+            habits="the mean over all tokens, special ones included, then unit length",
+            headline=True,
+        ),
+        Profile(
+            "wefe",
+            ddof=0,
+            alternatives=("greater", "less", "two-sided"),
+            test=with_replacement,
+            draws="10 000 draws with replacement, (hits + 1) / (draws + 1)",
+            caution="words are drawn with replacement, so this is no permutation test and p has no guaranteed level; "
+            "two-sided p is wrong where the statistic is negative",
+            habits="word vectors; a set that lacks more than 20 % of its words makes the result NaN",
+        ),
+        Profile(
+            "responsibly",
+            ddof=0,
+            alternatives=("greater",),
+            test=without_the_observed,
+            draws="all partitions up to 100 000, else 1 000 draws; only sums beyond the observed one count",
+            caution="the observed partition is not counted, so p can be 0, which no permutation test can show",
+            habits="word vectors; when words are missing, the other set is trimmed at random",
+        ),
+    )
+}
+"""By name."""
+
+
+def profile_of(name: str) -> Profile:
+    """The profile called `name`.
+
+    Raises:
+        UnknownNameError: naming the nearest.
+    """
+    return PROFILES[one_of("profile", name, list(PROFILES))]
+
+
+def _strictly_beyond(grid: Grid) -> int:
+    """How many partitions have a larger sum than the observed one."""
+    sums = grid.values[_all_subsets(grid.n, grid.size)].sum(axis=1)
+    return int((sums > grid.observed).sum())
+
+
+def _hits_among_draws(grid: Grid, draws: int, rng: np.random.Generator) -> int:
+    from weatherglass.significance.sampled import sample_sums
+
+    return int((sample_sums(grid, draws, rng) > grid.observed).sum())
+
+
+def _all_subsets(n: int, size: int) -> Integers:
+    """Every subset of the size, one row each."""
+    members = chain.from_iterable(combinations(range(n), size))
+    return np.fromiter(members, dtype=np.int64).reshape(-1, size)
+
+
+def _random_subsets(n: int, size: int, draws: int, rng: np.random.Generator) -> Iterator[Integers]:
+    """Uniform subsets, a block of rows at a time; each in the order of a shuffle, as the published code has it."""
+    for rows in _blocks(draws, n):
+        yield np.argsort(rng.random((rows, n)), axis=1)[:, :size]
+
+
+def _blocks(draws: int, n: int) -> Iterator[int]:
+    rows = max(1, BLOCK_ENTRIES // n)
+    yield from (min(rows, draws - start) for start in range(0, draws, rows))
+
+
+def _counted(hits: int, partitions: int, floor: float) -> Significance:
+    p = hits / partitions
+    return Significance(p, p, p, "all partitions", floor, False, p)
+
+
+def _drawn(
+    numerator: int, denominator: int, floor: float, hits: int, draws: int | None = None
+) -> Significance:
+    """A p from draws, with the 99 % interval of the share that they estimate."""
+    from weatherglass.significance.sampled import clopper_pearson
+
+    draws = denominator - 1 if draws is None else draws
+    low, high = clopper_pearson(hits, draws)
+    p = numerator / denominator
+    return Significance(p, low, high, f"{draws:,} draws".replace(",", " "), floor, False, p)

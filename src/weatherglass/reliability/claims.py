@@ -1,0 +1,83 @@
+"""The three claims of Du et al. 2021, each with its medians and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from weatherglass.reliability.assess import Columns, Condition
+from weatherglass.reliability.scores import RATERS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RETEST, CONSISTENCY, RATER = "high test–retest", "high internal consistency", "low inter-rater"
+THRESHOLDS = {RETEST: 0.75, CONSISTENCY: 0.70, RATER: 0.60}
+STATEMENTS = {
+    RETEST: "random seeds hardly change the scores: median ICC(2,1) over the frequent words ≥ 0.75",
+    CONSISTENCY: "the words of a query share one bias: median alpha over the queries ≥ 0.70",
+    RATER: "scoring rules disagree with one another: median ICC(3,1) over the frequent words < 0.60",
+}
+HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "not estimable"
+
+
+def size_of_icc(value: float) -> str:
+    """Cicchetti's (1994) words."""
+    return "poor" if value < 0.40 else "fair" if value < 0.60 else "good" if value < 0.75 else "excellent"
+
+
+def size_of_alpha(value: float) -> str:
+    return "not acceptable" if value < 0.70 else "acceptable"
+
+
+def claims(
+    summary: pl.DataFrame, consistency: pl.DataFrame, without: Sequence[Condition] = ()
+) -> list[Columns]:
+    """Every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
+
+    Args:
+        without: Conditions of which no base pair occurs, so that they have no rows in the tables.
+    """
+    import polars as pl
+
+    rows: list[Columns] = []
+    frequent = summary.filter(pl.col("list") == "frequent")
+    for row in frequent.iter_rows(named=True):
+        claim = RETEST if row["measure"] == "test–retest" else RATER
+        if claim == RATER or row["by"] in RATERS:
+            rows.append(_row(claim, row, row["by"], row["median"], row["note"]))
+    keys = ["corpus", "algorithm", "pairs", "rule"]
+    of_rules = consistency.filter(pl.col("rule").is_in(list(RATERS)))
+    medians = of_rules.group_by(keys, maintain_order=True).agg(
+        pl.col("alpha").fill_nan(None).median(), pl.col("note").max()
+    )
+    for row in medians.iter_rows(named=True):
+        value = float("nan") if row["alpha"] is None else row["alpha"]
+        rows.append(_row(CONSISTENCY, row, row["rule"], value, row["note"]))
+    for condition in without:
+        rows += [
+            _row(claim, condition.columns(), "–", float("nan"), "no base pair occurs") for claim in STATEMENTS
+        ]
+    order = list(STATEMENTS)
+    return sorted(rows, key=lambda row: (row["pairs"], order.index(row["claim"])))
+
+
+def _row(claim: str, row: Columns, by: str, median: float, note: str) -> Columns:
+    threshold = THRESHOLDS[claim]
+    if median != median:
+        verdict, size = UNKNOWN, note.removeprefix(f"{UNKNOWN}: ")
+    else:
+        holds = median < threshold if claim == RATER else median >= threshold
+        verdict = HOLDS if holds else FAILS
+        size = size_of_alpha(median) if claim == CONSISTENCY else size_of_icc(median)
+    return {
+        "claim": claim,
+        "corpus": row["corpus"],
+        "algorithm": row["algorithm"],
+        "pairs": row["pairs"],
+        "by": by,
+        "median": median,
+        "threshold": threshold,
+        "verdict": verdict,
+        "size": size,
+    }

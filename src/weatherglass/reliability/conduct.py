@@ -1,0 +1,95 @@
+"""A study from its corpora to its page, and what is printed about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weatherglass.parallel import Backend
+from weatherglass.progress import Progress, Silent
+from weatherglass.reliability.corpus import encode_corpus
+from weatherglass.reliability.study import (
+    CORPORA,
+    Group,
+    brought_groups,
+    score_study,
+    study_folder,
+    train_study,
+    trained_groups,
+)
+from weatherglass.reliability.study_file import Study
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TABLES, FIGURES, PAGE = "tables", "figures", "study.html"
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """What a study came to."""
+
+    tables: Mapping[str, pl.DataFrame]
+    page: Path
+    failures: Sequence[str]
+    """One line for each embedding that could not be trained."""
+
+
+def conduct(
+    study: Study,
+    folder: Path,
+    backend: Backend | None = None,
+    progress: Progress | None = None,
+    train: bool = True,
+) -> Conducted:
+    """Train, score, assess and report; what is there already is not done again.
+
+    Args:
+        train: False to assess the embeddings that are there and train no more.
+    """
+    with study_folder(folder):
+        if train:
+            groups, failures = train_study(study, folder, backend, progress)
+        else:
+            groups, failures = [*trained_groups(study, folder), *brought_groups(study)], []
+        return Conducted(*_report(study, groups, folder, backend, progress or Silent()), failures)
+
+
+def _report(
+    study: Study, groups: Sequence[Group], folder: Path, backend: Backend | None, progress: Progress
+) -> tuple[Mapping[str, pl.DataFrame], Path]:
+    from weatherglass.reliability.assess_study import assess_study
+    from weatherglass.reliability.figures import drawings, save_drawing
+    from weatherglass.reliability.page import write_page
+    from weatherglass.reliability.tables import write_tables
+
+    tables = assess_study(study, score_study(study, groups, folder, backend, progress), progress)
+    write_tables(folder / TABLES, tables)
+    progress.stage("drawing", 1)
+    figures = [(drawing, save_drawing(drawing, folder / FIGURES)) for drawing in drawings(tables)]
+    write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder))
+    progress.advance()
+    return tables, folder / PAGE
+
+
+def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tuple[str, str]]:
+    """The scale of a study, for people."""
+    facts = []
+    for name, (source, settings) in study.corpora.items():
+        corpus = encode_corpus(name, source, folder / CORPORA, settings)
+        facts.append(
+            (
+                f"corpus {name}",
+                f"{len(corpus.tokens):,} tokens, {len(corpus.words):,} words of at least {settings.min_count}; "
+                f"{source.name}, {settings.share:.0%} of its lines",
+            )
+        )
+    for algorithm, training in study.algorithms.items():
+        text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in asdict(training).items())
+        facts.append((algorithm, text))
+    seeds = [
+        (f"embeddings {group.corpus}, {group.algorithm}", f"{len(group.paths)} seeds") for group in groups
+    ]
+    return [*facts, *seeds, ("nbm", f"{study.neighbours} neighbours")]

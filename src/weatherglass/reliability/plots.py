@@ -1,0 +1,149 @@
+"""How a study's figures are drawn: rows of panels with boxes, or with points and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+"""Okabe & Ito: told apart by colour-blind readers, too."""
+LABELS = {"dbwa": "DB/WA", "ripa": "RIPA", "nbm": "NBM", "occupations_1950": "occupations 1950"}
+BOX = {
+    "whislo": "low_whisker",
+    "q1": "lower_quartile",
+    "med": "median",
+    "q3": "upper_quartile",
+    "whishi": "high_whisker",
+}
+Rows = list[dict[str, Any]]
+Legend = list[tuple[str, str]]
+"""Names with their colours."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One figure, with what a reader needs to understand it."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+
+
+def panels(
+    name: str,
+    title: str,
+    caption: str,
+    rows: pl.DataFrame,
+    draw: Callable[[Axes, Rows], Legend],
+    threshold: float,
+    unit: str,
+    value: str,
+    by: str = "corpus",
+    order: Sequence[str] | None = None,
+    bottom: float | None = None,
+) -> Iterator[Drawing]:
+    """A row of panels, one for each value of `by`; nothing where no panel has an estimate."""
+    rows = rows.filter(pl.col(value).is_finite())
+    values = [
+        value for value in (order or rows[by].unique(maintain_order=True).to_list()) if value in set(rows[by])
+    ]
+    if not values:
+        return
+    with mpl.rc_context(
+        {"font.size": 9, "svg.hashsalt": name, "axes.spines.top": False, "axes.spines.right": False}
+    ):
+        figure = Figure(figsize=(1.2 + 4.2 * len(values), 3.9), layout="constrained")
+        legend: Legend = []
+        first: Axes | None = None
+        for number, panel in enumerate(values):
+            axes = figure.add_subplot(1, len(values), number + 1, sharey=first)
+            first = first or axes
+            legend = draw(axes, rows.filter(pl.col(by) == panel).to_dicts())
+            axes.axhline(threshold, color="#666666", linewidth=0.8, linestyle="--", zorder=1)
+            axes.set_title(panel, fontsize=10)
+            axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+            axes.set_axisbelow(True)
+            if number == 0:
+                axes.set_ylabel(unit)
+        assert first is not None
+        low = min(first.get_ylim()[0], 0.0)
+        first.set_ylim(low if bottom is None else max(low, bottom), 1.02)
+        _legend(figure, legend)
+        figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    yield Drawing(name, title, caption, figure)
+
+
+def _legend(figure: Figure, entries: Legend) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=colour, label=LABELS.get(label, label)) for label, colour in entries]
+    figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
+
+
+def _groups(
+    rows: Rows, across: str, within: str, order: Sequence[str]
+) -> Iterator[tuple[float, str, dict[str, Any]]]:
+    """Each row with its place: groups side by side, and within them one after another."""
+    groups = list(dict.fromkeys(row[across] for row in rows))
+    width = 0.8 / len(order)
+    for row in rows:
+        member = list(order).index(row[within])
+        place = groups.index(row[across]) + (member - (len(order) - 1) / 2) * width
+        yield place, COLOURS[member % len(COLOURS)], row
+
+
+def _name_groups(axes: Axes, rows: Rows, across: str) -> None:
+    groups = [str(group) for group in dict.fromkeys(row[across] for row in rows)]
+    labels = [LABELS.get(group, group.replace("_", " ")) for group in groups]
+    crowded = sum(len(label) for label in labels) > 45
+    axes.set_xticks(
+        range(len(groups)),
+        labels,
+        rotation=60 if crowded else 0,
+        ha="right" if crowded else "center",
+        fontsize=7 if len(groups) > 12 else 8,
+        rotation_mode="anchor" if crowded else "default",
+    )
+    axes.set_xlim(-0.6, len(groups) - 0.4)
+
+
+def boxes(axes: Axes, rows: Rows, across: str, within: str, order: Sequence[str]) -> Legend:
+    for place, colour, row in _groups(rows, across, within, order):
+        statistics = {name: row[column] for name, column in BOX.items()}
+        axes.bxp(
+            [statistics],
+            positions=[place],
+            widths=0.8 / len(order) * 0.85,
+            showfliers=False,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": colour, "alpha": 0.65, "linewidth": 0.7},
+            medianprops={"color": "black", "linewidth": 1.2},
+            whiskerprops={"linewidth": 0.7},
+            capprops={"linewidth": 0.7},
+        )
+    _name_groups(axes, rows, across)
+    return [(name, COLOURS[number % len(COLOURS)]) for number, name in enumerate(order)]
+
+
+def points(axes: Axes, rows: Rows, across: str, within: str, order: Sequence[str], value: str) -> Legend:
+    for place, colour, row in _groups(rows, across, within, order):
+        axes.vlines(place, row["low"], row["high"], color=colour, linewidth=1.1)
+        hollow = row.get("extrapolated", False)
+        axes.plot(
+            place,
+            row[value],
+            "o",
+            markersize=3.5,
+            color=colour,
+            markerfacecolor="white" if hollow else colour,
+        )
+    _name_groups(axes, rows, across)
+    return [(name, COLOURS[number % len(COLOURS)]) for number, name in enumerate(order)]

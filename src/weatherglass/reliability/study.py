@@ -1,0 +1,221 @@
+"""Carry out a study: encode, train, score, assess; every step does only what is missing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from weatherglass.errors import CorpusError, OutputError
+from weatherglass.files import write_whole
+from weatherglass.fingerprint import file_hash
+from weatherglass.parallel import Backend, InProcess
+from weatherglass.progress import Progress, Silent
+from weatherglass.reliability.brought import embedding_files, read_embedding
+from weatherglass.reliability.corpus import Corpus, encode_corpus
+from weatherglass.reliability.lists import BasePairs, base_pairs
+from weatherglass.reliability.scores import ScoreTensor, load_scores, scorable, score_embedding
+from weatherglass.reliability.study_file import Study
+from weatherglass.reliability.train import TrainingUnit, embedding_path, train_all
+
+CORPORA, EMBEDDINGS, SCORES = "corpora", "embeddings", "scores"
+
+
+@dataclass(frozen=True)
+class Group:
+    """The embeddings of one corpus and algorithm, one per seed."""
+
+    corpus: str
+    algorithm: str
+    seeds: tuple[int, ...]
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class ScoreUnit:
+    """One embedding to be scored with all pairs, and where the scores go."""
+
+    embedding: Path
+    corpus: str
+    algorithm: str
+    seed: int
+    words: Path
+    """A JSON list of the targets, the same for all seeds of the group."""
+    pairs: tuple[tuple[str, str], ...]
+    neighbours: int
+    target: Path
+
+
+@contextmanager
+def study_folder(folder: Path) -> Iterator[Path]:
+    """The folder of a study, locked; what a killed study left half-written is removed.
+
+    Raises:
+        OutputError: if the folder cannot be used or another study is at work in it.
+    """
+    try:
+        for name in (CORPORA, EMBEDDINGS, SCORES):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock", timeout=0)
+        lock.acquire()
+    except Timeout:
+        raise OutputError(
+            f"{folder}: another study is at work here; wait for it, or choose another -o"
+        ) from None
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be used ({error.strerror or error})") from None
+    try:
+        for name in (CORPORA, EMBEDDINGS, SCORES):
+            for leftover in (folder / name).glob(".*"):
+                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+        yield folder
+    finally:
+        lock.release()
+
+
+def train_study(
+    study: Study, folder: Path, backend: Backend | None = None, progress: Progress | None = None
+) -> tuple[list[Group], list[str]]:
+    """Encode the corpora and train what is missing.
+
+    Returns:
+        The groups of embeddings, and one line for each that could not be trained.
+    """
+    progress = progress or Silent()
+    progress.stage("encoding", len(study.corpora))
+    units: list[TrainingUnit] = []
+    for name, (source, settings) in study.corpora.items():
+        corpus = encode_corpus(name, source, folder / CORPORA, settings)
+        units += _training_units(study, corpus, folder)
+        progress.advance()
+    units.sort(key=lambda unit: unit.seed)  # A study that is cut short has whole seeds.
+    failures = train_all(units, backend or InProcess(), progress)
+    return [*trained_groups(study, folder), *brought_groups(study)], failures
+
+
+def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[TrainingUnit]:
+    return [
+        TrainingUnit(
+            corpus.folder,
+            algorithm,
+            settings,
+            seed,
+            embedding_path(folder / EMBEDDINGS, corpus, algorithm, settings, seed),
+        )
+        for algorithm, settings in study.algorithms.items()
+        for seed in study.seeds
+    ]
+
+
+def trained_groups(study: Study, folder: Path) -> list[Group]:
+    """The embeddings of the study that are there."""
+    groups = []
+    for name, (source, settings) in study.corpora.items():
+        units = _training_units(study, encode_corpus(name, source, folder / CORPORA, settings), folder)
+        for algorithm in study.algorithms:
+            there = [unit for unit in units if unit.algorithm == algorithm and unit.target.is_file()]
+            seeds, paths = tuple(unit.seed for unit in there), tuple(unit.target for unit in there)
+            groups.append(Group(name, algorithm, seeds, paths))
+    return groups
+
+
+def brought_groups(study: Study) -> list[Group]:
+    """Groups of embeddings that were trained elsewhere."""
+    groups = []
+    for name, pattern in study.embeddings.items():
+        corpus, _, algorithm = name.partition("/")
+        paths = tuple(embedding_files(pattern))
+        groups.append(Group(corpus, algorithm, tuple(range(1, len(paths) + 1)), paths))
+    return groups
+
+
+def score_study(
+    study: Study,
+    groups: Sequence[Group],
+    folder: Path,
+    backend: Backend | None = None,
+    progress: Progress | None = None,
+) -> list[tuple[Group, ScoreTensor]]:
+    """Score every embedding with every pair that its vocabulary has; all sets of pairs at once.
+
+    Raises:
+        CorpusError: if an embedding could not be scored, or a group has none of the pairs.
+    """
+    progress = progress or Silent()
+    sets = [base_pairs(name) for name in study.pairs]
+    units: dict[str, list[ScoreUnit]] = {}
+    for group in groups:
+        units[f"{group.corpus}/{group.algorithm}"] = _score_units(study, group, sets, folder / SCORES)
+    everything = [unit for of_group in units.values() for unit in of_group]
+    missing = [unit for unit in everything if not unit.target.is_file()]
+    progress.stage("scoring", len(everything))
+    progress.advance(len(everything) - len(missing))
+    for outcome in (backend or InProcess()).map(score_unit, missing):
+        if outcome.error is not None:
+            raise CorpusError(
+                f"{outcome.unit.embedding}: cannot be scored ({outcome.error})"
+            ) from outcome.error
+        progress.advance()
+    return [(group, _tensor(units[f"{group.corpus}/{group.algorithm}"])) for group in groups if group.paths]
+
+
+def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: Path) -> list[ScoreUnit]:
+    if not group.paths:
+        return []
+    words = _common_words(group, study.min_frequency)
+    vocabulary = set(words)
+    pairs = tuple(dict.fromkeys(pair for pairs in sets for pair in pairs.present(vocabulary)))
+    recipe = hashlib.sha256(json.dumps([words, pairs, study.neighbours]).encode()).hexdigest()
+    group_name = f"{group.corpus}-{group.algorithm}"
+    words_path = folder / f"{group_name}-{recipe[:8]}.words.json"
+    if not words_path.is_file():
+        write_whole(words_path, json.dumps(words))
+    units = []
+    for seed, path in zip(group.seeds, group.paths, strict=True):
+        key = hashlib.sha256(f"{recipe}{file_hash(path)}".encode()).hexdigest()[:8]
+        target = folder / f"{group_name}-seed{seed:03d}-{key}.npy"
+        units.append(
+            ScoreUnit(path, group.corpus, group.algorithm, seed, words_path, pairs, study.neighbours, target)
+        )
+    return units
+
+
+def _common_words(group: Group, min_frequency: int) -> list[str]:
+    """The targets: words with a vector in every embedding of the group, in the order of the first.
+
+    Embeddings of one corpus share their vocabulary, so that the first speaks for all; brought ones may differ.
+    """
+    first = read_embedding(group.paths[0], group.corpus, group.algorithm, group.seeds[0])
+    words = [first.words[row] for row in scorable(first, min_frequency if first.counts.any() else 0)]
+    if first.corpus_hash:
+        return words
+    for seed, path in zip(group.seeds[1:], group.paths[1:], strict=True):
+        other = set(read_embedding(path, group.corpus, group.algorithm, seed).words)
+        words = [word for word in words if word in other]
+    return words
+
+
+def score_unit(unit: ScoreUnit) -> None:
+    """Score one embedding and store the scores."""
+    embedding = read_embedding(unit.embedding, unit.corpus, unit.algorithm, unit.seed)
+    words = json.loads(unit.words.read_text(encoding="utf-8"))
+    targets = np.array([embedding.index[word] for word in words], dtype=np.int64)
+    scores = score_embedding(embedding, unit.pairs, targets, unit.neighbours)
+    temporary = unit.target.with_name(f".{unit.target.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        np.save(file, scores, allow_pickle=False)
+    temporary.replace(unit.target)
+
+
+def _tensor(units: Sequence[ScoreUnit]) -> ScoreTensor:
+    words = json.loads(units[0].words.read_text(encoding="utf-8"))
+    seeds = [unit.seed for unit in units]
+    return ScoreTensor(words, units[0].pairs, seeds, [load_scores(unit.target) for unit in units])

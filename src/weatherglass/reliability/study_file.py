@@ -1,0 +1,182 @@
+"""A study as a file: which corpora, algorithms, seeds, base pairs and target words."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from weatherglass.errors import CorpusError
+from weatherglass.registry import did_you_mean, one_of
+from weatherglass.reliability.corpus import CorpusSettings
+from weatherglass.reliability.lists import FREQUENT
+from weatherglass.reliability.scores import NEIGHBOURS
+from weatherglass.reliability.text import Tokeniser
+from weatherglass.reliability.train import ALGORITHMS, Algorithm, Settings, default_settings
+
+TARGETS = ("occupations", "occupations_1950", "adjectives")
+
+
+@dataclass(frozen=True)
+class Study:
+    """Corpora × algorithms × seeds × sets of base pairs."""
+
+    name: str
+    corpora: Mapping[str, tuple[Path, CorpusSettings]] = field(default_factory=dict)
+    algorithms: Mapping[Algorithm, Settings] = field(default_factory=dict)
+    seeds: tuple[int, ...] = tuple(range(1, 9))
+    pairs: tuple[str, ...] = ("gender", "sexual_orientation")
+    """Names of ours, or files."""
+    targets: tuple[str, ...] = TARGETS
+    """Names of ours, or files."""
+    frequent: int | str = FREQUENT
+    """How many of a corpus's most frequent words stand for its vocabulary, or a file of such words."""
+    neighbours: int = NEIGHBOURS
+    min_frequency: int = 1
+    """Rarer words are no targets; they stay neighbours."""
+    embeddings: Mapping[str, str] = field(default_factory=dict)
+    """Brought from elsewhere: "corpus/algorithm" and a glob, one file per seed."""
+
+
+def read_study(path: Path) -> Study:
+    """A study from a TOML file; paths in it are relative to its folder.
+
+    Raises:
+        CorpusError: if the file cannot be understood; the text names the entry.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CorpusError(f"{path}: not a TOML file ({error})") from None
+    known = {entry.name for entry in dataclasses.fields(Study)} | {"training"}
+    for name in content:
+        if name not in known:
+            raise CorpusError(f"{path}: unknown entry '{name}'{did_you_mean(name, known)}")
+    try:
+        return _study(path, content)
+    except (TypeError, AttributeError) as error:
+        raise CorpusError(f"{path}: an entry has the wrong kind of value ({error})") from None
+
+
+def _study(path: Path, content: dict[str, Any]) -> Study:
+    base = path.parent
+    corpora = {name: _corpus(path, name, entry) for name, entry in content.get("corpora", {}).items()}
+    embeddings = {
+        name: str(base / pattern) if not Path(pattern).is_absolute() else pattern
+        for name, pattern in content.get("embeddings", {}).items()
+    }
+    if not corpora and not embeddings:
+        raise CorpusError(f'{path}: no corpus; add a table [corpora.NAME] with path = "…"')
+    for name in [*corpora, *embeddings]:
+        if ("/" in name and name not in embeddings) or name.startswith("."):
+            raise CorpusError(f"{path}: '{name}' cannot be the name of a corpus; use letters and digits")
+    for name in embeddings:
+        if name.count("/") != 1:
+            raise CorpusError(f"{path}: [embeddings] names '{name}'; it should be \"corpus/algorithm\"")
+    training = content.get("training", {})
+    algorithms = {
+        one_of("algorithm", name, ALGORITHMS): _settings(path, name, training)
+        for name in content.get("algorithms", ["sgns", "glove"])
+    }
+    seeds = content.get("seeds", 8)
+    frequent = content.get("frequent", FREQUENT)
+    return Study(
+        name=content.get("name", path.stem),
+        corpora=corpora,
+        algorithms=algorithms,
+        seeds=tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds)),
+        pairs=tuple(_place(base, name) for name in content.get("pairs", Study.pairs)),
+        targets=tuple(_place(base, name) for name in content.get("targets", TARGETS)),
+        frequent=frequent if isinstance(frequent, int) else _place(base, frequent),
+        neighbours=content.get("neighbours", NEIGHBOURS),
+        min_frequency=content.get("min_frequency", 1),
+        embeddings=embeddings,
+    )
+
+
+def _place(base: Path, name: str) -> str:
+    """A name of ours as it is, a file relative to the study."""
+    return str(base / name) if (base / name).is_file() else name
+
+
+def _corpus(path: Path, name: str, entry: dict[str, Any]) -> tuple[Path, CorpusSettings]:
+    entry = dict(entry)
+    if "path" not in entry:
+        raise CorpusError(f"{path}: [corpora.{name}] has no path")
+    source = path.parent / entry.pop("path")
+    for_tokens = {key: entry.pop(key) for key in list(entry) if key in _names(Tokeniser)}
+    known = (_names(CorpusSettings) - {"tokeniser"}) | _names(Tokeniser) | {"path"}
+    for key in entry:
+        if key not in known:
+            raise CorpusError(
+                f"{path}: [corpora.{name}] has an unknown entry '{key}'{did_you_mean(key, known)}"
+            )
+    return source, CorpusSettings(Tokeniser(**for_tokens), **entry)
+
+
+def _settings(path: Path, name: Any, training: dict[str, Any]) -> Settings:
+    """Defaults, then what [training] says for all, then what [training.NAME] says."""
+    settings = default_settings(name)
+    common = {key: value for key, value in training.items() if not isinstance(value, dict)}
+    own = training.get(name, {})
+    known = _names(type(settings))
+    for key in own:
+        if key not in known:
+            raise CorpusError(
+                f"{path}: [training.{name}] has an unknown entry '{key}'{did_you_mean(key, known)}"
+            )
+    return dataclasses.replace(
+        settings, **{key: value for key, value in common.items() if key in known}, **own
+    )
+
+
+def _names(kind: type[Any]) -> set[str]:
+    return {entry.name for entry in dataclasses.fields(kind)}
+
+
+TEMPLATE = """# A study of reliability: weatherglass reliability run {file}
+
+name = "{name}"
+seeds = 8                       # how many, from 1; or a list: [3, 5, 8]
+algorithms = ["sgns", "glove"]  # also: "cbow"
+pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words a line
+targets = ["occupations", "occupations_1950", "adjectives"]  # or files: one word a line
+frequent = 10000                # the most frequent words of each corpus; or a file
+neighbours = 100                # of nbm
+min_frequency = 1               # rarer words are no targets, though they stay neighbours
+
+[corpora.mine]
+path = "{corpus}"          # .txt, .gz, .xz, .zst, JSON lines with "body", or a folder of these
+min_count = 5
+share = 1.0                     # of the documents, evenly spread
+split = "words"                 # "whitespace" where the text is tokenised already
+lowercase = true
+sentences = false               # whether lines are cut into sentences
+keep_urls = false
+
+[training]                      # for all algorithms
+dimensions = 300
+
+[training.sgns]
+window = 5
+epochs = 5
+negatives = 5
+sample = 1e-3
+alpha = 0.025
+
+[training.glove]
+window = 15
+iterations = 15
+x_max = 10.0
+exponent = 0.75
+eta = 0.05
+
+# [embeddings]                  # trained elsewhere, one file per seed
+# "wiki/glove" = "vectors/*.txt"
+"""
+"""What `reliability init` writes."""

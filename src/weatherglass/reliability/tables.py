@@ -1,0 +1,60 @@
+"""Tidy tables on the disk: each as TSV for people and parquet for programs, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from weatherglass.errors import CorpusError
+from weatherglass.reliability.assess import Columns
+
+FOLDER = "tables"
+
+
+def table_of(parts: Sequence[Columns]) -> pl.DataFrame:
+    """One table from parts whose single values stand for all of their rows."""
+    frames = []
+    for part in parts:
+        length = max((len(values) for values in part.values() if _is_column(values)), default=1)
+        frames.append(
+            pl.DataFrame(
+                {name: values if _is_column(values) else [values] * length for name, values in part.items()}
+            )
+        )
+    return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame()
+
+
+def _is_column(values: object) -> bool:
+    return getattr(values, "ndim", 0) == 1 or isinstance(values, list)
+
+
+def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
+    """Write NAME.tsv and NAME.parquet of every table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        for suffix in ("tsv", "parquet"):
+            path = folder / f"{name}.{suffix}"
+            temporary = path.with_name(f".{path.name}.{os.getpid()}")
+            try:
+                if suffix == "tsv":
+                    table.write_csv(temporary, separator="\t", float_precision=6)
+                else:
+                    table.write_parquet(temporary)
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
+
+
+def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
+    """The tables of a study.
+
+    Raises:
+        CorpusError: if there are none.
+    """
+    tables = {path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+    if not tables:
+        raise CorpusError(f"{folder}: no tables here; run: weatherglass reliability assess STUDY.toml")
+    return tables

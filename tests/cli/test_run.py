@@ -1,0 +1,140 @@
+"""`weatherglass run` as a user types it, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from weatherglass.cli.run import parse_budget
+from weatherglass.errors import WeatherglassError
+
+COMMAND = [sys.executable, "-m", "weatherglass"]
+
+
+def weatherglass(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_the_embedded_model_is_put_through_all_46_tests(tmp_path: Path) -> None:
+    done = weatherglass("run", "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("wordllama")
+    assert len((tmp_path / "run" / "results.tsv").read_text().splitlines()) == 47
+    assert sum(line.startswith(("weat", "sent-", "angry", "heilman")) for line in lines) == 46
+    assert "family of 46" in done.stdout
+    assert "does not show that a model is unbiased" in done.stdout
+
+
+def test_json_is_for_machines(tmp_path: Path) -> None:
+    done = weatherglass("run", "-t", "weat6", "-o", tmp_path / "run", "--json")
+    record = json.loads(done.stdout)
+    assert record["status"] == "complete"
+    assert record["results"][0]["test"] == "weat6"
+    assert len(record["results"][0]["scores"]) == 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "no-such-file.txt"], "no file or folder 'no-such-file.txt'"),
+        (["run", "wordlama"], "did you mean 'wordllama'"),
+        (["run", "-t", "weat11"], "did you mean"),
+        (["run", "-m", "cosine/average"], "unknown measure"),
+        (["run", "--significance", "exakt"], "did you mean 'exact'"),
+        (["run", "--budget", "lots"], "should read seconds,memory"),
+        (["run", "wordllama?dim=7"], "dim=7"),
+        (["tests", "show", "wheat1"], "did you mean 'weat1'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: str, tmp_path: Path) -> None:
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "the file is empty"),
+        ("he 0.1 0.2\nshe 0.1\nJohn 0.1 0.2\n", "line 2"),
+        ("3 2\nhe 0.1 0.2\nshe 0.3 0.4\n", "promises 3 words, but 2 follow"),
+        ("John 0.1 nan\nshe 0.3 0.4\n", "John"),
+        ("<html>\n<p>404</p>\n", "web page"),
+    ],
+)
+def test_a_bad_vector_file_is_one_line_and_exit_code_2(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_text(content)
+    done = weatherglass("run", path, "-t", "weat6", "-o", tmp_path / "run")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert str(path) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_output_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = weatherglass("run", "-t", "weat6", "-o", tmp_path / "file" / "run")
+    assert done.returncode == 2
+    assert "cannot write to" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_test_that_cannot_be_run_gives_exit_code_3(tmp_path: Path) -> None:
+    (tmp_path / "few.txt").write_text("science 0.1 0.3\ntechnology 0.2 0.1\nJohn 1 0\n")
+    done = weatherglass("run", tmp_path / "few.txt", "-t", "weat6", "-o", tmp_path / "run")
+    assert done.returncode == 3
+    assert "failed: weat6" in done.stderr
+    assert "only 1 of the 8 elements of MaleNames" in done.stderr
+
+
+def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
+    journal = tmp_path / "run" / "journal.jsonl"
+    command = [*COMMAND, "run", "-o", str(tmp_path / "run")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not (journal.exists() and journal.stat().st_size):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate()
+    assert process.returncode == 3
+    assert "the same command goes on from there" in stderr
+    assert "Traceback" not in stderr
+    assert 0 < len(journal.read_text().splitlines()) < 46
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "interrupted"
+
+
+def test_importing_weatherglass_is_light() -> None:
+    script = "import json, sys, weatherglass; print(json.dumps([m for m in sys.modules if '.' not in m]))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    heavy = {"scipy", "numba", "matplotlib", "typer", "rich", "torch", "transformers", "wordllama", "sqlite3"}
+    assert not heavy & set(json.loads(loaded))
+
+
+def test_help_loads_no_heavy_library() -> None:
+    script = (
+        "import sys\nfrom weatherglass.cli import app\n"
+        "try:\n    app(['run', '--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('scipy', 'numba', 'matplotlib', 'torch', 'wordllama') if m in sys.modules])"
+    )
+    environment = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_budget_is_seconds_and_memory() -> None:
+    budget = parse_budget("0.5s, 300MB")
+    assert (budget.seconds, budget.bytes) == (0.5, 300_000_000)
+    with pytest.raises(WeatherglassError, match="should read"):
+        parse_budget("2 minutes")

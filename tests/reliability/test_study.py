@@ -1,0 +1,243 @@
+"""A whole study in seconds: its tables, its page, its mistakes, and what a kill leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from weatherglass.cli import app
+from weatherglass.errors import CorpusError, OutputError
+from weatherglass.reliability.conduct import Conducted, conduct
+from weatherglass.reliability.embedding import load_embedding
+from weatherglass.reliability.scores import RATERS, RULES
+from weatherglass.reliability.study import study_folder
+from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
+
+STUDY = """
+name = "tiny <b>study</b>"
+seeds = 4
+pairs = ["gender", "sexual_orientation"]
+targets = ["occupations"]
+frequent = 100
+neighbours = 10
+
+[corpora.text]
+path = "text.txt"
+
+[training]
+dimensions = 10
+
+[training.sgns]
+epochs = 2
+
+[training.glove]
+iterations = 5
+"""
+
+
+@pytest.fixture(scope="module")
+def study_file(text: Path) -> Path:
+    path = text.parent / "study.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(study_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Conducted]:
+    folder = tmp_path_factory.mktemp("study")
+    return folder, conduct(read_study(study_file), folder)
+
+
+def test_every_table_has_its_rows(undisturbed: tuple[Path, Conducted]) -> None:
+    folder, conducted = undisturbed
+    tables = conducted.tables
+    words = 2 * 9 - 2 + 45 + 60  # "his" and "her" are in two pairs each; the queries share words.
+    vocabulary = len((next((folder / "corpora").glob("text-*")) / "vocabulary.tsv").read_text().splitlines())
+    assert abs(vocabulary - words) < 10
+    assert len(tables["test_retest_words"]) == 2 * len(RULES) * vocabulary
+    assert tables["test_retest_words"].columns == [
+        "corpus", "algorithm", "pairs", "rule", "word", "icc", "low", "high",
+    ]  # fmt: skip
+    assert len(tables["inter_rater_words"]) == 2 * 2 * vocabulary
+    assert len(tables["consistency_queries"]) == 2 * len(RULES) * 6
+    assert set(tables["pairs"].select("pairs", "present", "of").rows()) == {
+        ("gender", 10, 23),
+        ("sexual_orientation", 0, 12),
+    }
+    assert tables["claims"].filter(pl.col("pairs") == "sexual_orientation")["verdict"].unique().to_list() == [
+        "not estimable"
+    ]
+    for name, table in tables.items():
+        assert pl.read_parquet(folder / "tables" / f"{name}.parquet").equals(table)
+        header = (folder / "tables" / f"{name}.tsv").read_text(encoding="utf-8").split("\n", 1)[0]
+        assert header.split("\t") == table.columns
+
+
+def test_a_word_has_the_reliability_that_its_scores_give(undisturbed: tuple[Path, Conducted]) -> None:
+    """From the stored vectors, by hand, to the table: ICC(2,1) of one word's DB/WA."""
+    folder, conducted = undisturbed
+    embeddings = [load_embedding(path) for path in sorted((folder / "embeddings").glob("text-glove-*"))]
+    pairs = [("he", "she"), ("son", "daughter"), ("his", "hers"), ("him", "her"), ("father", "mother")]
+    pairs += [("man", "woman"), ("boy", "girl"), ("himself", "herself"), ("male", "female"), ("his", "her")]
+    table = np.empty((len(pairs), len(embeddings)))
+    for seed, embedding in enumerate(embeddings):
+        units = embedding.vectors / np.linalg.norm(embedding.vectors, axis=1, keepdims=True)
+        word = units[embedding.index["salary"]]
+        for row, (first, second) in enumerate(pairs):
+            table[row, seed] = word @ units[embedding.index[first]] - word @ units[embedding.index[second]]
+    n, k = table.shape
+    msr = k * table.mean(1).var(ddof=1)
+    msc = n * table.mean(0).var(ddof=1)
+    mse = (((table - table.mean()) ** 2).sum() - (n - 1) * msr - (k - 1) * msc) / ((n - 1) * (k - 1))
+    expected = (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse))
+    found = conducted.tables["test_retest_words"].filter(
+        (pl.col("word") == "salary") & (pl.col("rule") == "dbwa") & (pl.col("algorithm") == "glove")
+    )
+    assert found["icc"].to_list() == pytest.approx([expected], abs=1e-4)
+
+
+def test_what_does_not_occur_is_listed(undisturbed: tuple[Path, Conducted]) -> None:
+    missing = undisturbed[1].tables["missing"].filter(pl.col("algorithm") == "glove")
+    assert missing.filter(pl.col("kind") == "target")["entry"].n_unique() == 320
+    assert missing.filter(pl.col("kind") == "base pair").height == 13 + 12
+    assert missing.filter(pl.col("kind") == "query").is_empty()
+
+
+def test_seed_tables_mark_what_is_extrapolated(undisturbed: tuple[Path, Conducted]) -> None:
+    tables = undisturbed[1].tables
+    numbers = tables["seed_numbers"]
+    assert numbers.filter(pl.col("seeds") > 4)["extrapolated"].all()
+    assert not numbers.filter(pl.col("seeds") <= 4)["extrapolated"].any()
+    sizes = (
+        tables["seed_batches"].group_by("algorithm", "rule", "seeds").len().select("seeds", "len").unique()
+    )
+    assert set(sizes.rows()) == {(4, 1), (2, 2)}
+    assert set(tables["seed_batches"]["which"]) == {"1 2 3 4", "1 2", "3 4"}
+
+
+def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, Conducted]) -> None:
+    page = undisturbed[1].page.read_text(encoding="utf-8")
+    assert "tiny &lt;b&gt;study&lt;/b&gt;" in page
+    assert "<b>study" not in page
+    assert "http" not in page
+    assert page.count("data:image/png;base64,") == len(list((undisturbed[0] / "figures").glob("*.png"))) > 0
+
+
+def test_every_condition_has_its_figures(undisturbed: tuple[Path, Conducted]) -> None:
+    names = {path.stem for path in (undisturbed[0] / "figures").glob("*.svg")}
+    kinds = ["test-retest", "inter-rater", "consistency", "test-retest-pairs", "inter-rater-pairs"]
+    kinds += ["seed-batches", "seed-numbers"]
+    assert names == {f"{kind}-gender-{algorithm}" for kind in kinds for algorithm in ("sgns", "glove")}
+
+
+def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
+    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "killed"
+    command = [
+        sys.executable,
+        "-m",
+        "weatherglass",
+        "reliability",
+        "run",
+        str(study_file),
+        "-o",
+        str(folder),
+        "-q",
+    ]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    while process.poll() is None and len(list(folder.glob("embeddings/*.safetensors"))) < 2:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    first = min(folder.glob("embeddings/*.safetensors"))
+    stamp = first.stat().st_mtime_ns
+    (folder / "embeddings" / ".half.safetensors.1").write_bytes(b"half")
+    again = conduct(read_study(study_file), folder)
+    assert first.stat().st_mtime_ns == stamp  # What was finished was not done again.
+    assert not list(folder.glob("*/.*"))
+    for name, table in undisturbed[1].tables.items():
+        assert (folder / "tables" / f"{name}.tsv").read_bytes() == (
+            undisturbed[0] / "tables" / f"{name}.tsv"
+        ).read_bytes(), name
+        assert again.tables[name].equals(table)
+
+
+def test_two_studies_do_not_share_a_folder_at_once(tmp_path: Path) -> None:
+    with study_folder(tmp_path), pytest.raises(OutputError, match="another study"), study_folder(tmp_path):
+        pass
+
+
+def test_embeddings_from_elsewhere_are_assessed(undisturbed: tuple[Path, Conducted], tmp_path: Path) -> None:
+    for number, path in enumerate(sorted((undisturbed[0] / "embeddings").glob("text-glove-*"))):
+        embedding = load_embedding(path)
+        lines = [
+            " ".join([word, *(f"{value:.9g}" for value in vector)])
+            for word, vector in zip(embedding.words, embedding.vectors, strict=True)
+        ]
+        (tmp_path / f"{number}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    study = Study(
+        "elsewhere", embeddings={"text/glove": str(tmp_path / "*.txt")}, neighbours=10, frequent=100
+    )
+    found = conduct(study, tmp_path / "out").tables["test_retest_words"]
+    expected = undisturbed[1].tables["test_retest_words"].filter(pl.col("algorithm") == "glove")
+    assert found["word"].to_list() == expected["word"].to_list()
+    assert found["icc"].to_numpy() == pytest.approx(expected["icc"].to_numpy(), abs=1e-5, nan_ok=True)
+
+
+def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
+    runner = CliRunner()
+    path = tmp_path / "mine.toml"
+    assert runner.invoke(app, ["reliability", "init", str(path)]).exit_code == 0
+    study = read_study(path)
+    assert study.seeds == tuple(range(1, 9))
+    assert [str(source.name) for source, _ in study.corpora.values()] == ["corpus.txt"]
+    assert TEMPLATE.format(file="mine.toml", name="mine", corpus="corpus.txt") == path.read_text(
+        encoding="utf-8"
+    )
+    assert isinstance(runner.invoke(app, ["reliability", "init", str(path)]).exception, OutputError)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("seed = 3", "unknown entry 'seed'; did you mean 'seeds'"),
+        ("seeds = 3", "no corpus"),
+        ("[corpora.a]\nmin_count = 3", r"\[corpora.a\] has no path"),
+        ('[corpora.a]\npath = "x"\nmincount = 3', "did you mean 'min_count'"),
+        (
+            '[corpora.a]\npath = "x"\n[training.glove]\nepochs = 3',
+            r"\[training.glove\] has an unknown entry 'epochs'",
+        ),
+        ('[corpora.a]\npath = "x"\nshare = 2.0', "must be above 0"),
+        ("seeds = [", "not a TOML file"),
+    ],
+)
+def test_a_mistake_in_a_study_file_is_one_line(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(CorpusError, match=message):
+        read_study(path)
+
+
+def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, Conducted]) -> None:
+    claims = undisturbed[1].tables["claims"].filter(pl.col("pairs") == "gender")
+    by = {claim: set(part["by"]) for (claim,), part in claims.group_by("claim")}
+    assert by == {
+        "high test–retest": set(RATERS),
+        "high internal consistency": set(RATERS),
+        "low inter-rater": {"raw", "standardised"},
+    }
+    for row in claims.filter(pl.col("median").is_finite()).iter_rows(named=True):
+        below = row["median"] < row["threshold"]
+        assert (row["verdict"] == "holds") == (below if row["claim"] == "low inter-rater" else not below)

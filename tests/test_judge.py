@@ -1,0 +1,87 @@
+"""Correction, marks and floors."""
+
+from __future__ import annotations
+
+import pytest
+from tests.models import HashedEncoder
+
+import weatherglass as wg
+from weatherglass.errors import WeatherglassError
+from weatherglass.evaluate import associate
+from weatherglass.judge import Correction, family_sizes, judge
+from weatherglass.results import Result
+
+
+def with_p(p: float, test: str = "t", measure: str = "cosine/mean", floor: float = 1e-9) -> Result:
+    """A result of which only p, floor and measure matter."""
+    return Result(
+        test=test,
+        p_value=p,
+        effect_size=1.0,
+        num_targ1=4,
+        num_targ2=4,
+        num_attr1=4,
+        num_attr2=4,
+        measure=measure,
+        permute="elements",
+        alternative="greater",
+        ddof=1,
+        test_statistic=1.0,
+        p_low=p,
+        p_high=p,
+        p_method="enumerate",
+        p_floor=floor,
+        p_middle=p,
+        certified=True,
+    )
+
+
+def test_marks_follow_holm_worked_by_hand() -> None:
+    """alpha 0.05, N 4: 0.01 ≤ 0.05/4, 0.02 > 0.05/3, so one is rejected; 0.03 and 0.02 are below alpha alone."""
+    judged = judge([with_p(0.03), with_p(0.01), with_p(0.2), with_p(0.02)], Correction("holm", 0.05))
+    assert [result.significance for result in judged] == ["*", "**", "", "*"]
+    assert [result.p_adjusted for result in judged] == pytest.approx([0.06, 0.04, 0.2, 0.06])
+
+
+def test_each_measure_is_a_family_of_its_own() -> None:
+    results = [with_p(0.01), with_p(0.01, measure="dot/mean"), with_p(0.5, measure="dot/mean")]
+    assert family_sizes(results, Correction()) == {"cosine/mean": 1, "dot/mean": 2}
+    assert [result.p_adjusted for result in judge(results, Correction())] == pytest.approx([0.01, 0.02, 0.5])
+
+
+def test_a_stated_family_counts_tests_that_are_not_at_hand() -> None:
+    """May et al.: the floor of 8 + 8, 7.8e-5, is * in a family of 644 and ** in one of 46 (METHODS 4)."""
+    p = 1 / 12870
+    assert judge([with_p(p)], Correction("holm", 0.01, 46))[0].significance == "**"
+    assert judge([with_p(p)], Correction("holm", 0.01, 644))[0].significance == "*"
+
+
+@pytest.mark.parametrize(
+    ("floor", "warning"),
+    [(0.014, "cannot reach 0.01"), (0.001, "cannot survive a correction for 46 tests"), (1e-5, None)],
+)
+def test_a_floor_that_is_too_high_is_said(floor: float, warning: str | None) -> None:
+    (result,) = judge([with_p(0.5, floor=floor)], Correction("holm", 0.01, 46))
+    assert (warning is None and not result.warnings) or (
+        warning is not None and warning in result.warnings[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "alpha", "family"), [("none", 0.01, None), ("holm", 1, None), ("holm", 0.1, 0)]
+)
+def test_a_correction_that_makes_no_sense_is_refused(method: str, alpha: float, family: int | None) -> None:
+    with pytest.raises(WeatherglassError):
+        Correction(method, alpha, family)
+
+
+def test_direction_is_said_in_words() -> None:
+    X, Y, A, B = [[1.0, 0.1], [1.0, 0.2]], [[0.1, 1.0], [0.2, 1.0]], [[1.0, 0.0]], [[0.0, 1.0]]
+    assert associate(X, Y, A, B).direction == "X lean to A, Y to B"
+    assert associate(Y, X, A, B).direction == "X lean to B, Y to A"
+
+
+def test_four_plus_four_elements_cannot_reach_one_percent() -> None:
+    run = wg.run(HashedEncoder(), tests="angry_black_woman_stereotype_b")
+    assert run.results[0].p_floor == pytest.approx(1 / 70)
+    assert any("cannot reach 0.01" in warning for warning in run.warnings)
