@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,6 +15,7 @@ from typing import Any
 from weatherglass import __version__
 from weatherglass.errors import WeatherglassError
 from weatherglass.files import write_whole
+from weatherglass.folder import PAGE as PAGE
 from weatherglass.report import numbers
 from weatherglass.report.blocks import Packer
 from weatherglass.report.findings import findings
@@ -21,7 +23,6 @@ from weatherglass.report.reading import RunRead, labelled, read_run
 from weatherglass.report.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.results import Result
 
-PAGE = "report.html"
 STYLES = ("colours.css", "style.css", "detail.css", "print.css")
 SCRIPTS = ("core.js", "matrix.js", "forest.js", "tables.js", "plots.js", "detail.js", "start.js")
 CORRECTIONS = {"holm": "Holm’s correction", "benjamini-hochberg": "Benjamini and Hochberg’s correction"}
@@ -75,6 +76,7 @@ def _environment() -> Any:
         "kind": kind,
         "spoken": spoken,
         "breakable": breakable,
+        "spaced": numbers.spaced,
     }
     environment.globals["interval"] = numbers.interval
     return environment
@@ -94,10 +96,10 @@ def spoken(result: Result) -> str:
 
 
 def breakable(name: str) -> Any:
-    """A name with places to break after its underscores, escaped."""
+    """A name with places to break after its joints, escaped."""
     from markupsafe import Markup, escape
 
-    return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
+    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_/?&:])", name))
 
 
 def _asset(name: str) -> str:
@@ -212,7 +214,7 @@ def _data(runs: Sequence[RunRead], layout: Layout) -> dict[str, Any]:
     settings = [next(((r.permute, r.alternative, r.ddof) for r in run.results), ("", "", 1)) for run in runs]
     return {
         "subjects": [[s.label, s.model, s.options, s.run] for s in layout.subjects],
-        "tests": [[t.name, t.context, t.group, t.categories] for t in layout.tests],
+        "tests": [[t.name, t.context, t.group, [numbers.spaced(c) for c in t.categories]] for t in layout.tests],
         "contexts": CONTEXTS,
         "measures": layout.measures,
         "methods": methods,

@@ -1,8 +1,9 @@
-"""Numbers as a reader should see them: true minus signs, two digits that count, powers of ten raised."""
+"""Numbers as a reader should see them: true minus signs, two digits that count, powers of ten raised; names as words."""
 
 from __future__ import annotations
 
 import math
+import re
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ABSENT = "–"
@@ -42,6 +43,15 @@ def interval(low: float | None, high: float | None) -> str:
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
     return f"[{effect(low)}, {effect(high)}]"
+
+
+def spaced(name: str) -> str:
+    """A category as words.
+
+    >>> spaced("EuropeanAmericanNames")
+    'European American Names'
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 
 
 def rounded(value: float | None, digits: int = 5) -> float | None:

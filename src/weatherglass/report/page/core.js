@@ -38,8 +38,7 @@ function fill(element, attributes, children) {
 }
 
 function breakable(name) {
-  const parts = name.split("_");
-  return parts.flatMap((part, place) => (place < parts.length - 1 ? [part + "_", make("wbr")] : [part]));
+  return name.split(/(?<=[_/?&:])/).flatMap((part, place) => (place ? [make("wbr"), part] : [part]));
 }
 
 const shorten = (text, length) => {
@@ -59,12 +58,12 @@ function effect(d, digits = 2) {
 
 const raise = (text) => Array.from(text, (c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? (c === "-" ? "⁻" : "")).join("");
 
-function pText(p) {
+function pText(p, digits = 2) {
   if (p === null || p === undefined) return absent;
-  if (p >= 0.0995) return p.toFixed(2);
-  if (p >= 0.00095) return String(Number(p.toPrecision(2)));
+  if (p >= 0.0995) return p.toFixed(digits);
+  if (p >= 0.00095) return String(Number(p.toPrecision(digits)));
   if (p <= 0) return "0";
-  const [mantissa, exponent] = p.toExponential(1).split("e");
+  const [mantissa, exponent] = p.toExponential(digits - 1).split("e");
   return `${mantissa} × 10${raise(exponent)}`;
 }
 

@@ -11,9 +11,10 @@ async function openDetail(number, from) {
   opener = from || opener;
   const found = await details(r).catch(() => null);
   if (opened !== r) return;
-  if (!sheet.open) sheet.showModal();
-  const width = Math.min(sheet.clientWidth - (sheet.clientWidth < 700 ? 32 : 58), 1000);
+  const room = Math.min(window.innerWidth, 66 * 16);
+  const width = room - (room < 700 ? 32 : 58);
   sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), found ? detailPlots(r, found, width) : detailMissing(r), detailWords(r, found), detailSettings(r, found)));
+  if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
   if (location.hash !== `#r${number}`) history.replaceState(null, "", `#r${number}`);
 }
@@ -56,10 +57,10 @@ function effectFigure(r, found) {
 
 function pFigure(r, found) {
   const method = data.methods[r.method];
-  const range = r.pLow !== null && r.pHigh !== null && r.pLow !== r.pHigh && `between ${pText(r.pLow)} and ${pText(r.pHigh)}${found ? (found.certified ? ", certified" : ", not certified") : ""}`;
+  const range = r.pLow !== null && r.pHigh !== null && r.pLow !== r.pHigh && `between ${pText(r.pLow, 3)} and ${pText(r.pHigh, 3)}${found ? (found.certified ? ", certified" : ", not certified") : ""}`;
   const unit = subjects[r.subject].run.permute === "words" ? "words exchanged" : r.pWords === null ? "" : "single sentences exchanged";
   return figure(subjects[r.subject].run.permute === "words" ? "p, by word" : "p, by element", `${relation(r) === "=" ? "" : "≤ "}${pText(r.p)}`,
-    method && `${method}${found?.certified && r.pLow === r.pHigh ? ", exact" : ""}`, range, unit, r.floor !== null && `cannot go below ${pText(r.floor)} with sets of this size`);
+    method && `method: ${method}${found?.certified && r.pLow === r.pHigh ? ", exact" : ""}`, range, unit, r.floor !== null && `cannot go below ${pText(r.floor)} with sets of this size`);
 }
 
 function wordFigure(r) {
@@ -82,11 +83,12 @@ function detailPlots(r, found, width) {
   const [x, y, a, b] = tests[r.test].categories;
   const half = width > 780 ? (width - 40) / 2 : width;
   const range = padded(found.elements.map((element) => element.score));
+  const names = Math.min(150, Math.max(60, ...found.words.map((word) => 12 + Array.from(shorten(word.word, 20)).length * 6.6)));
   const parts = [];
   if (found.words.length) {
     parts.push(make("h3", {}, "Scores of the targets"),
       make("p", { class: "intro", dir: "auto" }, `s(w): to the right, closer to ${a}; to the left, closer to ${b}.`),
-      make("div", { class: "plots" }, scorePlot("X", x, found, range, half), scorePlot("Y", y, found, range, half)));
+      make("div", { class: "plots" }, scorePlot("X", x, found, range, half, names), scorePlot("Y", y, found, range, half, names)));
   }
   const pair = [];
   if (found.null.length && r.d !== null) {
@@ -143,8 +145,8 @@ function detailSettings(r, found) {
   const covariance = found?.notes?.covariance;
   const facts = {
     Model: model, Options: options, Measure: data.measures[r.measure], Alternative: run.alternative, Exchanged: run.permute,
-    "Degrees of freedom taken from n": run.ddof, "Test statistic S": r.statistic === null ? absent : effect(r.statistic, 4),
-    "How p is had": run.settings.significance, Seed: run.settings.seed, Resamples: run.settings.resamples,
+    "Standard deviation divides by": run.ddof ? "n − 1" : "n", "Test statistic S": r.statistic === null ? absent : effect(r.statistic, 4),
+    "Asked for p": run.settings.significance, Seed: run.settings.seed, Resamples: run.settings.resamples,
     "Hash of the test": run.hashes[tests[r.test].name]?.slice(0, 16),
     ...(found?.power ? { "Power by effect size": found.power.map(([d, chance]) => `${d}: ${chance === null ? absent : chance.toFixed(2)}`).join(", ") } : {}),
     ...(covariance ? { "Covariance of A": summary(covariance.A), "Covariance of B": summary(covariance.B) } : {}),

@@ -11,9 +11,9 @@ function forest(view) {
     forestPlace.replaceChildren(make("p", { class: "nothing" }, "Nothing matches the filters."));
     return;
   }
-  const names = narrow ? 128 : 300;
+  const names = narrow ? 128 : 330;
   const panels = view.subjects.slice(0, PANELS);
-  const width = Math.max(narrow ? 190 : 150, Math.min(620, (forestPlace.clientWidth - names) / panels.length));
+  const width = Math.max(narrow ? 190 : 150, Math.min(840, (forestPlace.clientWidth - names) / panels.length));
   const scale = forestScale(view, width);
   const grid = make("div", { class: "grid" },
     make("div", { class: "names" }, make("div", { class: "head", style: "height:2.2rem" }), lines.map((line) => forestName(line, height))),

@@ -31,11 +31,10 @@ const padded = (values) => {
 };
 
 // Scores of one target set: a dot per word, a tick per sentence.
-function scorePlot(role, category, found, range, width) {
+function scorePlot(role, category, found, range, width, names) {
   const words = found.words.filter((word) => word.role === role).sort((a, b) => b.score - a.score);
   const ofWord = new Map(words.map((word) => [word.word, []]));
   for (const element of found.elements) if (element.role === role) ofWord.get(element.word)?.push(element);
-  const names = Math.min(150, Math.max(60, ...words.map((word) => 12 + Array.from(shorten(word.word, 20)).length * 6.6)));
   const bottom = words.length * ROW + 4;
   const x = linear(...range, names, width - 14);
   const svg = draw("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, role: "img", "aria-label": `Scores of ${category}, highest first: ${words.slice(0, 60).map((w) => `${w.word} ${effect(w.score, 3)}`).join(", ")}` });

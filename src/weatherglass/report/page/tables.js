@@ -31,7 +31,7 @@ function comparisonTable(view) {
   const head = make("tr", {}, make("th", { scope: "col", class: "test" }, "Test"), several && make("th", { scope: "col" }, "Model"),
     data.runs.map((run, n) => make("th", { scope: "col", class: "model" }, run.label, !several && subjects[data.pairs[0][n]].label !== run.label && make("br"), !several && make("span", { class: "soft" }, shorten(subjects[data.pairs[0][n]].model, 40)))),
     make("th", { scope: "col", class: "means" }, "First ○ and second ●, with intervals"));
-  place.replaceChildren(make("table", {}, make("caption", {}, `Effect sizes of two runs, ${data.measures[view.measure]}`), make("thead", {}, head), make("tbody", {}, lines)));
+  place.replaceChildren(make("table", { class: "few" }, make("caption", {}, `Effect sizes of two runs, ${data.measures[view.measure]}`), make("thead", {}, head), make("tbody", {}, lines)));
 }
 
 function comparisonLine(t, first, second, pair) {
