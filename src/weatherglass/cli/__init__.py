@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli import models, reliability, reproduce, tests
-from weatherglass.cli.explain import explain
+from weatherglass.cli import models, reliability, report, reproduce, tests
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run)
+app.command()(report)
 app.add_typer(tests.app, name="tests")
 reproduce.app.command()(reliability.du2021)
 app.add_typer(reproduce.app, name="reproduce")
