@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli import models, reliability, reproduce, tests
-from weatherglass.cli.explain import explain
+from weatherglass.cli.reliability_explain import explain as explain_study
+from weatherglass.cli.report import report
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -19,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run)
+app.command()(report)
 app.add_typer(tests.app, name="tests")
 reproduce.app.command()(reliability.du2021)
 app.add_typer(reproduce.app, name="reproduce")
@@ -26,7 +28,7 @@ app.command("models")(models.models)
 app.command("try")(models.try_model)
 app.command("encode")(models.encode)
 app.add_typer(models.cache_app, name="cache")
-reliability.app.command()(explain)
+reliability.app.command("explain")(explain_study)
 app.add_typer(reliability.app, name="reliability")
 
 

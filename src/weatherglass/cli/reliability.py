@@ -223,7 +223,7 @@ def _conduct(
     study: Study, folder: Path, jobs: int, quiet: bool, train: bool, lexicon: tuple[Path | None, Path | None]
 ) -> None:
     from weatherglass.cli.bar import Bar
-    from weatherglass.cli.explain import print_explanations
+    from weatherglass.cli.reliability_explain import print_explanations
     from weatherglass.parallel import backend
     from weatherglass.reliability.conduct import conduct
 
