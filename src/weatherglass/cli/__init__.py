@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli import models, reproduce, tests
+from weatherglass.cli.compare import compare
+from weatherglass.cli.explain import explain
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -18,6 +20,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run)
+app.command()(explain)
+app.command()(compare)
 app.add_typer(tests.app, name="tests")
 app.add_typer(reproduce.app, name="reproduce")
 app.command("models")(models.models)
