@@ -132,7 +132,8 @@ function startMatrix() {
     const button = event.target.closest("button[data-sort]");
     if (button) sortBy(button);
   });
-  filters.addEventListener("input", update);
+  filters.addEventListener("change", update);
+  filters.elements.find.addEventListener("input", update);
   filters.addEventListener("submit", (event) => event.preventDefault());
   filters.addEventListener("reset", () => setTimeout(update));
   filters.addEventListener("click", (event) => {
