@@ -65,6 +65,13 @@ class Browser:
 
         WebDriverWait(self.driver, 20).until(lambda _: self.run(script))
 
+    def show_all(self) -> None:
+        """Scroll to what is drawn when it comes into sight, and wait until it is."""
+        for place in ("forest", "measures-table", "comparison-table"):
+            if self.run(f"document.getElementById('{place}') !== null"):
+                self.run(f"document.getElementById('{place}').scrollIntoView()")
+                self.wait(f"document.getElementById('{place}').children.length > 0")
+
     def wait_for_detail(self) -> None:
         self.wait("document.querySelector('#detail[open] h2') !== null")
 

@@ -29,7 +29,7 @@ def test_it_opens_from_disk_and_asks_for_nothing_else(
     browser: Browser, several_models: Path, fragment: str
 ) -> None:
     browser.open(several_models, fragment)
-    browser.wait("document.querySelector('#forest svg') !== null")
+    browser.show_all()
     if fragment:
         browser.wait_for_detail()
     fetched = [url for url in browser.requests() if not url.startswith("data:")]
@@ -70,6 +70,7 @@ def test_filters_leave_what_was_asked_for(browser: Browser, one_model: Path) -> 
     browser.choose("context", "*")
     browser.choose("group", "Illness of mind and body")
     assert browser.visible_tests() == ["weat9", "sent-weat9"]
+    browser.show_all()
     assert browser.run("document.querySelectorAll('#forest .names div[title^=\"weat\"]').length") == 1
     browser.find("#filters [type=reset]").click()
     browser.wait("document.getElementById('shown').textContent === '46 of 46 tests'")
@@ -90,12 +91,14 @@ def test_models_can_be_left_out(browser: Browser, several_models: Path) -> None:
     browser.find("input[name=subject][value='1']").click()
     assert browser.find("#models-shown").text == "2 of 3"
     assert not browser.find("#matrix th[data-s='1']").is_displayed()
+    browser.show_all()
     assert browser.run("document.querySelectorAll('#forest .panel').length") == 2
 
 
 def test_another_measure_shows_its_own_numbers(browser: Browser, several_models: Path) -> None:
     browser.open(several_models)
     first = effects(browser)
+    browser.show_all()
     second = browser.run(
         "[...document.querySelectorAll('#measures-table tbody tr')].map(r => r.querySelectorAll('.d')[1].textContent)"
     )
@@ -211,7 +214,7 @@ def test_axe_finds_no_serious_violation(
     browser: Browser, request: pytest.FixtureRequest, axe: str, page: str, fragment: str, dark: bool
 ) -> None:
     browser.open(request.getfixturevalue(page), fragment, dark=dark)
-    browser.wait("document.querySelector('#forest svg') !== null")
+    browser.show_all()
     if fragment:
         browser.wait_for_detail()
     browser.driver.execute_script(axe)
@@ -262,6 +265,7 @@ def test_two_runs_stand_side_by_side(browser: Browser, tmp_path: Path) -> None:
     ]
     write_page(folders, tmp_path / PAGE)
     browser.open(tmp_path / PAGE)
+    browser.show_all()
     shown = browser.run(
         "[...document.querySelectorAll('#comparison tbody tr')].map(r => "
         "[...r.querySelectorAll('.d')].map(c => Number(c.textContent.replace('−', '-'))))"
