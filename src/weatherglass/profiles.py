@@ -1,26 +1,31 @@
-"""Profiles: the numbers as other papers and tools have them, so that theirs and ours can be held together (METHODS 9)."""
+"""Profiles: d and p as other papers and tools have them, so that theirs and ours can be compared (METHODS 9)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import chain, combinations
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Integers, Vector
+from weatherglass.arrays import Vector
 from weatherglass.association.effect import effect_size
 from weatherglass.errors import WeatherglassError
+from weatherglass.evaluate import Settings
 from weatherglass.registry import one_of
+from weatherglass.results import Result
 from weatherglass.significance.base import Alternative, Significance
-from weatherglass.significance.grid import Grid, on_grid
-
-ALL_PARTITIONS = 100_000
-"""Up to so many partitions are all counted, as the code of May et al. does."""
-BLOCK_ENTRIES = 1 << 21
-
-Test = Callable[[Vector, Vector, Alternative, np.random.Generator], Significance]
+from weatherglass.significance.elsewhere import (
+    Test,
+    bit_equality,
+    fitted_normal,
+    sampled,
+    with_replacement,
+    without_the_observed,
+    without_ties,
+)
+from weatherglass.significance.grid import on_grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class Profile:
     ) -> Significance:
         """p as this profile has it; p_method names it."""
         x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        if on_grid(x, y).constant:
+            return Significance(1.0, 1.0, 1.0, f"{self.name}: all scores are equal", 1.0, True, 1.0)
         found = self.test(x, y, alternative, rng)
         return Significance(
             found.p_value,
@@ -79,80 +86,6 @@ class Profile:
         )
 
 
-def bit_equality(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:  # noqa: ARG001
-    """May et al.: sums of floating-point numbers, compared as they are, so that a tie can be missed."""
-    scores = np.concatenate([x, y])
-    observed = float(scores[np.newaxis, : len(x)].sum(axis=1)[0])
-    if math.comb(len(scores), len(x)) <= ALL_PARTITIONS:
-        sums = scores[_all_subsets(len(scores), len(x))].sum(axis=1)
-        return _counted(int((sums >= observed).sum()), len(sums), 1 / len(sums))
-    hits = sum(
-        int((scores[subsets].sum(axis=1) >= observed).sum())
-        for subsets in _random_subsets(len(scores), len(x), ALL_PARTITIONS - 1, rng)
-    )
-    return _drawn(hits + 1, ALL_PARTITIONS, 1 / ALL_PARTITIONS, hits)
-
-
-def sampled(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """bias-bench: as May et al., with ties counted as ties."""
-    from weatherglass.significance import permutation_test
-
-    return permutation_test(x, y, method="sampled", alternative=alternative, rng=rng)
-
-
-def fitted_normal(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """Caliskan et al.: the normal tail fitted to 100 000 draws."""
-    from weatherglass.significance import permutation_test
-
-    return permutation_test(x, y, method="normal-sampled", alternative=alternative, rng=rng)
-
-
-def without_ties(x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator) -> Significance:
-    """Azarpanah & Farhadloo: strictly beyond the observed sum, on the side on which the data lie."""
-    from weatherglass.significance.tail import direction
-
-    grid = on_grid(x, y)
-    if direction(grid, alternative) == "less":
-        grid = on_grid(-x, -y)
-    if grid.partitions <= ALL_PARTITIONS:
-        return _counted(_strictly_beyond(grid), grid.partitions, 0.0)
-    hits = _hits_among_draws(grid, ALL_PARTITIONS - 1, rng)
-    return _drawn(hits + 1, ALL_PARTITIONS, 1 / ALL_PARTITIONS, hits)
-
-
-def with_replacement(
-    x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
-) -> Significance:
-    """wefe 1.0: X and Y drawn with replacement from all targets, 10 000 times: no permutation test."""
-    draws = 10_000
-    scores = np.concatenate([x, y])
-    observed = float(x.sum() - y.sum())
-    signs = np.concatenate([np.ones(len(x)), -np.ones(len(y))])
-    hits = 0
-    for size in _blocks(draws, len(scores)):
-        drawn = scores[rng.integers(len(scores), size=(size, len(scores)))] @ signs
-        if alternative == "two-sided":
-            drawn = np.abs(drawn)
-        hits += int((drawn < observed if alternative == "less" else drawn > observed).sum())
-    p = (hits + 1) / (draws + 1)
-    return Significance(p, None, None, "10 000 draws with replacement", 1 / (draws + 1), False, p)
-
-
-def without_the_observed(
-    x: Vector,
-    y: Vector,
-    alternative: Alternative,
-    rng: np.random.Generator,  # noqa: ARG001
-) -> Significance:
-    """responsibly: all partitions, or 1 000 draws; the observed partition is never counted, so p can be 0."""
-    grid = on_grid(x, y)
-    if grid.partitions <= ALL_PARTITIONS:
-        return _counted(_strictly_beyond(grid), grid.partitions, 0.0)
-    draws = 1_000
-    hits = _hits_among_draws(grid, draws, rng)
-    return _drawn(hits, draws, 0.0, hits, draws)
-
-
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
@@ -162,7 +95,7 @@ PROFILES: dict[str, Profile] = {
             alternatives=("greater",),
             test=bit_equality,
             draws="all partitions up to 100 000, else 99 999 draws and the observed one; sums compared bit by bit",
-            caution="two sums of the same numbers can differ in the last bit, so a tie may be missed and p be too small",
+            caution="two sums of the same numbers can differ in the last bit, so ties are missed and p is too small",
             habits="the published code lower-cases for BERT and adds no [CLS], and gives ELMo single characters",
         ),
         Profile(
@@ -171,7 +104,7 @@ PROFILES: dict[str, Profile] = {
             alternatives=("greater",),
             test=fitted_normal,
             draws="a normal distribution fitted to 100 000 draws",
-            caution="the far tail of the null is no normal tail: below about 0.001 p can be wrong by orders of magnitude",
+            caution="the far tail is no normal one: below about 0.001 p can be wrong by orders of magnitude",
             habits="word vectors; a missing word is left out",
         ),
         Profile(
@@ -228,47 +161,37 @@ def profile_of(name: str) -> Profile:
     return PROFILES[one_of("profile", name, list(PROFILES))]
 
 
-def _strictly_beyond(grid: Grid) -> int:
-    """How many partitions have a larger sum than the observed one."""
-    sums = grid.values[_all_subsets(grid.n, grid.size)].sum(axis=1)
-    return int((sums > grid.observed).sum())
+def settings_of(profile: Profile, settings: Settings) -> Settings:
+    """The settings with the profile's standard deviation and tail.
+
+    Raises:
+        WeatherglassError: if the settings ask for what the profile does otherwise.
+    """
+    if settings.significance != "auto":
+        raise WeatherglassError(
+            f"profile '{profile.name}' has its own way to p; leave out significance '{settings.significance}'"
+        )
+    if settings.ddof not in (1, profile.ddof):
+        raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; leave out ddof")
+    return replace(
+        settings, profile=profile.name, ddof=profile.ddof, alternative=profile.tail(settings.alternative)
+    )
 
 
-def _hits_among_draws(grid: Grid, draws: int, rng: np.random.Generator) -> int:
-    from weatherglass.significance.sampled import sample_sums
-
-    return int((sample_sums(grid, draws, rng) > grid.observed).sum())
-
-
-def _all_subsets(n: int, size: int) -> Integers:
-    """Every subset of the size, one row each."""
-    members = chain.from_iterable(combinations(range(n), size))
-    return np.fromiter(members, dtype=np.int64).reshape(-1, size)
-
-
-def _random_subsets(n: int, size: int, draws: int, rng: np.random.Generator) -> Iterator[Integers]:
-    """Uniform subsets, a block of rows at a time; each in the order of a shuffle, as the published code has it."""
-    for rows in _blocks(draws, n):
-        yield np.argsort(rng.random((rows, n)), axis=1)[:, :size]
+def warnings_of(settings: Settings) -> list[str]:
+    """What a reader of these numbers should know, for the run as a whole."""
+    if not settings.profile:
+        return []
+    profile = profile_of(settings.profile)
+    return [
+        f"profile {profile.name}: {profile.caution}",
+        f"profile {profile.name}: vectors are the model's own; habits of the original: {profile.habits}",
+    ]
 
 
-def _blocks(draws: int, n: int) -> Iterator[int]:
-    rows = max(1, BLOCK_ENTRIES // n)
-    yield from (min(rows, draws - start) for start in range(0, draws, rows))
-
-
-def _counted(hits: int, partitions: int, floor: float) -> Significance:
-    p = hits / partitions
-    return Significance(p, p, p, "all partitions", floor, False, p)
-
-
-def _drawn(
-    numerator: int, denominator: int, floor: float, hits: int, draws: int | None = None
-) -> Significance:
-    """A p from draws, with the 99 % interval of the share that they estimate."""
-    from weatherglass.significance.sampled import clopper_pearson
-
-    draws = denominator - 1 if draws is None else draws
-    low, high = clopper_pearson(hits, draws)
-    p = numerator / denominator
-    return Significance(p, low, high, f"{draws:,} draws".replace(",", " "), floor, False, p)
+def headline(settings: Settings, results: Sequence[Result]) -> dict[str, Any] | None:
+    """The one number that a profile prints of all tests; None where it prints none."""
+    sizes = [abs(result.effect_size) for result in results if not math.isnan(result.effect_size)]
+    if not settings.profile or not profile_of(settings.profile).headline or not sizes:
+        return None
+    return {"profile": settings.profile, "name": "mean of |d|", "value": math.fsum(sizes) / len(sizes)}
