@@ -123,7 +123,9 @@ def _run_record(run: RunRead) -> dict[str, Any]:
         "started": _time(record.get("started")),
         "finished": _time(record.get("finished")),
         "status": record.get("status", ""),
-        "versions": {name: record[name] for name in ("weatherglass", "python", "platform") if name in record}
+        "versions": {
+            name: record[name] for name in ("weatherglass", "python", "platform") if name in record
+        }
         | record.get("packages", {}),
         "models": record.get("models", []),
         "tests": record.get("tests", {}),
@@ -212,9 +214,7 @@ def _data(runs: Sequence[RunRead], layout: Layout) -> dict[str, Any]:
     settings = [next(((r.permute, r.alternative, r.ddof) for r in run.results), ("", "", 1)) for run in runs]
     return {
         "subjects": [[s.label, s.model, s.options, s.run] for s in layout.subjects],
-        "tests": [
-            [t.name, t.context, t.group, [numbers.spaced(c) for c in t.categories]] for t in layout.tests
-        ],
+        "tests": [[t.name, t.context, t.group, [numbers.spaced(c) for c in t.categories]] for t in layout.tests],
         "contexts": CONTEXTS,
         "measures": layout.measures,
         "methods": methods,

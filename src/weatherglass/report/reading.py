@@ -180,9 +180,7 @@ def _add_details(run: RunRead) -> None:
                 notes=json.loads(row["notes"]),
             )
     if lacking := len(run.results) - len(run.details):
-        run.notices.append(
-            f"{DETAILS} lacks {lacking} of {len(run.results)} results; their scores are not shown."
-        )
+        run.notices.append(f"{DETAILS} lacks {lacking} of {len(run.results)} results; their scores are not shown.")
 
 
 def _in_table(text: str) -> str:
@@ -209,3 +207,5 @@ def _published(name: str, hashes: Mapping[str, str]) -> AssociationTest | None:
         return None
     test = published_test(name)
     return test if hashes.get(name) == test.fingerprint() else None
+
+
