@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ ROW = 0.17
 """Inches to a test."""
 LONGEST = 60
 """Letters of a name that a figure shows."""
+LETTER = 4.1
+"""Points to a letter, about."""
 NUMBERED = 12
 """With more models than this, cells carry marks alone."""
 
@@ -116,13 +119,14 @@ def forest(layout: Layout, measure: int, note: str) -> Figure:
         one.set_title(_short(subject.label, 26), fontsize=7.5, color=INK, parse_math=False)
         one.grid(axis="x", color=LINE, linewidth=0.5)
         one.set_axisbelow(True)
-        one.tick_params(length=0)
+        one.tick_params(length=0, labelcolor=INK)
         one.spines[:].set_visible(False)
     _names(axes[0], layout)
     low, high = axes[0].get_xlim()
-    axes[0].set_xlim(min(low, -2), max(high, 2))
-    figure.subplots_adjust(wspace=0.06)
-    note = f"d with 95 % interval, {layout.measures[measure]}. Filled dark: **; filled light: *. {note}"
+    axes[0].set_xlim(min(low, -2.2), max(high, 2.2))
+    axes[0].set_xticks(range(-2, 3))
+    figure.subplots_adjust(wspace=0.1)
+    note = f"{layout.measures[measure]}: d with its 95 % interval; dark points **, light points *. {note}"
     _finish(axes[0], note)
     return figure
 
@@ -152,13 +156,23 @@ def _names(axes: Axes, layout: Layout) -> None:
 
 
 def _finish(axes: Axes, note: str) -> None:
-    """Colour the labels, take dollar signs for dollar signs, and put the note underneath."""
+    """Colour the labels, take dollar signs for dollar signs, and put the note underneath, as wide as the figure."""
     for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
         label.set_color(INK)
         label.set_parse_math(False)
     figure = _figure(axes)
-    figure.text(
-        0, -0.35 / figure.get_figheight(), note, fontsize=6.5, color=SOFT, va="top", wrap=False, parse_math=False
+    names = LETTER * max((len(label.get_text()) for label in axes.get_yticklabels()), default=0)
+    letters = max(40, int((names + 72 * figure.get_figwidth()) / LETTER))
+    axes.annotate(
+        "\n".join(textwrap.wrap(note, letters)),
+        (0, 0),
+        (-names, -20),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=6.5,
+        color=SOFT,
+        va="top",
+        parse_math=False,
     )
 
 

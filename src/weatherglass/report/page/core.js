@@ -82,8 +82,17 @@ function direction(r) {
 }
 
 function cellLink(r, label) {
-  return make("a", { class: `cell ${kind(r)}`, href: `#r${r.number}`, "data-r": r.number, "aria-label": `${label}: d ${effect(r.d)}, p ${pText(r.p)}, ${verdict(r)}` },
-    make("span", { class: "d" }, effect(r.d)), make("span", { class: "mark" }, stars(r)));
+  return setCell(make("a", {}, make("span", { class: "d" }), make("span", { class: "mark" })), r, label);
+}
+
+function setCell(link, r, label) {
+  link.className = `cell ${kind(r)}`;
+  link.setAttribute("href", `#r${r.number}`);
+  link.dataset.r = r.number;
+  link.setAttribute("aria-label", `${label}: d ${effect(r.d)}, p ${pText(r.p)}, ${verdict(r)}`);
+  link.firstChild.textContent = effect(r.d);
+  link.lastChild.textContent = stars(r);
+  return link;
 }
 
 const noCell = () => make("span", { class: "cell absent" }, absent);

@@ -79,7 +79,7 @@ function forestMark(r, scale, top, width, height) {
 }
 
 function startForest() {
-  watchers.push(forest);
+  drawInSight(byId("effects"), forest);
   let waiting = 0;
   let before = forestPlace.clientWidth;
   window.addEventListener("resize", () => {

@@ -6,7 +6,6 @@ function testHeading(t) {
 
 function measuresTable(view) {
   const place = byId("measures-table");
-  if (!place) return;
   const picker = byId("measures-subject");
   const s = picker ? Number(picker.value) : 0;
   const head = make("tr", {}, make("th", { scope: "col", class: "test" }, "Test"), data.measures.map((measure) => make("th", { scope: "col", class: "n" }, make("code", {}, measure))));
@@ -19,7 +18,6 @@ function measuresTable(view) {
 
 function comparisonTable(view) {
   const place = byId("comparison-table");
-  if (!place) return;
   const lines = [];
   for (const [first, second] of data.pairs) {
     for (const t of view.tests) {
@@ -54,6 +52,7 @@ function dumbbell(pair) {
 }
 
 function startTables() {
-  watchers.push(measuresTable, comparisonTable);
+  if (byId("measures")) drawInSight(byId("measures"), measuresTable);
+  if (byId("comparison")) drawInSight(byId("comparison"), comparisonTable);
   byId("measures-subject")?.addEventListener("change", () => measuresTable(view));
 }
