@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from weatherglass.arrays import Vector
 from weatherglass.reliability.explain import explain_part
 from weatherglass.reliability.observations import Design
 from weatherglass.reliability.procrustes import embedding_stability
@@ -58,7 +59,7 @@ def timed(label: str, work: Callable[[], Result], baseline: float | None = None)
     return result, seconds
 
 
-def one_by_one(seeds: list[np.ndarray[tuple[int, int], np.dtype[np.float32]]]) -> np.ndarray:  # type: ignore[type-arg]
+def one_by_one(seeds: list[np.ndarray[tuple[int, int], np.dtype[np.float32]]]) -> Vector:
     """Mean cosine after scipy's alignment, one pair at a time."""
     from scipy.linalg import orthogonal_procrustes
 
@@ -68,7 +69,8 @@ def one_by_one(seeds: list[np.ndarray[tuple[int, int], np.dtype[np.float32]]]) -
             turned = first @ orthogonal_procrustes(first, second)[0]
             lengths = np.linalg.norm(turned, axis=1) * np.linalg.norm(second, axis=1)
             cosines.append((turned * second).sum(axis=1) / lengths)
-    return np.mean(cosines, axis=0)  # type: ignore[no-any-return]
+    mean: Vector = np.mean(cosines, axis=0)
+    return mean
 
 
 def main() -> None:

@@ -144,7 +144,20 @@ def run(
     if folder is None:
         return Audit(plan, workers, progress or Silent()).carry_out()
     with RunFolder(Path(folder)) as opened:
-        return Audit(plan, workers, progress or Silent(), opened).carry_out()
+        finished = Audit(plan, workers, progress or Silent(), opened).carry_out()
+        finished.record["warnings"] += _leave_page(opened.path)
+        return finished
+
+
+def _leave_page(folder: Path) -> list[str]:
+    """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning."""
+    from weatherglass.report.html import PAGE, write_page
+
+    try:
+        write_page([folder], folder / PAGE)
+    except Exception as error:
+        return [f"{PAGE} was not written: {error or type(error).__name__}"]
+    return []
 
 
 def _at_least(noun: str, number: int, least: int) -> int:

@@ -142,6 +142,10 @@ class Details:
             f"SELECT * FROM {table} WHERE result = ? ORDER BY rowid", [result]
         ).fetchall()
 
+    def every(self, table: str) -> Iterator[sqlite3.Row]:
+        """All rows of one table; those of one result stand together, in the order of the results."""
+        yield from self._database.execute(f"SELECT * FROM {table} ORDER BY rowid")
+
     def numbers(self) -> dict[tuple[str, ...], int]:
         """The id of each result by model, options, test, measure, permute and alternative."""
         query = "SELECT model, options, test, measure, permute, alternative, id FROM result"

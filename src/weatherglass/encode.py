@@ -86,7 +86,7 @@ def _encode_elsewhere(
     missing = [text for text in texts if text not in known]
     progress.advance(len(known))
     chunks = (Chunk(encoder.name, missing[start : start + CHUNK]) for start in range(0, len(missing), CHUNK))
-    for outcome in backend.map(_encode_chunk, chunks):
+    for outcome in backend.map(encode_chunk, chunks):
         if outcome.value is None:
             raise outcome.error or EncoderError(f"{encoder.name}: no vectors came back")
         some = outcome.unit.texts
@@ -101,7 +101,8 @@ def _encodings(texts: list[str], vectors: AnyMatrix, coverage: list[Coverage]) -
     return {text: Encoding(vector, covered) for text, vector, covered in rows}
 
 
-def _encode_chunk(chunk: Chunk) -> tuple[AnyMatrix, list[Coverage]]:
+def encode_chunk(chunk: Chunk) -> tuple[AnyMatrix, list[Coverage]]:
+    """What one unit of a costly model's work gives, in whichever process."""
     encoder = _encoder_of_this_process(chunk.spec)
     return _encode(encoder, chunk.texts), encoder.coverage(chunk.texts)
 

@@ -14,8 +14,9 @@ from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.reliability import explain as explaining
 from weatherglass.reliability.explain import explain, explain_part, published
-from weatherglass.reliability.explain_plot import coefficient_figure, save_figure
-from weatherglass.reliability.explain_tables import terminal_tables, to_latex, to_tsv
+from weatherglass.reliability.explain_plot import coefficient_drawing
+from weatherglass.reliability.explain_tables import regression_table, terminal_tables, to_latex
+from weatherglass.reliability.figures import save_drawing
 from weatherglass.reliability.observations import KEYS, Design, build_design
 from weatherglass.reliability.regression import MODELS, RSquared, changes, fit, inflation
 
@@ -191,6 +192,17 @@ def test_scores_of_other_words_than_the_features_are_an_error_that_counts() -> N
         build_design(scores.with_columns(pl.lit(None).alias("score")), features)
 
 
+def test_columns_that_few_words_cannot_tell_apart_are_left_out_with_a_warning() -> None:
+    scores, features = oracle_data("test_retest")
+    few = pl.col("word").is_in(["w0", "w1", "w2", "w4"])
+    same_everywhere = features.filter(few).with_columns(pl.col("frequency").first().over("word"))
+    design = build_design(scores.filter(few), same_everywhere)
+    between_words = [name for name in design.columns if name.startswith(("pos", "log"))]
+    assert len(between_words) == 3  # four words have three differences
+    assert any("is determined by the features before it" in warning for warning in design.warnings)
+    fit(design, MODELS["as published"])
+
+
 def test_one_corpus_and_one_algorithm_leave_least_squares() -> None:
     scores, features = oracle_data("inter_rater")
     one = (pl.col("corpus") == "forum") & (pl.col("algorithm") == "sgns")
@@ -262,34 +274,35 @@ def test_published_estimates_are_those_of_the_reference(shared: Path) -> None:
 
 
 def test_tables_show_every_estimate_beside_the_published_one(explanation: explaining.Explanation) -> None:
-    lines = list(csv.DictReader(to_tsv(explanation).splitlines(), delimiter="\t"))
+    lines = regression_table(explanation, "gender").to_dicts()
+    assert {row["pairs"] for row in lines} == {"gender"}
     estimates = [row for row in lines if row["quantity"] == "estimate" and row["name"] == "rule:nbm"]
     assert [(row["model"], row["published"], row["same_sign"]) for row in estimates] == [
-        ("as published", "0.0052", "yes"),
-        ("with word", "0.0052", "yes"),
+        ("as published", 0.0052, "yes"),
+        ("with word", 0.0052, "yes"),
     ]
     dropped = [row for row in lines if row["quantity"] == "dropped"]
     assert [(row["reliability"], row["name"], row["value"]) for row in dropped] == [
-        ("test-retest", "no part of speech", "36"),
-        ("inter-rater", "no part of speech", "12"),
+        ("test-retest", "no part of speech", 36),
+        ("inter-rater", "no part of speech", 12),
     ]
     latex = to_latex(explanation)
-    assert latex.count("\\\\") == 2 + 20 + 5
-    assert len({line.count("&") for line in latex.splitlines() if line.endswith("\\\\")}) == 2
-    assert "log senses & $0.0008$ & $-0.0053$\\dag (0.0036)" in latex
+    assert latex.count("\\\\") == 1 + 20 + 5
+    assert {line.count("&") for line in latex.splitlines() if line.endswith("\\\\")} == {6}
+    assert "log senses & 0.0008 & $-$0.0053 (0.0036)$^\\dagger$$^\\circ$ &" in latex
     assert len(terminal_tables(explanation)) == 4
 
 
-@pytest.mark.parametrize("ending", ["png", "svg"])
 def test_the_coefficient_plot_is_the_same_file_each_time(
-    explanation: explaining.Explanation, tmp_path: Path, ending: str
+    explanation: explaining.Explanation, tmp_path: Path
 ) -> None:
-    paths = [tmp_path / f"{name}.{ending}" for name in "ab"]
-    for path in paths:
-        save_figure(coefficient_figure(explanation), path)
-    first, second = (path.read_bytes() for path in paths)
-    assert len(first) > 5000
-    assert first == second
+    first, second = (
+        save_drawing(coefficient_drawing(explanation, "gender"), tmp_path / name) for name in ("a", "b")
+    )
+    for ending in (".png", ".svg"):
+        content = first.with_suffix(ending).read_bytes()
+        assert len(content) > 5000
+        assert content == second.with_suffix(ending).read_bytes()
 
 
 def test_signs_agree_or_not_or_were_never_published() -> None:

@@ -170,7 +170,7 @@ def show(finished: Run, folder: Path) -> None:
     console = screen()
     for table in results_tables(finished):
         console.print(table)
-    for line in [*caption(finished), f"Results and record: {folder}"]:
+    for line in [*caption(finished), f"Results, record and page (report.html): {folder}"]:
         console.print(line, soft_wrap=True)
     notices = [f"warning: {warning}" for warning in finished.warnings]
     notices += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]

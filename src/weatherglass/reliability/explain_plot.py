@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from weatherglass.reliability.explain import Explanation, Part
 from weatherglass.reliability.explain_tables import ESTIMATES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from weatherglass.reliability.plots import Drawing
 
 STYLES = {"as published": ("o", "#1b5e8c", 0.16), "with word": ("s", "#c4570a", -0.16)}
 """Model -> marker, colour and where in its line it stands; the colours can be told apart by the colour-blind."""
 
 
-def coefficient_figure(explanation: Explanation) -> Figure:
+def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
     """One panel per reliability; a line per coefficient, a diamond where the reproduction has its estimate."""
-    from matplotlib.figure import Figure
-
     names = [name for name in ESTIMATES if any(_plotted(part, name) for part in explanation.parts)]
     panels = max(1, len(explanation.parts))
     figure = Figure(figsize=(2 + 4.2 * panels, 1.6 + 0.3 * len(names)), layout="constrained")
@@ -31,19 +28,14 @@ def coefficient_figure(explanation: Explanation) -> Figure:
     axes[0].set_ylim(len(names) - 0.5, -0.5)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
-    return figure
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write PNG or SVG, by the ending; the old file stays until the new one is whole."""
-    from matplotlib import rc_context
-
-    temporary = path.with_name(f".{path.name}")
-    # Without a date, and with ids that are not drawn at random, the same figure gives the same file.
-    metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-    with rc_context({"svg.hashsalt": "weatherglass"}):
-        figure.savefig(temporary, format=path.suffix[1:], dpi=160, metadata=metadata)
-    temporary.replace(path)
+    return Drawing(
+        f"regression-{pairs}",
+        f"Which words are measured reliably? {pairs.replace('_', ' ')} pairs",
+        "Estimates of the multilevel regression with 95 % intervals: how much a word's reliability changes with one "
+        "standard deviation of a feature, or against the reference (DB/WA, adjective). Diamonds: the reproduction's "
+        "estimates, for gender pairs on other corpora.",
+        figure,
+    )
 
 
 def _plotted(part: Part, name: str) -> bool:
@@ -51,8 +43,6 @@ def _plotted(part: Part, name: str) -> bool:
 
 
 def _panel(axis: Axes, part: Part, names: Sequence[str]) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     place = {name: line for line, name in enumerate(names)}
     for line in range(1, len(names), 2):
         axis.axhspan(line - 0.5, line + 0.5, color="#f3f3f3", zorder=0)

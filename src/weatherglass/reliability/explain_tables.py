@@ -1,10 +1,8 @@
-"""The explanation as tables: tidy TSV, the published table in LaTeX, and what a terminal shows."""
+"""The explanation as tables: a tidy one, the published table in LaTeX, and what a terminal shows."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from weatherglass.reliability.explain import Explanation, Part
@@ -12,6 +10,7 @@ from weatherglass.reliability.pos import UNIVERSAL
 from weatherglass.reliability.regression import Coefficient
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.table import Table
 
 COLUMNS = (
@@ -21,12 +20,14 @@ COLUMNS = (
     "name",
     "value",
     "se",
-    "ci_low",
-    "ci_high",
+    "low",
+    "high",
     "published",
     "same_sign",
 )
 """quantity: estimate, variance, r2, share, change_r2_marginal, change_r2_conditional, vif, rows or dropped."""
+
+Cell = str | float | None
 
 ESTIMATES = (
     "rule:dbwa",
@@ -43,19 +44,22 @@ ESTIMATES = (
 """The rows of the published table, in its order."""
 
 
-def to_tsv(explanation: Explanation) -> str:
-    """One number per line, with full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for part in explanation.parts:
-        writer.writerows(_rows(part))
-    return text.getvalue()
+def regression_table(explanation: Explanation, pairs: str) -> pl.DataFrame:
+    """One number per row, tidy."""
+    import polars as pl
+
+    text = dict.fromkeys(("reliability", "model", "quantity", "name", "same_sign"), pl.String)
+    schema: dict[str, type[pl.DataType]] = {name: text.get(name, pl.Float64) for name in COLUMNS}
+    rows = [row for part in explanation.parts for row in _rows(part)]
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    return table.select(pl.lit(pairs).alias("pairs"), *COLUMNS)
 
 
-def _rows(part: Part) -> Iterator[list[object]]:
-    def row(model: str, quantity: str, name: str, value: object, *rest: object) -> list[object]:
-        return [part.reliability, model, quantity, name, value, *rest, *[""] * (5 - len(rest))]
+def _rows(part: Part) -> Iterator[list[Cell]]:
+    def row(model: str, quantity: str, name: str, value: float, **rest: Cell) -> list[Cell]:
+        cells: dict[str, Cell] = {"reliability": part.reliability, "model": model, "quantity": quantity}
+        cells |= {"name": name, "value": value, **rest}
+        return [cells.get(column) for column in COLUMNS]
 
     yield row("", "rows", "all", part.rows)
     for reason, rows in part.dropped.items():
@@ -65,48 +69,78 @@ def _rows(part: Part) -> Iterator[list[object]]:
     for name, model in part.models.items():
         yield row(name, "rows", "fitted", model.fit.rows)
         for c in (model.fit.intercept, *model.fit.coefficients):
-            known = part.published.estimates.get(c.name, "")
-            sign = {True: "yes", False: "no", None: ""}[part.agrees(name, c.name)]
-            yield row(name, "estimate", c.name, c.estimate, c.se, c.low, c.high, known, sign)
+            known = part.published.estimates.get(c.name)
+            sign = {True: "yes", False: "no", None: None}[part.agrees(name, c.name)]
+            yield row(
+                name,
+                "estimate",
+                c.name,
+                c.estimate,
+                se=c.se,
+                low=c.low,
+                high=c.high,
+                published=known,
+                same_sign=sign,
+            )
         for factor, variance in {**model.fit.variances, "residual": model.fit.residual}.items():
             yield row(name, "variance", factor, variance)
         for kind in ("marginal", "conditional"):
-            value = getattr(model.fit.r2, kind)
-            yield row(name, "r2", kind, value, "", "", "", part.published.r2[kind])
+            yield row(name, "r2", kind, getattr(model.fit.r2, kind), published=part.published.r2[kind])
         for factor, share in model.fit.shares.items():
-            yield row(name, "share", factor, share, "", "", "", part.published.r2.get(factor, ""))
+            yield row(name, "share", factor, share, published=part.published.r2.get(factor))
         for factor, change in model.changes.items():
             yield row(name, "change_r2_marginal", factor, change.marginal)
             yield row(name, "change_r2_conditional", factor, change.conditional)
 
 
-def to_latex(explanation: Explanation) -> str:
-    """Table 3 of the reproduction, filled in: per reliability the published estimate and those of both models."""
+def filled_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
+    """Table 3 of the reproduction, filled in: per reliability the published estimate and those of both models.
+
+    Returns:
+        Heading and rows. Standard errors are in brackets; † the sign is not that of the reproduction; ° the 95 %
+        interval holds zero.
+    """
     parts = explanation.parts
-    blocks = [(part, ["reproduction", *part.models]) for part in parts]
-    lines = [
-        "% Needs \\usepackage{booktabs}. Standard errors in brackets; \\dag: the sign is not that of the reproduction.",
-        "\\begin{tabular}{l" + "".join("r" * len(columns) for _, columns in blocks) + "}",
-        "\\toprule",
-        " & ".join(["", *(f"\\multicolumn{{{len(c)}}}{{c}}{{{_title(p)}}}" for p, c in blocks)]) + " \\\\",
-        " & ".join(["feature", *(column for _, columns in blocks for column in columns)]) + " \\\\",
-        "\\midrule",
+    heading = [
+        "",
+        *(f"{part.reliability}: {column}" for part in parts for column in ("reproduction", *part.models)),
     ]
-    for name in _present(explanation):
-        cells = [cell for part in parts for cell in _latex_cells(part, name)]
-        lines.append(" & ".join([name.replace(":", ": "), *cells]) + " \\\\")
-    lines.append("\\midrule")
-    for label, kind in (("$R^2$ marginal", "marginal"), ("$R^2$ conditional", "conditional")):
-        cells = [cell for part in parts for cell in _latex_r2(part, kind)]
-        lines.append(" & ".join([label, *cells]) + " \\\\")
-    for factor in ("corpus", "algorithm", "word"):
-        cells = [cell for part in parts for cell in _latex_shares(part, factor)]
-        lines.append(" & ".join([f"share of {factor}", *cells]) + " \\\\")
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+    rows = [
+        [name, *(cell for part in parts for cell in _cells(part, name))] for name in _present(explanation)
+    ]
+    explained = {"R² marginal": "marginal", "R² conditional": "conditional"}
+    rows += [
+        [label, *(cell for part in parts for cell in _r2_cells(part, kind))]
+        for label, kind in explained.items()
+    ]
+    shared = ("corpus", "algorithm", "word")
+    rows += [
+        [f"share of {name}", *(cell for part in parts for cell in _share_cells(part, name))]
+        for name in shared
+    ]
+    return (heading, rows) if parts else ([], [])
 
 
-def _title(part: Part) -> str:
-    return part.reliability.replace("test-retest", "test--retest")
+def to_latex(explanation: Explanation) -> str:
+    """The filled table for a paper."""
+    heading, rows = filled_table(explanation)
+    lines = [
+        "% Needs booktabs. Standard errors in brackets. Dagger: the sign is not that of the reproduction.",
+        "% Circle: the 95 % interval holds zero. R² and shares in the columns of the reproduction: Du et al. (2021).",
+        "\\begin{tabular}{l" + "r" * (len(heading) - 1) + "}",
+        "\\toprule",
+        _latex_row(heading),
+        "\\midrule",
+        *map(_latex_row, rows),
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    marks = {"†": "$^\\dagger$", "°": "$^\\circ$", "²": "$^2$", "−": "$-$"}
+    return " & ".join("".join(marks.get(letter, letter) for letter in cell) for cell in cells) + " \\\\"
 
 
 def _present(explanation: Explanation) -> list[str]:
@@ -129,24 +163,32 @@ def _found(part: Part, model: str, name: str) -> Coefficient | None:
     return next((c for c in part.models[model].fit.coefficients if c.name == name), None)
 
 
-def _latex_cells(part: Part, name: str) -> list[str]:
+def _number(value: float) -> str:
+    return f"{value:.4f}".replace("-", "−")
+
+
+def _cells(part: Part, name: str) -> list[str]:
     if _is_reference(part, name):
-        return ["ref."] * (1 + len(part.models))
+        return ["reference"] * (1 + len(part.models))
     known = part.published.estimates.get(name)
-    cells = ["" if known is None else f"${known:.4f}$"]
+    cells = ["" if known is None else _number(known)]
     for model in part.models:
         found = _found(part, model, name)
-        mark = "\\dag" if part.agrees(model, name) is False else ""
-        cells.append(f"${found.estimate:.4f}${mark} ({found.se:.4f})" if found else "")
+        if found is None:
+            cells.append("")
+            continue
+        other = "†" if part.agrees(model, name) is False else ""
+        unsure = "" if part.settled(model, name) else "°"
+        cells.append(f"{_number(found.estimate)} ({found.se:.4f}){other}{unsure}")
     return cells
 
 
-def _latex_r2(part: Part, kind: str) -> list[str]:
+def _r2_cells(part: Part, kind: str) -> list[str]:
     own = [f"{getattr(model.fit.r2, kind):.3f}" for model in part.models.values()]
     return [f"{part.published.r2[kind]:.3f}", *own]
 
 
-def _latex_shares(part: Part, factor: str) -> list[str]:
+def _share_cells(part: Part, factor: str) -> list[str]:
     known = part.published.r2.get(factor)
     shares = (model.fit.shares.get(factor) for model in part.models.values())
     return ["" if value is None else f"{value:.3f}" for value in (known, *shares)]
@@ -192,9 +234,9 @@ def _variance(part: Part) -> Table:
     for model in part.models:
         table.add_column(model, justify="right")
     for label, kind in (("R² marginal", "marginal"), ("R² conditional", "conditional")):
-        table.add_row(label, *_latex_r2(part, kind))
+        table.add_row(label, *_r2_cells(part, kind))
     for factor in ("corpus", "algorithm", "word"):
-        table.add_row(f"share of {factor}", *_latex_shares(part, factor))
+        table.add_row(f"share of {factor}", *_share_cells(part, factor))
     factors = next(iter(part.models.values())).changes
     for factor in factors:
         losses = [f"{model.changes[factor].marginal:.4f}" for model in part.models.values()]
