@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from weatherglass import __version__
+from weatherglass.details import DETAILS
 from weatherglass.errors import WeatherglassError
 from weatherglass.files import write_whole
 from weatherglass.folder import PAGE as PAGE
@@ -41,6 +43,7 @@ def write_page(folders: Sequence[Path], path: Path) -> None:
 def page(runs: Sequence[RunRead]) -> str:
     """The page of one or several runs."""
     layout = lay_out(runs)
+    blocks = list(_blocks(runs, layout))  # first, since it may add to what the runs lack
     environment = _environment()
     return environment.get_template("page.html").render(
         layout=layout,
@@ -53,7 +56,7 @@ def page(runs: Sequence[RunRead]) -> str:
         pairs=_pairs(runs, layout),
         citations=_citations(runs),
         data=_for_script(_data(runs, layout)),
-        blocks=list(_blocks(runs, layout)),
+        blocks=blocks,
         styles="\n".join(_asset(name) for name in STYLES),
         script="\n".join(_asset(name) for name in SCRIPTS),
         version=__version__,
@@ -240,7 +243,10 @@ def _blocks(runs: Sequence[RunRead], layout: Layout) -> Any:
     start = 0
     for run in runs:
         if run.details:
-            packer.add(run, partial(_after, start), partial(_block_of, layout, start))
+            try:
+                packer.add(run, partial(_after, start), partial(_block_of, layout, start))
+            except (sqlite3.Error, LookupError, TypeError, ValueError) as error:
+                run.notices.append(f"{DETAILS} could not be read to its end ({error}).")
         start += len(run.results)
     return packer.blocks()
 

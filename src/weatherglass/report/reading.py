@@ -20,6 +20,12 @@ from weatherglass.results import COLUMNS, Result
 Key = tuple[str, str, str, str]
 """What tells two results of one run apart: model, options, test and measure."""
 
+TABLES = (
+    *("element_score", "word_score", "left_out", "confidence_interval"),
+    *("null_quantile", "attribute_noise", "power"),
+)
+"""What details.sqlite holds of each result."""
+
 _WHOLE = {"num_targ1", "num_targ2", "num_attr1", "num_attr2", "ddof"}
 _TEXT = {
     *("model", "options", "test", "measure", "permute", "alternative", "p_method"),
@@ -179,6 +185,8 @@ def _add_details(run: RunRead) -> None:
                 warnings=tuple(json.loads(row["warnings"])),
                 notes=json.loads(row["notes"]),
             )
+        if absent := [table for table in TABLES if table not in details.tables()]:
+            run.notices.append(f"{DETAILS} is of an older version; it lacks {', '.join(absent)}.")
     if lacking := len(run.results) - len(run.details):
         run.notices.append(f"{DETAILS} lacks {lacking} of {len(run.results)} results; their scores are not shown.")
 
