@@ -144,7 +144,10 @@ class Details:
 
     def tables(self) -> set[str]:
         """The tables there are; an older file may lack some."""
-        return {row["name"] for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        return {
+            row["name"]
+            for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
 
     def every(self, table: str) -> Iterator[sqlite3.Row]:
         """All rows of one table; those of one result stand together, in the order of the results."""

@@ -114,7 +114,13 @@ def _left_out(
 
 
 def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator) -> dict[str, Any]:
-    return {"kind": kind, "role": role, "name": name, "effect_size": d + float(rng.normal(0, 0.05)), "p_value": None}
+    return {
+        "kind": kind,
+        "role": role,
+        "name": name,
+        "effect_size": d + float(rng.normal(0, 0.05)),
+        "p_value": None,
+    }
 
 
 def _record(

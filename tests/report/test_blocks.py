@@ -24,7 +24,9 @@ def blocks_of(made: str) -> dict[str, Any]:
 
 
 def test_scores_come_back_to_four_digits(tmp_path: Path) -> None:
-    written = made_up_run(tmp_path, load_tests(["weat1", "sent-weat1"]), ["a", "b"], ["cosine/mean", "dot/mean"])
+    written = made_up_run(
+        tmp_path, load_tests(["weat1", "sent-weat1"]), ["a", "b"], ["cosine/mean", "dot/mean"]
+    )
     blocks = blocks_of(page([read_run(tmp_path)]))
     shared = blocks.pop("shared")
     assert sorted(blocks) == ["0", "1", "2", "3"]  # two models, two measures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,9 @@ def test_several_runs_make_one_page(tmp_path: Path) -> None:
     assert all(f"model-of-{name}" in made for name in ("first", "second", "third"))
 
 
-@pytest.mark.parametrize(("form", "start"), [("md", "### Effect"), ("latex", "% needs"), ("csv", "run,model")])
+@pytest.mark.parametrize(
+    ("form", "start"), [("md", "### Effect"), ("latex", "% needs"), ("csv", "run,model")]
+)
 def test_tables_are_printed_or_written(tmp_path: Path, form: str, start: str) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
     printed = runner.invoke(app, ["report", str(tmp_path), "--format", form])
@@ -87,3 +90,24 @@ def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
     assert finished.warnings == ["report.html was not written: the page is broken"]
     assert len(finished.results) == 1
     assert (tmp_path / "results.tsv").exists()
+
+
+def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> None:
+    for name in ("before", "after"):
+        made_up_run(tmp_path / name, load_tests(["weat1"]))
+    change = {"test": "weat1", "measure": "cosine/mean", "models": ["model", "model"], "change": -0.125}
+    found = {"differences": [{**change, "low": -0.25, "high": -0.0625, "changed": True}]}
+    (tmp_path / "found.json").write_text(json.dumps(found))
+    folders = [str(tmp_path / "before"), str(tmp_path / "after")]
+    command = ["report", *folders, "--comparison", str(tmp_path / "found.json"), "-o", str(tmp_path / "page")]
+    assert runner.invoke(app, command).exit_code == 0
+    assert '[0,0,"model","model",-0.125,-0.25,-0.0625,true]' in (tmp_path / "page").read_text("utf-8")
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}"])
+def test_a_comparison_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    (tmp_path / "found.json").write_text(content)
+    done = runner.invoke(app, ["report", str(tmp_path), "--comparison", str(tmp_path / "found.json")])
+    assert isinstance(done.exception, WeatherglassError)
+    assert "found.json" in str(done.exception)

@@ -20,7 +20,9 @@ from weatherglass.results import COLUMNS
 
 
 def test_a_whole_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
-    written = made_up_run(tmp_path, load_tests(["weat1", "sent-weat1"]), ["a", "b"], ["cosine/mean", "dot/mean"])
+    written = made_up_run(
+        tmp_path, load_tests(["weat1", "sent-weat1"]), ["a", "b"], ["cosine/mean", "dot/mean"]
+    )
     run = read_run(tmp_path)
     assert run.notices == []
     assert len(run.details) == len(written) == 8

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from weatherglass.details import DETAILS, Details
@@ -138,7 +138,7 @@ def _effect(d: float | None) -> int | None:
 
 def _differences(values: Sequence[int]) -> list[int]:
     """The first value, then each one's distance from the one before: small numbers compress well."""
-    return [*values[:1], *(after - before for before, after in zip(values, values[1:], strict=False))]
+    return [*values[:1], *(after - before for before, after in pairwise(values))]
 
 
 def _json(value: object) -> str:

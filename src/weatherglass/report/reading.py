@@ -171,8 +171,10 @@ def _add_details(run: RunRead) -> None:
     with closing(Details(path)) as details:
         for row in details.every("result"):
             # The table writes tabs and line breaks in names as spaces.
-            key = tuple(_in_table(row[name]) for name in ("model", "options", "test", "measure"))
-            position = place.get(key)  # type: ignore[call-overload]
+            model, options, test, measure = (
+                _in_table(row[name]) for name in ("model", "options", "test", "measure")
+            )
+            position = place.get((model, options, test, measure))
             if position is None:
                 continue
             run.details[row["id"]] = position
@@ -188,7 +190,9 @@ def _add_details(run: RunRead) -> None:
         if absent := [table for table in TABLES if table not in details.tables()]:
             run.notices.append(f"{DETAILS} is of an older version; it lacks {', '.join(absent)}.")
     if lacking := len(run.results) - len(run.details):
-        run.notices.append(f"{DETAILS} lacks {lacking} of {len(run.results)} results; their scores are not shown.")
+        run.notices.append(
+            f"{DETAILS} lacks {lacking} of {len(run.results)} results; their scores are not shown."
+        )
 
 
 def _in_table(text: str) -> str:
@@ -215,5 +219,3 @@ def _published(name: str, hashes: Mapping[str, str]) -> AssociationTest | None:
         return None
     test = published_test(name)
     return test if hashes.get(name) == test.fingerprint() else None
-
-
