@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.association.bootstrap import Interval, Sample, confidence_interval
@@ -82,10 +83,11 @@ def coverage(world: World, repetitions: int, resampled: Choice = lambda s: s) ->
     """How often BCa and percentile intervals hold the true effect."""
     rng = np.random.default_rng([world.n, round(100 * world.d), round(100 * world.noise), world.fixed])
     hits = np.zeros(2)
-    for _ in range(repetitions):
-        sample, d = world.draw(rng)
-        found = confidence_interval(resampled(sample), d, rng, resamples=1000)
-        hits += _holds(found, world.d)
+    with threadpool_limits(1):  # the matrices are small, and threads would only wait for each other
+        for _ in range(repetitions):
+            sample, d = world.draw(rng)
+            found = confidence_interval(resampled(sample), d, rng, resamples=1000)
+            hits += _holds(found, world.d)
     bca, percentile = hits / repetitions
     return float(bca), float(percentile)
 
@@ -206,18 +208,15 @@ TABLES: dict[str, tuple[Callable[[int], Iterator[str]], int]] = {
 
 def main() -> None:
     """Print the tables that were asked for."""
-    from threadpoolctl import threadpool_limits
-
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=[])
     parser.add_argument("--repetitions", type=int)
     arguments = parser.parse_args()
-    with threadpool_limits(1):
-        for name in arguments.tables or TABLES:
-            table, repetitions = TABLES[name]
-            print(f"\n## {name}\n")
-            for line in table(arguments.repetitions or repetitions):
-                print(line, flush=True)
+    for name in arguments.tables or TABLES:
+        table, repetitions = TABLES[name]
+        print(f"\n## {name}\n")
+        for line in table(arguments.repetitions or repetitions):
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -192,6 +192,17 @@ def test_scores_of_other_words_than_the_features_are_an_error_that_counts() -> N
         build_design(scores.with_columns(pl.lit(None).alias("score")), features)
 
 
+def test_columns_that_few_words_cannot_tell_apart_are_left_out_with_a_warning() -> None:
+    scores, features = oracle_data("test_retest")
+    few = pl.col("word").is_in(["w0", "w1", "w2", "w4"])
+    same_everywhere = features.filter(few).with_columns(pl.col("frequency").first().over("word"))
+    design = build_design(scores.filter(few), same_everywhere)
+    between_words = [name for name in design.columns if name.startswith(("pos", "log"))]
+    assert len(between_words) == 3  # four words have three differences
+    assert any("is determined by the features before it" in warning for warning in design.warnings)
+    fit(design, MODELS["as published"])
+
+
 def test_one_corpus_and_one_algorithm_leave_least_squares() -> None:
     scores, features = oracle_data("inter_rater")
     one = (pl.col("corpus") == "forum") & (pl.col("algorithm") == "sgns")

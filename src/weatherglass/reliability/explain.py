@@ -130,8 +130,8 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
             warnings.append("every word has one row, so there is no model with a random intercept for words")
             continue
         fitted = fit(design, random)
-        models[name] = FittedModel(fitted, changes(design, random, fitted.r2))
         warnings += fitted.warnings
+        models[name] = FittedModel(fitted, changes(design, random, fitted.r2))
         if progress:
             progress.advance()
     factors = inflation(design)

@@ -27,6 +27,8 @@ COLUMNS = (
 )
 """quantity: estimate, variance, r2, share, change_r2_marginal, change_r2_conditional, vif, rows or dropped."""
 
+Cell = str | float | None
+
 ESTIMATES = (
     "rule:dbwa",
     "rule:ripa",
@@ -53,18 +55,11 @@ def regression_table(explanation: Explanation, pairs: str) -> pl.DataFrame:
     return table.select(pl.lit(pairs).alias("pairs"), *COLUMNS)
 
 
-def _rows(part: Part) -> Iterator[list[str | float | None]]:
-    def row(
-        model: str, quantity: str, name: str, value: float, **rest: str | float | None
-    ) -> list[str | float | None]:
-        cells = {
-            "reliability": part.reliability,
-            "model": model,
-            "quantity": quantity,
-            "name": name,
-            "value": value,
-        }
-        return [{**cells, **rest}.get(column) for column in COLUMNS]
+def _rows(part: Part) -> Iterator[list[Cell]]:
+    def row(model: str, quantity: str, name: str, value: float, **rest: Cell) -> list[Cell]:
+        cells: dict[str, Cell] = {"reliability": part.reliability, "model": model, "quantity": quantity}
+        cells |= {"name": name, "value": value, **rest}
+        return [cells.get(column) for column in COLUMNS]
 
     yield row("", "rows", "all", part.rows)
     for reason, rows in part.dropped.items():

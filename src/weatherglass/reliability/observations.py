@@ -41,6 +41,10 @@ REASONS: Mapping[str, Sequence[str]] = {
 """Why a row leaves the data, and the columns that are then empty; a row is counted under the first that holds."""
 
 
+RANK_TOLERANCE = 1e-10
+"""A column of which less than this share is left, once the others are taken out of it, adds only rounding errors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """The regression's numbers, one per row that entered."""
@@ -105,6 +109,7 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
             columns |= _continuous(complete, factor, warnings)
         elif factor in complete.columns:
             columns |= _levels(complete, factor, references)
+    columns = _independent(columns, warnings)
     return Design(
         score=complete["score"].to_numpy().astype(np.float64),
         columns=columns,
@@ -162,6 +167,23 @@ def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[
     levels += sorted(present.difference(known))
     references[name] = levels[0]
     return {f"{name}:{level}": (values == level).astype(np.float64) for level in levels[1:]}
+
+
+def _independent(columns: dict[str, Vector], warnings: list[str]) -> dict[str, Vector]:
+    """Without columns that the ones before them determine, as lme4 leaves them out; few words have few dimensions."""
+    names = list(columns)
+    correlation = np.atleast_2d(np.corrcoef([columns[name] for name in names]))
+    kept: list[int] = []
+    for place in range(len(names)):
+        shared = correlation[kept, place]
+        left = 1 - shared @ np.linalg.solve(correlation[np.ix_(kept, kept)], shared)
+        if left > RANK_TOLERANCE:
+            kept.append(place)
+        else:
+            warnings.append(
+                f"{names[place]} is determined by the features before it, so the model is without it"
+            )
+    return {names[place]: columns[names[place]] for place in kept}
 
 
 def _codes(frame: pl.DataFrame, name: str) -> Integers:

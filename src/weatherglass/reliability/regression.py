@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.errors import MissingExtraError
+from weatherglass.errors import MissingExtraError, WeatherglassError
 from weatherglass.reliability.observations import Design
 
 MODELS: Mapping[str, tuple[str, ...]] = {
@@ -80,6 +80,7 @@ def fit(design: Design, random: Sequence[str], without: str | None = None) -> Fi
 
     Raises:
         MissingExtraError: if mixedlm is not installed.
+        WeatherglassError: if these rows determine no such model.
     """
     names = [name for name in design.columns if design.factor_of(name) != without]
     x = np.column_stack([np.ones(len(design.score)), *(design.columns[name] for name in names)])
@@ -172,7 +173,12 @@ def _mixed(design: Design, x: Matrix, random: Sequence[str]) -> Estimates:
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result: Any = mixedlm.lmer(formula, frame, REML=True, control=control)
+        try:
+            result: Any = mixedlm.lmer(formula, frame, REML=True, control=control)
+        except (RuntimeError, ValueError, np.linalg.LinAlgError) as error:
+            raise WeatherglassError(
+                f"no model with random {', '.join(random)} can be fitted to these {len(frame)} rows ({error})"
+            ) from None
     said = [str(warning.message).strip() for warning in caught]
     if not result.converged:
         said.append(f"the solver did not converge: {result.message}")

@@ -1,6 +1,6 @@
 """Uniform random partitions, quickly: what May et al. (2019) report.
 
-The elements are cut into blocks of up to 12. How many of a block are drawn is hypergeometric, and given that number
+The elements are cut into blocks of up to 13. How many of a block are drawn is hypergeometric, and given that number
 every subset of the block is equally likely: one look-up each, instead of one draw for each element.
 """
 
@@ -17,7 +17,7 @@ from weatherglass.significance.kernel import compiled
 
 Bits = NDArray[np.uint64]
 
-_BLOCK = 12
+_BLOCK = 13
 _WINDOW = 12.0
 """Tables cover this many standard deviations of what is left to draw; a sample leaves them once in 10^30."""
 
