@@ -170,3 +170,77 @@ def _citations(runs: Sequence[RunRead]) -> list[str]:
         except (KeyError, WeatherglassError):
             cited.append(key)
     return cited
+<<<<<<< HEAD
+=======
+
+
+def _data(runs: Sequence[RunRead], layout: Layout) -> dict[str, Any]:
+    """What the script works with; a result is a short list, in the order of `fields` in core.js."""
+    methods = list(dict.fromkeys(result.p_method for result in layout.results))
+    place = {method: number for number, method in enumerate(methods)}
+    digits = partial(numbers.rounded, digits=5)
+    rows = [
+        [
+            *where,
+            *(digits(r.effect_size), digits(r.p_value), len(r.significance)),
+            *(digits(r.ci_low), digits(r.ci_high), digits(r.p_adjusted)),
+            *(digits(r.p_words), digits(r.effect_size_words)),
+            *(r.num_targ1, r.num_targ2, r.num_attr1, r.num_attr2, digits(r.test_statistic)),
+            *(digits(r.p_low), digits(r.p_high), digits(r.p_floor), place[r.p_method], r.oov),
+        ]
+        for r, where in zip(layout.results, layout.places, strict=True)
+    ]
+    settings = [next(((r.permute, r.alternative, r.ddof) for r in run.results), ("", "", 1)) for run in runs]
+    return {
+        "subjects": [[s.label, s.model, s.options, s.run] for s in layout.subjects],
+        "tests": [
+            [t.name, t.context, t.group, [numbers.spaced(c) for c in t.categories]] for t in layout.tests
+        ],
+        "contexts": CONTEXTS,
+        "measures": layout.measures,
+        "methods": methods,
+        "runs": [
+            {
+                "label": run.label,
+                "alpha": run.alpha,
+                "permute": permute,
+                "alternative": alternative,
+                "ddof": ddof,
+                "settings": _flat(run.record.get("settings", {})),
+                "hashes": run.record.get("tests", {}),
+            }
+            for run, (permute, alternative, ddof) in zip(runs, settings, strict=True)
+        ],
+        "pairs": _pairs(runs, layout),
+        "rows": rows,
+    }
+
+
+def _blocks(runs: Sequence[RunRead], layout: Layout) -> Any:
+    packer = Packer()
+    start = 0
+    for run in runs:
+        if run.details:
+            packer.add(run, partial(_after, start), partial(_block_of, layout, start))
+        start += len(run.results)
+    return packer.blocks()
+
+
+def _after(start: int, position: int) -> int:
+    return start + position
+
+
+def _block_of(layout: Layout, start: int, position: int) -> int:
+    subject, _, measure = layout.places[start + position]
+    return subject * len(layout.measures) + measure
+
+
+def _for_script(value: object) -> Any:
+    """JSON that stays inside a script element whatever text it carries."""
+    from markupsafe import Markup
+
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+>>>>>>> measures
