@@ -54,7 +54,7 @@ def several_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / PAGE
 
 
-def test_of(name: str, categories: tuple[str, str, str, str], words: str = "word") -> AssociationTest:
+def own_test(name: str, categories: tuple[str, str, str, str], words: str) -> AssociationTest:
     """A test of one's own with given names."""
     sets = [
         ElementSet(category, tuple(Element(f"{words} {n}", f"{words} {n}") for n in range(4)))
@@ -63,21 +63,20 @@ def test_of(name: str, categories: tuple[str, str, str, str], words: str = "word
     return AssociationTest(name, (sets[0], sets[1]), (sets[2], sets[3]))
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
-
-
 @pytest.fixture(scope="session")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run whose names, words, options, warnings and records are as bad as text can be."""
     folder = tmp_path_factory.mktemp("hostile")
-    tests = [test_of(name, (name, HOSTILE[0], HOSTILE[1], HOSTILE[3]), words=name) for name in HOSTILE]
+    tests = [own_test(name, (name, HOSTILE[0], HOSTILE[1], HOSTILE[3]), words=name) for name in HOSTILE]
     record = {
         "warnings": list(HOSTILE),
         "failures": [{"model": m, "test": t, "reason": m} for m in HOSTILE for t in HOSTILE[:1]],
         "citations": list(HOSTILE),
         "command": ["weatherglass", *HOSTILE],
         "missing_words": {
-            HOSTILE[0]: {HOSTILE[1]: {"dropped": {"X": [HOSTILE[0]]}, "missing": {HOSTILE[1]: 2}, "notes": {}}}
+            HOSTILE[0]: {
+                HOSTILE[1]: {"dropped": {"X": [HOSTILE[0]]}, "missing": {HOSTILE[1]: 2}, "notes": {}}
+            }
         },
     }
     made_up_run(folder, tests, HOSTILE, HOSTILE[:2], record=record)

@@ -251,7 +251,9 @@ def test_a_missing_details_file_is_said_and_the_rest_is_shown(browser: Browser, 
     browser.open(tmp_path / PAGE, "#r0")
     browser.wait_for_detail()
     assert "no readable details.sqlite" in browser.find("#detail").text
-    assert "Flowers lean to" in browser.find("#detail .says").text  # from the catalogue, since the hash agrees
+    assert (
+        "Flowers lean to" in browser.find("#detail .says").text
+    )  # from the catalogue, since the hash agrees
     browser.press(ESCAPE)
     assert "details.sqlite is missing" in browser.find(".notice").text
     assert browser.visible_tests() == ["weat1", "sent-weat1"]

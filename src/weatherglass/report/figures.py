@@ -1,4 +1,4 @@
-"""Figures for print: the significance matrix of May et al.'s Figure 1, and the forest plot of effect sizes."""
+"""Figures for print: the matrix of May et al.'s Figure 1, the forest plot of effect sizes, the map of measures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weatherglass.report.measures import measure_map
 from weatherglass.report.numbers import effect
 from weatherglass.report.reading import RunRead
 from weatherglass.report.subjects import Layout, lay_out
@@ -37,7 +38,7 @@ NUMBERED = 12
 
 
 def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path]:
-    """Write both figures of each measure as png, svg or pdf.
+    """Write both figures of each measure, and a map of the measures for each model, as png, svg or pdf.
 
     Returns:
         The files written.
@@ -47,11 +48,16 @@ def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path
     layout = lay_out(runs)
     note = caption(runs)
     written = []
-    settings = {"pdf.fonttype": 42, "svg.hashsalt": "weatherglass", "font.size": 7.5, "axes.linewidth": 0.6}
+    settings: Any = {
+        "pdf.fonttype": 42,
+        "svg.hashsalt": "weatherglass",
+        "font.size": 7.5,
+        "axes.linewidth": 0.6,
+    }
     with rc_context(settings):
         for name, figure in _figures(layout, note):
             path = folder / f"{name}.{kind}"
-            _save(figure, path, kind)
+            save_figure(figure, path, kind)
             written.append(path)
     return written
 
@@ -61,9 +67,14 @@ def _figures(layout: Layout, note: str) -> Iterator[tuple[str, Figure]]:
         place = "" if len(layout.measures) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
         yield f"matrix{place}", matrix(layout, number, note)
         yield f"forest{place}", forest(layout, number, note)
+    if len(layout.measures) > 1:
+        for number, subject in enumerate(layout.subjects):
+            place = "" if len(layout.subjects) == 1 else f"-{number + 1}"
+            yield f"measures{place}", measure_map(layout.of_subject(number), _short(subject.label), note)
 
 
-def _save(figure: Figure, path: Path, kind: str) -> None:
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure whole or not at all, the same bytes for the same figure."""
     # The date would make two figures of the same run differ.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     temporary = path.with_name(f".{path.name}")
@@ -84,7 +95,7 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     axes = _axes(columns * width, rows * ROW)
     for (t, s), number in layout.cells(measure).items():
         r = layout.results[number]
-        fill = FILL.get((r.significance, r.effect_size < 0))
+        fill = FILL.get((r.significance, r.signed_effect_size < 0))
         if fill:
             axes.add_patch(Rectangle((s + 0.03, t + 0.05), 0.94, 0.9, color=fill, linewidth=0))
         text = f"{effect(r.effect_size)}{r.significance}" if numbered else r.significance or "·"
@@ -93,7 +104,9 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     axes.set_xlim(0, columns)
     axes.set_ylim(rows, 0)
     _names(axes, layout)
-    axes.set_xticks([s + 0.5 for s in range(columns)], [_short(s.label) for s in layout.subjects], rotation=90)
+    axes.set_xticks(
+        [s + 0.5 for s in range(columns)], [_short(s.label) for s in layout.subjects], rotation=90
+    )
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -132,11 +145,13 @@ def forest(layout: Layout, measure: int, note: str) -> Figure:
 
 
 def _point(axes: Axes, y: float, r: Result) -> None:
-    edge = FILL[("**", r.effect_size < 0)] if r.significance else SOFT
-    fill = FILL.get((r.significance, r.effect_size < 0), "white")
+    edge = FILL["**", r.signed_effect_size < 0] if r.significance else SOFT
+    fill = FILL.get((r.significance, r.signed_effect_size < 0), "white")
     if r.ci_low is not None and r.ci_high is not None:
         axes.plot([r.ci_low, r.ci_high], [y, y], color=edge, linewidth=0.9, solid_capstyle="butt")
-    axes.plot([r.effect_size], [y], "o", markersize=3.4, color=fill, markeredgecolor=edge, markeredgewidth=0.8)
+    axes.plot(
+        [r.effect_size], [y], "o", markersize=3.4, color=fill, markeredgecolor=edge, markeredgewidth=0.8
+    )
 
 
 def _axes(width: float, height: float) -> Axes:

@@ -1,4 +1,4 @@
-"""Results as tables for other programs: Markdown, LaTeX with booktabs in the manner of May et al.'s Table 4, and CSV."""
+"""Results as tables for other programs: Markdown, LaTeX in the manner of May et al.'s Table 4, and CSV."""
 
 from __future__ import annotations
 

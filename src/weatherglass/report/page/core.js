@@ -8,7 +8,7 @@ const tests = data.tests.map(([name, context, group, categories]) => ({ name, co
 
 const fields = [
   "subject", "test", "measure", "d", "p", "mark", "ciLow", "ciHigh", "pAdjusted", "pWords", "dWords",
-  "nX", "nY", "nA", "nB", "statistic", "pLow", "pHigh", "floor", "method", "oov",
+  "nX", "nY", "nA", "nB", "statistic", "pLow", "pHigh", "floor", "method", "oov", "lean",
 ];
 const results = data.rows.map((row, number) => {
   const result = { number };
@@ -69,7 +69,7 @@ function pText(p, digits = 2) {
 
 const interval = (low, high) => (low === null || low === undefined || high === null ? "" : `[${effect(low)}, ${effect(high)}]`);
 const stars = (r) => "*".repeat(r.mark);
-const kind = (r) => `k${r.mark} ${r.d < 0 ? "negative" : "positive"}`;
+const kind = (r) => `k${r.mark} ${r.lean < 0 ? "negative" : "positive"}`;
 const verdicts = ["not significant", "significant", "significant after correction"];
 const verdict = (r) => (r.pAdjusted === null ? "not judged" : verdicts[r.mark]);
 const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
@@ -77,8 +77,8 @@ const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
 function direction(r) {
   if (r.d === null) return "All scores are equal: there is no effect to speak of.";
   const [x, y, a, b] = tests[r.test].categories;
-  const [first, second] = r.d < 0 ? [b, a] : [a, b];
-  return r.d === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
+  const [first, second] = r.lean < 0 ? [b, a] : [a, b];
+  return r.lean === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
 }
 
 function cellLink(r, label) {
