@@ -13,7 +13,7 @@ import pytest
 from tests.models import HashedEncoder
 
 import weatherglass as wg
-from weatherglass.arrays import Vector
+from weatherglass.arrays import Matrix, Vector
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.profiles import PROFILES, profile_of
 from weatherglass.significance.base import Alternative
@@ -140,14 +140,15 @@ def test_wefe_draws_with_replacement(alternative: Alternative, small: tuple[Vect
     assert p * 10_001 == pytest.approx(round(p * 10_001))
 
 
-def wefe_sets() -> list[Vector]:
+def wefe_sets() -> list[Matrix]:
     vectors, ends = np.array(ORACLE["vectors"]), np.cumsum(ORACLE["sizes"])
     return [vectors[end - size : end] for size, end in zip(ORACLE["sizes"], ends, strict=True)]
 
 
 def test_the_wefe_profile_has_the_numbers_of_the_wefe_package() -> None:
     """wefe 1.0.1 itself on the same vectors (tests/oracles/wefe_weat.py), which it keeps in float32."""
-    result = wg.associate(*wefe_sets())
+    X, Y, A, B = wefe_sets()
+    result = wg.associate(X, Y, A, B)
     x, y = result.x_scores, result.y_scores
     assert profile_of("wefe").effect_size(x, y) == pytest.approx(ORACLE["effect_size"], abs=1e-6)
     assert result.test_statistic == pytest.approx(ORACLE["statistic"], abs=1e-6)
