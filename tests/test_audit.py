@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -188,7 +189,10 @@ def test_two_runs_in_one_folder_do_not_mix(tmp_path: Path) -> None:
         wg.run(HashedEncoder(), tests="weat6", folder=tmp_path)
 
 
-def test_a_run_killed_at_any_moment_goes_on_where_it_stopped(tmp_path: Path, vector_file: Path) -> None:
+@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.large)])
+def test_a_run_killed_at_random_moments_goes_on_where_it_stopped(
+    tmp_path: Path, vector_file: Path, kills: int
+) -> None:
     folder = tmp_path / "killed"
     command = [
         sys.executable,
@@ -202,21 +206,30 @@ def test_a_run_killed_at_any_moment_goes_on_where_it_stopped(tmp_path: Path, vec
         str(folder),
         "-q",
     ]
-    for delay in (0.0, 0.02, 0.05, 0.1):
+    moments = Random(kills)
+    finished_before = []
+    for _ in range(kills):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        journal = folder / "journal.jsonl"
-        size = journal.stat().st_size if journal.exists() else 0
-        while process.poll() is None and not (journal.exists() and journal.stat().st_size > size):
-            time.sleep(0.002)
-        time.sleep(delay)
+        wait_for_table(folder, process)
+        time.sleep(moments.uniform(0, 8 / kills))
         process.send_signal(signal.SIGKILL)
         process.wait()
         rows = read_table(folder)
         assert all(len(row) == len(COLUMNS) and None not in row.values() for row in rows)
-    assert 0 < len((folder / "journal.jsonl").read_text().splitlines()) < 30
+        journal = folder / "journal.jsonl"
+        finished_before.append(len(journal.read_text().splitlines()) if journal.exists() else 0)
+    assert finished_before == sorted(finished_before)
     assert subprocess.run(command, check=False).returncode == 0
     undisturbed = wg.run(str(vector_file), tests="*weat*")
     assert [float(row["p_value"]) for row in read_table(folder)] == [r.p_value for r in undisturbed.results]
+
+
+def wait_for_table(folder: Path, process: subprocess.Popen[bytes]) -> None:
+    """Until the process has opened the folder, which is when its work begins."""
+    begun = time.time()
+    table = folder / "results.tsv"
+    while process.poll() is None and not (table.exists() and table.stat().st_mtime > begun):
+        time.sleep(0.005)
 
 
 def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path: Path, vector_file: Path) -> None:

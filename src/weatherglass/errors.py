@@ -69,3 +69,13 @@ class InterruptedRunError(WeatherglassError):
 
 class SignificanceError(UnitError):
     """A p-value that the method asked for cannot give."""
+
+
+class ClusterError(WeatherglassError):
+    """A cluster that cannot be reached, went away, or does not see what it needs."""
+
+    exit_code = 3
+
+
+class GateError(WeatherglassError):
+    """A gate whose expression or file cannot be understood."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from weatherglass.association.covariance import Covariance
 
 PERMUTE = ("elements", "words")
+CI = ("mean", "all", "none")
+LEAST_RESAMPLES = 100
+"""Below, the ends of an interval are noise."""
+MAY_BE_SIGNIFICANT = 0.1
+"""Above this p no usual alpha calls a result significant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,9 @@ class Settings:
     trust: str = "mean"
     """Which measures get interval, leave-one-out and null distribution: none, mean (the statistic) or all."""
     resamples: int = 2000
+    """Of the bootstrap; 0 leaves out the interval."""
+    profile: str = ""
+    """Whose d and p these are to be: a name of METHODS 9, or empty for ours."""
 
     def trusts(self, measure: Measure) -> bool:
         """Whether this measure is to be assessed, too."""
@@ -123,7 +132,7 @@ def evaluate(
             result = _with_trust(result, sets, measure, settings, covariances)
         if covariances and SIMILARITIES.get(measure.similarity).whitened:
             a, b = covariances
-            result = replace(result, notes={"covariance": {"A": a.record(), "B": b.record()}})
+            result = replace(result, notes={**result.notes, "covariance": {"A": a.record(), "B": b.record()}})
         now = time.perf_counter()
         yield replace(result, seconds=round(now - started, 6))
         started = now
@@ -166,7 +175,7 @@ def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, s
     words = found if settings.permute == "words" else (_test(*by_word, settings) if words_differ else None)
     return Result(
         p_value=found.p_value,
-        effect_size=effect_size(unit_x, unit_y, settings.ddof),
+        effect_size=_effect_size(unit_x, unit_y, settings),
         num_targ1=len(x),
         num_targ2=len(y),
         num_attr1=len(a_set),
@@ -181,10 +190,11 @@ def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, s
         p_method=found.p_method,
         p_floor=found.p_floor,
         p_words=words.p_value if words and words_differ else None,
-        effect_size_words=effect_size(*by_word, settings.ddof) if words_differ else None,
+        effect_size_words=_effect_size(*by_word, settings) if words_differ else None,
         p_middle=found.p_middle,
         certified=found.certified,
         scores=(*_element_scores(x_set, x), *_element_scores(y_set, y)),
+        notes=_profile_note(effect_size(unit_x, unit_y, settings.ddof), settings),
     )
 
 
@@ -199,23 +209,40 @@ def _with_trust(
     from weatherglass.trust import assess, sample_of
 
     sample, names = sample_of(sets, measure, settings.permute, settings.ddof, covariances)
-    found = assess(sample, names, result.effect_size, settings.resamples, settings.seed)
-    telling = found.most_telling(result.effect_size)
-    without = (
-        {**telling.record(), "p_value": _test(telling.x, telling.y, settings).p_value} if telling else None
-    )
-    interval = found.interval
-    return replace(
-        result,
-        ci_low=interval.bca_low if interval else None,
-        ci_high=interval.bca_high if interval else None,
-        details={**found.record(), "most_telling": without},
-    )
+    d = result.signed_effect_size
+    found = assess(sample, names, d, settings.resamples, settings.seed)
+    telling = found.most_telling(d)
+    # Only a p that could be significant can hang on a word or a template.
+    asked = found.most_telling_of_each_kind(d) if result.p_value <= MAY_BE_SIGNIFICANT else []
+    p_without = {each: _test(each.x, each.y, settings).p_value for each in (*asked, telling) if each}
+    ends = (found.interval.bca_low, found.interval.bca_high) if found.interval else (None, None)
+    if result.effect_size != d and found.interval:  # |d| was asked for, and d is negative
+        ends = (-found.interval.bca_high, -found.interval.bca_low)
+    return replace(result, ci_low=ends[0], ci_high=ends[1], details=found.record(telling, p_without))
+
+
+def _effect_size(x: Vector, y: Vector, settings: Settings) -> float:
+    if settings.profile:
+        from weatherglass.profiles import profile_of
+
+        return profile_of(settings.profile).effect_size(x, y)
+    return effect_size(x, y, settings.ddof)
+
+
+def _profile_note(d: float, settings: Settings) -> dict[str, Any]:
+    if not settings.profile:
+        return {}
+    return {"profile": {"name": settings.profile, "signed_effect_size": None if math.isnan(d) else d}}
 
 
 def _test(x: Vector, y: Vector, settings: Settings) -> Significance:
     from weatherglass.significance import permutation_test
 
+    if settings.profile:
+        from weatherglass.profiles import profile_of
+
+        rng = np.random.default_rng(settings.seed)
+        return profile_of(settings.profile).significance(x, y, settings.alternative, rng)
     return permutation_test(
         x,
         y,

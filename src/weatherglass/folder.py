@@ -21,6 +21,7 @@ from weatherglass.results import COLUMNS, Result
 JOURNAL = "journal.jsonl"
 TABLE = "results.tsv"
 RECORD = "run.json"
+PAGE = "report.html"
 LOCK = ".lock"
 SECONDS_BETWEEN_TABLES = 1.0
 
@@ -96,7 +97,7 @@ class RunFolder:
 
     def _sweep(self) -> None:
         """Remove half-written files that a kill left behind."""
-        for name in (TABLE, RECORD, DETAILS):
+        for name in (TABLE, RECORD, DETAILS, PAGE):
             for leftover in self.path.glob(f".{name}.*"):
                 leftover.unlink()
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weatherglass.errors import WeatherglassError
 from weatherglass.results import Result
 from weatherglass.significance.correction import CORRECTIONS, adjust
+from weatherglass.trust import POWER_EFFECTS, interval_is_too_narrow, power
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +59,47 @@ def _family(result: Result) -> str:
 
 def _judged(result: Result, p_adjusted: float, family: int, alpha: float) -> Result:
     mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
-    floor = f"with {result.num_targ1} + {result.num_targ2} elements p cannot go below {result.p_floor:.2g}"
-    warnings = result.warnings
+    warnings = (
+        *result.warnings,
+        *_floor_warnings(result, family, alpha),
+        *(_support_warnings(result, alpha) if mark else ()),
+        *_interval_warnings(result),
+    )
+    details = {**result.details, "power": power_at(result, alpha)}
+    return replace(result, p_adjusted=p_adjusted, significance=mark, warnings=warnings, details=details)
+
+
+def power_at(result: Result, alpha: float) -> dict[str, float]:
+    """The chance that a test of this size finds an effect, for each of POWER_EFFECTS that it can have at all."""
+    x, y = result.units()
+    level = alpha / 2 if result.alternative in ("two-sided", "observed") else alpha
+    chances = {d: power(x, y, d, level, result.ddof) for d in POWER_EFFECTS}
+    return {f"{d:g}": chance for d, chance in chances.items() if not math.isnan(chance)}
+
+
+def _floor_warnings(result: Result, family: int, alpha: float) -> Iterator[str]:
+    x, y = result.units()
+    floor = f"with {x} + {y} {result.permute} p cannot go below {result.p_floor:.2g}"
     if result.p_floor > alpha:
-        warnings = (*warnings, f"{floor}, so this test cannot reach {alpha:g}")
+        yield f"{floor}, so this test cannot reach {alpha:g}"
     elif result.p_floor * family > alpha:
-        warnings = (*warnings, f"{floor}, so it cannot survive a correction for {family} tests at {alpha:g}")
-    return replace(result, p_adjusted=p_adjusted, significance=mark, warnings=warnings)
+        yield f"{floor}, so it cannot survive a correction for {family} tests at {alpha:g}"
+
+
+def _support_warnings(result: Result, alpha: float) -> Iterator[str]:
+    """What a significant result rests on: a single word or template, or sentences taken for independent."""
+    for left_out in result.details.get("left_out", []):
+        p = left_out["p_value"]
+        if p is not None and p > alpha:
+            what = "" if left_out["kind"] == "word" else "the template "
+            yield f"significance hangs on {what}'{left_out['name']}': without it p is {p:.2g}"
+    if result.permute == "elements" and result.p_words is not None and result.p_words > alpha:
+        yield f"significant only if the sentences of a word count as independent; by words p is above {alpha:g}"
+
+
+def _interval_warnings(result: Result) -> Iterator[str]:
+    if result.ci_low is not None and interval_is_too_narrow(min(result.units()), result.effect_size):
+        yield (
+            "at this size and effect the interval of d holds the true effect less than 92 times in 100 "
+            "if A and B stand for more words than they list (docs/trust.md)"
+        )

@@ -93,16 +93,32 @@ class Result:
         return np.array([score.score for score in self.scores if score.role == "Y"])
 
     @property
+    def signed_effect_size(self) -> float:
+        """d with its sign, also where a profile prints |d|."""
+        signed = self.notes.get("profile", {}).get("signed_effect_size")
+        return self.effect_size if signed is None else float(signed)
+
+    @property
     def direction(self) -> str:
         """The sign of d in words."""
         x, y, a, b = self.categories
-        if math.isnan(self.effect_size):
+        d = self.signed_effect_size
+        if math.isnan(d):
             return "none: all scores are equal"
-        if self.effect_size == 0:
+        if self.measure.endswith("/eq2"):
+            return "none: eq2 is unsigned"
+        if d == 0:
             return "none"
-        if self.effect_size < 0:
+        if d < 0:
             a, b = b, a
         return f"{x} lean to {a}, {y} to {b}"
+
+    def units(self) -> tuple[int, int]:
+        """How many exchangeable units X and Y have: elements, or words."""
+        if self.permute == "elements":
+            return self.num_targ1, self.num_targ2
+        x, y = ({score.word for score in self.scores if score.role == role} for role in "XY")
+        return len(x), len(y)
 
     def columns(self) -> dict[str, str]:
         """The row of results.tsv: numbers in full, what is not known as an empty cell."""

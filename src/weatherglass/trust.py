@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Integers, Vector
+from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.association.bootstrap import Interval, Sample, confidence_interval
 from weatherglass.association.covariance import Covariance
 from weatherglass.association.effect import effect_size
@@ -19,6 +19,17 @@ from weatherglass.vector_sets import VectorSet, order_by_content
 
 NULL_DRAWS = 9_999
 NULL_LEVELS = np.linspace(0, 1, 201)
+NOISE_DRAWS = 200
+LEAST_COVERAGE = 92.0
+COVERAGE = {
+    8: (96.0, 96.0, 94.0, 79.0),
+    16: (96.0, 94.2, 92.3, 87.5),
+    25: (93.2, 93.3, 92.3, 86.8),
+    64: (94.7, 95.3, 93.0, 91.0),
+}
+"""Per cent of BCa intervals that hold the true effect, by units in a set, at the effects COVERAGE_EFFECTS; the lower
+of the columns "A, B fixed" and "A, B random" of `python -m benchmarks.trust coverage`."""
+COVERAGE_EFFECTS = (0.0, 0.7, 1.4, 1.8)
 POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 """Effect sizes that the power note is given for; the first three are Cohen's small, medium and large."""
 
@@ -31,7 +42,7 @@ class Named:
     templates: tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LeftOut:
     """d without one word, or without one sentence template."""
 
@@ -46,6 +57,7 @@ class LeftOut:
     """The scores that are left, in permutation units."""
 
     def record(self) -> dict[str, Any]:
+        """Plain values."""
         d = self.effect_size
         return {
             "kind": self.kind,
@@ -63,19 +75,39 @@ class Trust:
     left_out: tuple[LeftOut, ...]
     null: tuple[float, ...]
     """Quantiles of d under exchanged labels, at NULL_LEVELS."""
+    attribute_noise: float
+    """See the function of this name."""
 
     def most_telling(self, d: float) -> LeftOut | None:
         """The word or template without which the effect is smallest, in the direction that was found."""
-        finite = [each for each in self.left_out if not math.isnan(each.effect_size)]
-        return min(finite, key=lambda each: math.copysign(1, d) * each.effect_size, default=None)
+        return _most_telling(self.left_out, d)
 
-    def record(self) -> dict[str, Any]:
-        """Plain values, for the journal and the details."""
+    def most_telling_of_each_kind(self, d: float) -> list[LeftOut]:
+        """The most telling word, and the most telling template where there are templates."""
+        found = [
+            _most_telling([each for each in self.left_out if each.kind == kind], d)
+            for kind in ("word", "template")
+        ]
+        return [each for each in found if each is not None]
+
+    def record(self, telling: LeftOut | None, p_without: Mapping[LeftOut, float]) -> dict[str, Any]:
+        """Plain values, for the journal and the details; p where it was computed."""
+
+        def with_p(each: LeftOut) -> dict[str, Any]:
+            return {**each.record(), "p_value": p_without.get(each)}
+
         return {
             "interval": asdict(self.interval) if self.interval else None,
-            "left_out": [each.record() for each in self.left_out],
+            "left_out": [with_p(each) for each in self.left_out],
+            "most_telling": with_p(telling) if telling else None,
             "null": list(self.null),
+            "attribute_noise": None if math.isnan(self.attribute_noise) else self.attribute_noise,
         }
+
+
+def _most_telling(left_out: Iterable[LeftOut], d: float) -> LeftOut | None:
+    finite = [each for each in left_out if not math.isnan(each.effect_size)]
+    return min(finite, key=lambda each: math.copysign(1, d) * each.effect_size, default=None)
 
 
 def sample_of(
@@ -117,7 +149,28 @@ def assess(sample: Sample, names: Sequence[Named], d: float, resamples: int, see
     scores = sample.scores(np.ones((n_a, 1)), np.ones((n_b, 1)))[:, 0]
     interval = confidence_interval(sample, d, np.random.default_rng(seed), resamples) if resamples else None
     null = null_quantiles(scores[:n_x], scores[n_x:], sample.ddof, np.random.default_rng(seed))
-    return Trust(interval, tuple(leave_one_out(sample, names)), tuple(null))
+    noise = attribute_noise(sample, scores, np.random.default_rng(seed))
+    return Trust(interval, tuple(leave_one_out(sample, names)), tuple(null), noise)
+
+
+def attribute_noise(sample: Sample, scores: Vector, rng: np.random.Generator) -> float:
+    """The share of the variance of scores within X and Y that is owed to the choice of attributes.
+
+    Drawing A and B anew adds to each score the noise that lists of this length carry, which is in the scores once
+    already: so the growth of the variance within the sets, as a share of what it was, estimates that share.
+    """
+    n_x, _, n_a, n_b = sample.sizes()
+    a, b = (rng.multinomial(k, [1 / k] * k, size=NOISE_DRAWS).T.astype(np.float64) for k in (n_a, n_b))
+    within = _variance_within(scores[:, np.newaxis], n_x)[0]
+    if within <= 1e-24 * float(np.abs(scores).max(initial=0.0)) ** 2:
+        return math.nan
+    return float(_variance_within(sample.scores(a, b), n_x).mean() / within - 1)
+
+
+def _variance_within(scores: Matrix, n_x: int) -> Vector:
+    x, y = scores[:n_x], scores[n_x:]
+    squares: Vector = ((x - x.mean(axis=0)) ** 2).sum(axis=0) + ((y - y.mean(axis=0)) ** 2).sum(axis=0)
+    return squares
 
 
 def leave_one_out(sample: Sample, names: Sequence[Named]) -> Iterator[LeftOut]:
@@ -183,14 +236,24 @@ def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) ->
     return [float(d) for d in np.quantile(drawn, NULL_LEVELS)]
 
 
+def interval_is_too_narrow(n: int, d: float) -> bool:
+    """Whether intervals of sets of n units and effects of size d were measured to cover less than 92 %."""
+    if math.isnan(d):
+        return False
+    by_size = [float(np.interp(abs(d), COVERAGE_EFFECTS, row)) for row in COVERAGE.values()]
+    coverage = np.interp(math.log(n), [math.log(size) for size in COVERAGE], by_size)
+    return bool(coverage < LEAST_COVERAGE)
+
+
 def power(n_x: int, n_y: int, d: float, alpha: float, ddof: int = 1) -> float:
     """The chance that a one-sided test at `alpha` finds an effect of size d in normal scores.
+
+    Two-sided tests halve alpha: what is found on the wrong side does not count.
 
     The t-test stands in for the permutation test, which it approaches. d divides by the sd of all scores, which
     the effect itself widens: with shift δ in sds within a set, d² = δ² / ((n - 2 + δ²·n_x·n_y/n) / (n - ddof)).
     """
-    from scipy.stats import nct
-    from scipy.stats import t as student
+    from scipy.special import nctdtr, stdtrit
 
     n = n_x + n_y
     share = n_x * n_y / n
@@ -198,4 +261,4 @@ def power(n_x: int, n_y: int, d: float, alpha: float, ddof: int = 1) -> float:
     if n <= 2 or room <= 0:
         return math.nan
     shift = math.sqrt(d * d * (n - 2) / room)
-    return float(nct.sf(student.isf(alpha, n - 2), n - 2, shift * math.sqrt(share)))
+    return float(1 - nctdtr(n - 2, shift * math.sqrt(share), stdtrit(n - 2, 1 - alpha)))

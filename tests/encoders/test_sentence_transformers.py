@@ -17,7 +17,7 @@ from weatherglass.catalogue import load_tests
 from weatherglass.encoders.sentence_transformers import SentenceTransformerEncoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers import TransformerEncoder
-from weatherglass.errors import SpecError, UnsafeFileError, WeatherglassError
+from weatherglass.errors import EncoderError, SpecError, UnsafeFileError, WeatherglassError
 
 pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
 
@@ -169,3 +169,10 @@ def test_a_name_without_owner_is_one_of_sentence_transformers_own(
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(WeatherglassError, match="'sentence-transformers/no-such-model' is not in the local"):
         encoder(Path("no-such-model"))
+
+
+def test_a_list_of_modules_that_is_none_is_told(tiny_model: TinyModel, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
+    (folder / "modules.json").write_text('{"0": "Transformer"}')
+    with pytest.raises(EncoderError, match=r"modules\.json: should be a list of modules"):
+        encoder(folder)

@@ -258,6 +258,26 @@ def test_weights_that_the_file_lacks_are_never_made_up(tiny_model: TinyModel, tm
         encoder(folder).encode(TEXTS)
 
 
+@pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_a_damaged_file_is_one_line_with_the_models_name(
+    tiny_model: TinyModel, tmp_path: Path, file: str
+) -> None:
+    folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
+    content = (folder / file).read_bytes()
+    (folder / file).write_bytes(content[: len(content) // 2])
+    with pytest.raises(EncoderError, match=r"^[^\n]*$") as caught:
+        encoder(folder).encode(TEXTS)
+    assert str(folder) in str(caught.value)
+
+
+def test_a_tokenizer_of_another_model_is_told(tiny_model: TinyModel, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tiny_model("roberta") / file, folder / file)
+    with pytest.raises(EncoderError, match="do the two belong together"):
+        encoder(folder).encode(["漢字"])  # bytes whose numbers are above the 120 that this model knows
+
+
 class TellTale:
     """Unpickled with an ordinary unpickler, it creates a file."""
 

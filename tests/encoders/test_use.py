@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from weatherglass.audit import run
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import MissingExtraError, SpecError
@@ -44,6 +45,12 @@ def test_a_text_does_not_depend_on_its_neighbours(packaged: Encoder) -> None:
     together = packaged.encode(texts)
     for text, vector in zip(texts, together, strict=True):
         np.testing.assert_allclose(packaged.encode([text])[0], vector, atol=1e-6)
+
+
+def test_the_record_says_that_these_are_not_the_papers_weights(packaged: Encoder) -> None:
+    finished = run(packaged, tests="weat6", significance="exact")
+    assert finished.results[0].model == "use"
+    assert "multilingual" in finished.record["models"][0]["notes"][0]
 
 
 def test_a_blank_text_is_a_row_of_nan(packaged: Encoder) -> None:

@@ -74,7 +74,7 @@ def test_the_notes_tell_of_lower_case_and_of_duplicates(encoder: VectorEncoder) 
 
 @pytest.mark.parametrize(
     ("tokens", "text", "vector"),
-    [("treebank", "Amy.", [3, 4]), ("whitespace", "Amy .", [3, 4]), ("none", "New_York", [7, 8])],
+    [("words", "Amy.", [3, 4]), ("whitespace", "Amy .", [3, 4]), ("none", "New_York", [7, 8])],
 )
 def test_the_tokeniser_is_an_option(path: Path, tokens: str, text: str, vector: list[float]) -> None:
     encoder = load_encoder(f"{path}?tokens={tokens}")
@@ -142,8 +142,8 @@ def test_the_identity_includes_the_numbers_in_a_file_beside(tmp_path: Path) -> N
 def test_mistakes_are_found_before_anything_is_read(path: Path, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="name a file of vectors"):
         load_encoder("vectors:")
-    with pytest.raises(SpecError, match=r"tokens=treebanks is none of .*did you mean 'treebank'"):
-        load_encoder(f"vectors:{path}?tokens=treebanks")
+    with pytest.raises(SpecError, match=r"tokens=word is none of .*did you mean 'words'"):
+        load_encoder(f"vectors:{path}?tokens=word")
     with pytest.raises(SpecError, match="unknown option 'pooling'"):
         load_encoder(f"vectors:{path}?pooling=max")
     with pytest.raises(VectorFileError, match="No such file"):

@@ -136,7 +136,9 @@ def test_every_condition_has_its_figures(undisturbed: tuple[Path, Conducted]) ->
     names = {path.stem for path in (undisturbed[0] / "figures").glob("*.svg")}
     kinds = ["test-retest", "inter-rater", "consistency", "test-retest-pairs", "inter-rater-pairs"]
     kinds += ["seed-batches", "seed-numbers"]
-    assert names == {f"{kind}-gender-{algorithm}" for kind in kinds for algorithm in ("sgns", "glove")}
+    assert names == {f"{kind}-gender-{algorithm}" for kind in kinds for algorithm in ("sgns", "glove")} | {
+        "regression-gender"
+    }
 
 
 def test_a_killed_study_goes_on_and_ends_with_the_same_tables(

@@ -109,9 +109,8 @@ def test_the_released_codes_settings_replace_those_of_the_spec(tmp_path: Path) -
 
 
 def test_bert_is_read_as_the_released_code_read_it() -> None:
-    pytest.importorskip("transformers", reason="the kind hf needs it")
     assert released_spec("bert", "hf:bert-large-cased?pooling=cls") == (
-        "hf:bert-large-cased?pooling=first&special_tokens=no&lowercase=yes"
+        "hf:bert-large-cased?pooling=first&layers=-1&special_tokens=no&lowercase=yes"
     )
 
 
@@ -208,3 +207,9 @@ def test_elmo_is_also_run_with_the_released_codes_characters(
     )
     assert row.split("\t")[8] == repr(cell.released.effect_size)
     assert (tmp_path / "released-code" / "results.tsv").is_file()
+
+
+@pytest.mark.parametrize("name", may2019.MODELS)
+def test_every_model_has_the_page_that_the_command_points_to(name: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "encoders" / f"{name}.md"
+    assert may2019.MODELS[name] in page.read_text(encoding="utf-8")

@@ -59,10 +59,13 @@ def estimate_covariance(vectors: Matrix, estimator: str = "glasso") -> Covarianc
         UnknownNameError: if there is no such estimator.
         UnitError: if the vectors are too few, too wide or too alike for it.
     """
+    from threadpoolctl import threadpool_limits
+
     distinct = np.unique(vectors, axis=0)
-    precision, chosen = ESTIMATORS.get(estimator)(distinct)
+    with threadpool_limits(1):  # The last bits would depend on how many threads there are.
+        precision, chosen = ESTIMATORS.get(estimator)(distinct)
     width = len(precision)
-    off_diagonal = np.count_nonzero(precision) - np.count_nonzero(np.diag(precision))
+    off_diagonal = int(np.count_nonzero(precision)) - int(np.count_nonzero(np.diag(precision)))
     return Covariance(
         precision=precision,
         estimator=estimator,

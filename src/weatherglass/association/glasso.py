@@ -137,7 +137,7 @@ def fit_graphical_lasso(vectors: Matrix) -> tuple[Fit, float]:
     largest = float(np.abs(S - np.diag(np.diag(S))).max())
     folds = [Fold.leaving_out(vectors, fold) for fold in range(FOLDS)]
     penalty = choose_penalty(folds, largest)
-    fit = graphical_lasso(S, penalty, start=folds[0].fits[penalty])
+    fit = graphical_lasso(S, penalty)  # From scratch: a fold of a few vectors can be a poor place to start.
     if fit.gap > GAP:
         raise UnitError(
             f"the graphical lasso of {len(vectors)} vectors came no nearer than {fit.gap:.2g} in "

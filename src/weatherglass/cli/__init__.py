@@ -8,6 +8,10 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli import models, reliability, reproduce, tests
+from weatherglass.cli.compare import compare
+from weatherglass.cli.explain import explain
+from weatherglass.cli.reliability_explain import explain as explain_study
+from weatherglass.cli.report import report
 from weatherglass.cli.run import run
 from weatherglass.errors import WeatherglassError
 
@@ -18,6 +22,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run)
+app.command()(report)
+app.command()(explain)
+app.command()(compare)
 app.add_typer(tests.app, name="tests")
 reproduce.app.command()(reliability.du2021)
 app.add_typer(reproduce.app, name="reproduce")
@@ -25,6 +32,7 @@ app.command("models")(models.models)
 app.command("try")(models.try_model)
 app.command("encode")(models.encode)
 app.add_typer(models.cache_app, name="cache")
+reliability.app.command("explain")(explain_study)
 app.add_typer(reliability.app, name="reliability")
 
 

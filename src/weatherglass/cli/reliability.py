@@ -43,7 +43,29 @@ Targets = Annotated[
 ]
 Seeds = Annotated[int | None, typer.Option(help="How many seeds, from 1.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Embeddings that are trained side by side.", min=1)]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="A Dask cluster instead: tcp://HOST:PORT or a scheduler file; its workers must see -o and the corpora.",
+        metavar="ADDRESS",
+        show_default=False,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
+
+Senses = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Word, tab, number of senses; instead of WordNet.", show_default=False),
+]
+Parts = Annotated[
+    Path | None,
+    typer.Option(
+        "--pos",
+        metavar="FILE",
+        help="Word, tab, part of speech; instead of Brill's lexicon.",
+        show_default=False,
+    ),
+]
 
 FOLDER = Path("weatherglass-study")
 
@@ -73,10 +95,21 @@ def run(
     targets: Targets = None,
     seeds: Seeds = None,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    senses: Senses = None,
+    parts: Parts = None,
     quiet: Quiet = False,
 ) -> None:
-    """Train, score, assess and report; the same command goes on where it was stopped."""
-    _conduct(_study(study, corpus, embeddings, pairs, targets, seeds), folder, jobs, quiet, train=True)
+    """Train, score, assess, explain and report; the same command goes on where it was stopped."""
+    _conduct(
+        chosen_study(study, corpus, embeddings, pairs, targets, seeds),
+        folder,
+        jobs,
+        scheduler,
+        quiet,
+        True,
+        (senses, parts),
+    )
 
 
 @app.command()
@@ -89,10 +122,21 @@ def assess(
     targets: Targets = None,
     seeds: Seeds = None,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    senses: Senses = None,
+    parts: Parts = None,
     quiet: Quiet = False,
 ) -> None:
     """Assess the embeddings that are there, and train no more."""
-    _conduct(_study(study, corpus, embeddings, pairs, targets, seeds), folder, jobs, quiet, train=False)
+    _conduct(
+        chosen_study(study, corpus, embeddings, pairs, targets, seeds),
+        folder,
+        jobs,
+        scheduler,
+        quiet,
+        False,
+        (senses, parts),
+    )
 
 
 @app.command()
@@ -102,6 +146,7 @@ def train(
     corpus: Corpora = None,
     seeds: Seeds = None,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Encode the corpora and train the embeddings, each stored as soon as it is finished."""
@@ -109,9 +154,9 @@ def train(
     from weatherglass.parallel import backend
     from weatherglass.reliability.study import study_folder, train_study
 
-    chosen = _study(study, corpus, None, None, None, seeds)
-    with _interruptible(folder), study_folder(folder), Bar(quiet) as bar:
-        groups, failures = train_study(chosen, folder, backend(jobs), bar)
+    chosen = chosen_study(study, corpus, None, None, None, seeds)
+    with interruptible(folder), study_folder(folder), Bar(quiet) as bar:
+        groups, failures = train_study(chosen, folder, backend(jobs, scheduler), bar)
     for group in groups:
         typer.echo(f"{group.corpus}, {group.algorithm}: {len(group.paths)} embeddings")
     _report_failures(failures)
@@ -126,6 +171,7 @@ def score(
     pairs: Pairs = None,
     seeds: Seeds = None,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Score every word of the embeddings that are there, by every rule and base pair."""
@@ -133,10 +179,10 @@ def score(
     from weatherglass.parallel import backend
     from weatherglass.reliability.study import brought_groups, score_study, study_folder, trained_groups
 
-    chosen = _study(study, corpus, embeddings, pairs, None, seeds)
-    with _interruptible(folder), study_folder(folder), Bar(quiet) as bar:
+    chosen = chosen_study(study, corpus, embeddings, pairs, None, seeds)
+    with interruptible(folder), study_folder(folder), Bar(quiet) as bar:
         groups = [*trained_groups(chosen, folder), *brought_groups(chosen)]
-        scored = score_study(chosen, groups, folder, backend(jobs), bar)
+        scored = score_study(chosen, groups, folder, backend(jobs, scheduler), bar)
     for group, tensor in scored:
         typer.echo(
             f"{group.corpus}, {group.algorithm}: {len(tensor.words)} words × {len(tensor.pairs)} pairs × "
@@ -144,7 +190,7 @@ def score(
         )
 
 
-def _study(
+def chosen_study(
     path: Path | None,
     corpora: list[str] | None,
     embeddings: str | None,
@@ -187,15 +233,25 @@ def _named(text: str) -> tuple[str, str]:
     return (name, source) if equals else ("", text)
 
 
-def _conduct(study: Study, folder: Path, jobs: int, quiet: bool, train: bool) -> None:
+def _conduct(
+    study: Study,
+    folder: Path,
+    jobs: int,
+    scheduler: str | None,
+    quiet: bool,
+    train: bool,
+    lexicon: tuple[Path | None, Path | None],
+) -> None:
     from weatherglass.cli.bar import Bar
+    from weatherglass.cli.reliability_explain import print_explanations
     from weatherglass.parallel import backend
     from weatherglass.reliability.conduct import conduct
 
-    with _interruptible(folder), Bar(quiet) as bar:
-        conducted = conduct(study, folder, backend(jobs), bar, train)
+    with interruptible(folder), Bar(quiet) as bar:
+        conducted = conduct(study, folder, backend(jobs, scheduler), bar, train, *lexicon)
     if not quiet:
         print_claims(conducted.tables)
+        print_explanations(conducted.explanations)
     typer.echo(f"page: {conducted.page}")
     _report_failures(conducted.failures)
 
@@ -223,7 +279,7 @@ def _report_failures(failures: Sequence[str]) -> None:
 
 
 @contextmanager
-def _interruptible(folder: Path) -> Iterator[None]:
+def interruptible(folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
@@ -239,6 +295,7 @@ def du2021(
     share: Annotated[float, typer.Option(help="Of the lines of each corpus, evenly spread.")] = 1.0,
     dimensions: Annotated[int, typer.Option(help="The paper has 300.", min=2)] = 300,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
@@ -249,8 +306,8 @@ def du2021(
     from weatherglass.reproduce.du2021 import correlations, study, verdicts
 
     named = {name or Path(source).name.split(".")[0]: Path(source) for name, source in map(_named, corpus)}
-    with _interruptible(folder), Bar(quiet) as bar:
-        conducted = conduct(study(named, seeds, share, dimensions), folder, backend(jobs), bar)
+    with interruptible(folder), Bar(quiet) as bar:
+        conducted = conduct(study(named, seeds, share, dimensions), folder, backend(jobs, scheduler), bar)
     if not quiet:
         print_claims(conducted.tables)
         table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")

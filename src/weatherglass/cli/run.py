@@ -64,21 +64,54 @@ def run(
         str | None,
         typer.Option(help="For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"),
     ] = None,
+    ci: Annotated[
+        str, typer.Option(help="Intervals and leave-one-out for: mean (the statistic), all, none.")
+    ] = "mean",
+    resamples: Annotated[int, typer.Option(help="Of the bootstrap.", min=100)] = 2000,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            help="d and p as others have them: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly."
+        ),
+    ] = None,
+    fail_if: Annotated[
+        list[str],
+        typer.Option(
+            help="Exit with 1 if this holds for a result: 'abs(effect_size) > 0.8 and p_adjusted < 0.01'; repeat.",
+            metavar="CONDITION",
+        ),
+    ] = [],  # noqa: B006
+    gate: Annotated[
+        Path | None, typer.Option(help="A TOML file of such conditions for groups of tests.", metavar="FILE")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE")
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="A Dask cluster: tcp://HOST:PORT or a scheduler file.", metavar="ADDRESS"),
+    ] = None,
+    shared_dir: Annotated[
+        Path | None, typer.Option(help="A folder that all its machines see.", metavar="DIR")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print results for machines.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
 ) -> None:
     """Put models through association tests: effect sizes, p-values, correction, a table and a record.
 
     Without arguments: the embedded model and all 46 published tests. Running the same command again does only what
-    is missing. Exit code 0: done; 2: a mistake in the command or its files; 3: some tests could not be run.
+    is missing. Exit code 0: done; 1: the gate failed; 2: a mistake in the command or its files; 3: some tests could
+    not be run.
     """
     from weatherglass.audit import run as audit
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
+    from weatherglass.gate import gate_of
     from weatherglass.registry import one_of
     from weatherglass.significance.base import ALTERNATIVES
 
+    rules = gate_of(fail_if, gate)
     try:
         with Bar(quiet or as_json) as bar:
             finished = audit(
@@ -94,10 +127,15 @@ def run(
                 budget=parse_budget(budget),
                 covariance=covariance,
                 synonyms=synonyms,
+                ci=ci,
+                resamples=resamples,
+                profile=profile,
                 alpha=alpha,
                 correction=correction,
                 family=family,
                 jobs=jobs,
+                scheduler=scheduler,
+                shared_dir=shared_dir,
                 folder=folder,
                 progress=bar,
             )
@@ -105,11 +143,21 @@ def run(
         raise InterruptedRunError(
             f"stopped; what was finished is in {folder}, and the same command goes on from there"
         ) from None
+    breaches = rules.judge(finished.results) if rules else []
     if as_json:
         results = [result.to_json() for result in finished.results]
-        typer.echo(json.dumps({**finished.record, "results": results}, ensure_ascii=False))
+        verdict = {"gate": [str(breach) for breach in breaches]} if rules else {}
+        typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
     elif not quiet:
         show(finished, folder)
+    for breach in breaches:
+        typer.echo(f"gate: {breach}", err=True)
+    if junit:
+        from weatherglass.junit import write_junit
+
+        write_junit(junit, finished, breaches)
+    if breaches:
+        raise typer.Exit(1)
     if finished.failures:
         raise typer.Exit(3)
 
@@ -122,7 +170,7 @@ def show(finished: Run, folder: Path) -> None:
     console = screen()
     for table in results_tables(finished):
         console.print(table)
-    for line in [*caption(finished), f"Results and record: {folder}"]:
+    for line in [*caption(finished), f"Results, record and page (report.html): {folder}"]:
         console.print(line, soft_wrap=True)
     notices = [f"warning: {warning}" for warning in finished.warnings]
     notices += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]

@@ -9,11 +9,21 @@ import numpy as np
 from weatherglass.arrays import Integers
 
 
-def by_length(lengths: Sequence[int], batch_size: int) -> Iterator[Integers]:
-    """Positions of the texts of each batch, the longest texts first: what does not fit in memory fails at once."""
+def by_length(lengths: Sequence[int], most_texts: int, most_tokens: int) -> Iterator[Integers]:
+    """Positions of the texts of each batch, the longest texts first: what does not fit in memory fails at once.
+
+    Args:
+        lengths: tokens of each text.
+        most_texts: in one batch.
+        most_tokens: in one batch, padding included; a text that is longer has a batch of its own.
+    """
     order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
+    start = 0
+    while start < len(order):
+        width = max(1, lengths[order[start]])
+        count = max(1, min(most_texts, most_tokens // width))
+        yield order[start : start + count]
+        start += count
 
 
 def by_equal_length(lengths: Sequence[int], batch_size: int) -> Iterator[Integers]:

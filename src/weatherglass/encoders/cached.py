@@ -53,15 +53,25 @@ class CachedEncoder:
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         distinct = list(dict.fromkeys(texts))
-        known = self.cache.get(self._identity, distinct)
+        known = self.known(distinct)
         missing = [text for text in distinct if text not in known]
         for start in range(0, len(missing), KEPT_EVERY):
             some = missing[start : start + KEPT_EVERY]
-            rows = zip(some, self.inner.encode(some), self.inner.coverage(some), strict=True)
-            fresh = {text: Encoding(vector, coverage) for text, vector, coverage in rows}
-            self.cache.put(self._identity, self.name, fresh)
-            known |= fresh
+            known |= self.keep(some, self.inner.encode(some), self.inner.coverage(some))
         return self._stacked([known[text].vector for text in texts])
+
+    def known(self, texts: Sequence[str]) -> dict[str, Encoding]:
+        """What is at hand, without the model."""
+        return self.cache.get(self._identity, texts)
+
+    def keep(
+        self, texts: Sequence[str], vectors: AnyMatrix, coverage: Sequence[Coverage]
+    ) -> dict[str, Encoding]:
+        """Write down what the model made of some texts, wherever that was."""
+        rows = zip(texts, vectors, coverage, strict=True)
+        fresh = {text: Encoding(vector, covered) for text, vector, covered in rows}
+        self.cache.put(self._identity, self.name, fresh)
+        return fresh
 
     def _stacked(self, rows: Sequence[AnyMatrix]) -> AnyMatrix:
         if not rows:
@@ -78,7 +88,7 @@ class CachedEncoder:
         return np.stack([row if len(row) == width else unread for row in rows])
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        known = self.cache.get(self._identity, list(dict.fromkeys(texts)))
+        known = self.known(list(dict.fromkeys(texts)))
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         fresh = dict(zip(missing, self.inner.coverage(missing), strict=True)) if missing else {}
         return [known[text].coverage if text in known else fresh[text] for text in texts]

@@ -49,11 +49,15 @@ class ModelFiles:
         except (OSError, ValueError) as error:
             raise EncoderError(f"{path}: not readable as JSON ({error})") from None
 
+    def table(self, name: str) -> dict[str, Any]:
+        """A small JSON file that should hold an object; empty where there is none."""
+        content = self.json(name)
+        return content if isinstance(content, dict) else {}
+
     @cached_property
     def config(self) -> dict[str, Any]:
         """config.json, in which transformers keeps what a model is."""
-        config = self.json("config.json")
-        return config if isinstance(config, dict) else {}
+        return self.table("config.json")
 
     def load(self, loader: Callable[..., T], **options: Any) -> T:
         """`loader(target, …)`, from the local files first and only then from the hub."""

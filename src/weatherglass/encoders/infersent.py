@@ -22,8 +22,8 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.batches import by_equal_length
 from weatherglass.encoders.recurrent import Array, BidirectionalNetwork, lstm
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.tokenise import TOKENISERS
 from weatherglass.encoders.word_lookup import WordLookup
-from weatherglass.encoders.words import SPLITTERS
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.fingerprint import file_hash
 from weatherglass.torch_file import read_torch, state_dict
@@ -42,13 +42,14 @@ PICKLED_MODEL: Final = (
 """Classes of the models that were published as whole pickled objects; only their weights are taken."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class InferSentEncoder:
     """Texts as the maximum over time of a BiLSTM's states."""
 
     costly: ClassVar[bool] = True
 
     spec: Spec
+    checkpoint: Path
     version: int
     tokens: str
     words: WordLookup
@@ -61,13 +62,14 @@ class InferSentEncoder:
         glove, fasttext = options.text("glove", ""), options.text("fasttext", "")
         tokens = options.choice("tokens", ("words", "whitespace"), "words")
         options.done()
-        if not Path(spec.target).is_file():
+        checkpoint = Path(spec.target).expanduser()
+        if not checkpoint.is_file():
             raise SpecError(f"'{spec}': no file '{spec.target}'; infersent: takes the checkpoint")
         if bool(glove) == bool(fasttext):
             raise SpecError(
                 f"'{spec}': InferSent needs word vectors: glove=PATH for version 1 or fasttext=PATH for version 2"
             )
-        return cls(spec, 1 if glove else 2, tokens, WordLookup.at(glove or fasttext, spec))
+        return cls(spec, checkpoint, 1 if glove else 2, tokens, WordLookup.at(glove or fasttext, spec))
 
     @property
     def name(self) -> str:
@@ -78,7 +80,7 @@ class InferSentEncoder:
         return {"version": str(self.version), "tokens": self.tokens, "pooling": "max"}
 
     def identity(self) -> str:
-        files = [file_hash(Path(self.spec.target)), file_hash(self.words.path)]
+        files = [file_hash(self.checkpoint), file_hash(self.words.path)]
         return hashlib.sha256(json.dumps(["infersent", files, dict(self.options)]).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
@@ -106,7 +108,7 @@ class InferSentEncoder:
         ]
 
     def _split(self, text: str) -> list[str]:
-        words = SPLITTERS[self.tokens](text)
+        words = TOKENISERS[self.tokens](text)
         return moses_negation(words) if self.version == 2 and self.tokens == "words" else words
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
@@ -121,10 +123,9 @@ class InferSentEncoder:
 
     def _load(self) -> BidirectionalNetwork:
         if self._network is None:
-            weights: dict[str, Array] = state_dict(
-                read_torch(Path(self.spec.target), PICKLED_MODEL), self.spec.target
-            )
-            network = BidirectionalNetwork.from_state_dict(lstm, weights, "enc_lstm.", self.spec.target)
+            source = str(self.checkpoint)
+            weights: dict[str, Array] = state_dict(read_torch(self.checkpoint, PICKLED_MODEL), source)
+            network = BidirectionalNetwork.from_state_dict(lstm, weights, "enc_lstm.", source)
             self.words.ask(set(BOUNDARIES[self.version]))
             if self.words.width != network.width:
                 raise EncoderError(

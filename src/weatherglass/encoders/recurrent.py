@@ -44,11 +44,11 @@ def lstm(inputs: Array, weights: Direction) -> Array:
     from scipy.special import expit
 
     hidden = weights.hidden
-    from_input = inputs @ weights.input_weight.T + (weights.input_bias + weights.hidden_bias)
+    from_input = _from_input(inputs, weights) + weights.hidden_bias
     state = memory = np.zeros((len(inputs), hidden), dtype=np.float32)
     states = np.empty((*inputs.shape[:2], hidden), dtype=np.float32)
     for step in range(inputs.shape[1]):
-        gates = from_input[:, step] + state @ weights.hidden_weight.T
+        gates = from_input[step] + state @ weights.hidden_weight.T
         write, forget, candidate, read = np.split(gates, 4, axis=1)
         memory = expit(forget) * memory + expit(write) * np.tanh(candidate)
         state = expit(read) * np.tanh(memory)
@@ -64,11 +64,11 @@ def gru(inputs: Array, weights: Direction) -> Array:
     from scipy.special import expit
 
     hidden = weights.hidden
-    from_input = inputs @ weights.input_weight.T + weights.input_bias
+    from_input = _from_input(inputs, weights)
     state = np.zeros((len(inputs), hidden), dtype=np.float32)
     states = np.empty((*inputs.shape[:2], hidden), dtype=np.float32)
     for step in range(inputs.shape[1]):
-        reset_in, update_in, candidate_in = np.split(from_input[:, step], 3, axis=1)
+        reset_in, update_in, candidate_in = np.split(from_input[step], 3, axis=1)
         from_state = state @ weights.hidden_weight.T + weights.hidden_bias
         reset_state, update_state, candidate_state = np.split(from_state, 3, axis=1)
         update = expit(update_in + update_state)
@@ -76,6 +76,13 @@ def gru(inputs: Array, weights: Direction) -> Array:
         state = (1 - update) * candidate + update * state
         states[:, step] = state
     return states
+
+
+def _from_input(inputs: Array, weights: Direction) -> Array:
+    """What the inputs add to the gates (time, batch, gates · hidden), all steps in one matrix product."""
+    batch, time, width = inputs.shape
+    flat = inputs.transpose(1, 0, 2).reshape(time * batch, width)
+    return (flat @ weights.input_weight.T + weights.input_bias).reshape(time, batch, -1)
 
 
 GATES: dict[Cell, int] = {lstm: 4, gru: 3}

@@ -19,7 +19,7 @@ from weatherglass.encoders.kinds import require
 from weatherglass.encoders.pooling import unit_length
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.torch_model import DEVICES, pick_device, plain_errors, quiet
-from weatherglass.errors import UnsafeFileError
+from weatherglass.errors import EncoderError, UnsafeFileError
 
 OWN_MODULES = "sentence_transformers."
 HUB_OWNER = "sentence-transformers/"
@@ -52,7 +52,7 @@ class SentenceTransformerEncoder:
             "device": options.choice("device", DEVICES, "auto"),
             "trust_remote_code": _yes_no(options.flag("trust_remote_code", False)),
         }
-        batch_size = options.integer("batch_size", 64)
+        batch_size = options.integer("batch_size", 32)
         options.done()
         if choices["trust_remote_code"] == "no":
             _check_modules(spec, files)
@@ -128,12 +128,17 @@ def _yes_no(flag: bool) -> str:
 
 def _modules(files: ModelFiles) -> list[dict[str, Any]]:
     """What the model says it is made of; without modules.json, a transformer with mean pooling."""
-    return list(files.json("modules.json") or [{"type": "Transformer"}, {"type": "Pooling"}])
+    said = files.json("modules.json")
+    if said is None:
+        return [{"type": f"{OWN_MODULES}Transformer"}, {"type": f"{OWN_MODULES}Pooling"}]
+    if not isinstance(said, list) or not all(isinstance(module, dict) for module in said):
+        raise EncoderError(f"{files.folder / 'modules.json'}: should be a list of modules")
+    return said
 
 
 def _check_modules(spec: Spec, files: ModelFiles) -> None:
     """Refuse modules from elsewhere: naming one in modules.json is enough to have its code imported."""
-    for module in files.json("modules.json") or []:
+    for module in _modules(files):
         kind = str(module.get("type", ""))
         if not kind.startswith(OWN_MODULES):
             raise UnsafeFileError(

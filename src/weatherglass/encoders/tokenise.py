@@ -96,5 +96,10 @@ def none(text: str) -> list[str]:
     return [text] if text.strip() else []
 
 
-TOKENISERS: dict[str, Tokeniser] = {"treebank": treebank, "whitespace": whitespace, "none": none}
-"""By the name that a spec uses."""
+TOKENISERS: dict[str, Tokeniser] = {
+    "words": treebank,
+    "whitespace": whitespace,
+    "characters": list,
+    "none": none,
+}
+"""By the name that a spec uses; characters takes every one, blanks included, as a token of its own."""

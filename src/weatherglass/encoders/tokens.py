@@ -52,9 +52,9 @@ def longest_text(config: dict[str, Any]) -> int | None:
 def has_cls_token(files: ModelFiles) -> bool:
     """Whether the model's tokenizer marks texts with a classification token, told from its small files alone."""
     for name in ("tokenizer_config.json", "special_tokens_map.json"):
-        if (files.json(name) or {}).get("cls_token"):
+        if files.table(name).get("cls_token"):
             return True
-    post_processor = (files.json("tokenizer.json") or {}).get("post_processor") or {}
+    post_processor = files.table("tokenizer.json").get("post_processor") or {}
     if "cls" in post_processor or "[CLS]" in (post_processor.get("special_tokens") or {}):
         return True
     return (files.folder / "vocab.txt").is_file() or "bert" in str(files.config.get("model_type", ""))

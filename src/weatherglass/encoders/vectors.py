@@ -35,7 +35,7 @@ class VectorEncoder:
 
     costly: ClassVar[bool] = False
 
-    def __init__(self, path: Path, tokens: str = "treebank", case: str = "exact-then-lower") -> None:
+    def __init__(self, path: Path, tokens: str = "words", case: str = "exact-then-lower") -> None:
         check_file(path)
         self.path = path
         self.name = str(Spec("vectors", str(path)))
@@ -50,7 +50,7 @@ class VectorEncoder:
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`vectors:PATH?tokens=treebank|whitespace|none&case=exact-then-lower|exact|lower`.
+        """`vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower`.
 
         Raises:
             SpecError: if no file is named or an option is wrong.
@@ -59,7 +59,7 @@ class VectorEncoder:
         if not spec.target:
             raise SpecError(f"'{spec}': name a file of vectors, as in vectors:glove.840B.300d.txt")
         options = spec.reader()
-        tokens = options.choice("tokens", tuple(TOKENISERS), "treebank")
+        tokens = options.choice("tokens", ("words", "whitespace", "none"), "words")
         case = options.choice("case", CASES, "exact-then-lower")
         options.done()
         encoder = cls(Path(spec.target).expanduser(), tokens, case)

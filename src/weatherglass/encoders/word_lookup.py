@@ -28,9 +28,10 @@ class WordLookup:
     @classmethod
     def at(cls, path: str, spec: Spec) -> Self:
         """The vectors in `path`, which an option of `spec` names."""
-        if not Path(path).is_file():
+        file = Path(path).expanduser()
+        if not file.is_file():
             raise SpecError(f"'{spec}': no file '{path}'")
-        return cls(Path(path))
+        return cls(file)
 
     def ask(self, words: Collection[str]) -> None:
         """Look the words up that were not looked for before: one pass over the file, or none."""

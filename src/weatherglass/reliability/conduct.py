@@ -24,6 +24,9 @@ from weatherglass.reliability.study_file import Study
 if TYPE_CHECKING:
     import polars as pl
 
+    from weatherglass.reliability.explain import Explanation
+    from weatherglass.reliability.scores import ScoreTensor
+
 TABLES, FIGURES, PAGE = "tables", "figures", "study.html"
 
 
@@ -33,6 +36,8 @@ class Conducted:
 
     tables: Mapping[str, pl.DataFrame]
     page: Path
+    explanations: Mapping[str, Explanation]
+    """Set of base pairs -> which words are measured reliably."""
     failures: Sequence[str]
     """One line for each embedding that could not be trained."""
 
@@ -43,35 +48,52 @@ def conduct(
     backend: Backend | None = None,
     progress: Progress | None = None,
     train: bool = True,
+    senses: Path | None = None,
+    parts: Path | None = None,
 ) -> Conducted:
-    """Train, score, assess and report; what is there already is not done again.
+    """Train, score, assess, explain and report; what is there already is not done again.
 
     Args:
         train: False to assess the embeddings that are there and train no more.
+        senses: a file of words and their numbers of senses, instead of WordNet.
+        parts: a file of words and their parts of speech, instead of Brill's lexicon.
     """
     with study_folder(folder):
         if train:
             groups, failures = train_study(study, folder, backend, progress)
         else:
             groups, failures = [*trained_groups(study, folder), *brought_groups(study)], []
-        return Conducted(*_report(study, groups, folder, backend, progress or Silent()), failures)
+        progress = progress or Silent()
+        scored = score_study(study, groups, folder, backend, progress)
+        return Conducted(*_report(study, groups, scored, folder, (senses, parts), progress), failures)
 
 
 def _report(
-    study: Study, groups: Sequence[Group], folder: Path, backend: Backend | None, progress: Progress
-) -> tuple[Mapping[str, pl.DataFrame], Path]:
+    study: Study,
+    groups: Sequence[Group],
+    scored: Sequence[tuple[Group, ScoreTensor]],
+    folder: Path,
+    lexicon: tuple[Path | None, Path | None],
+    progress: Progress,
+) -> tuple[Mapping[str, pl.DataFrame], Path, Mapping[str, Explanation]]:
     from weatherglass.reliability.assess_study import assess_study
+    from weatherglass.reliability.explain_plot import coefficient_drawing
+    from weatherglass.reliability.explain_study import explain_study
     from weatherglass.reliability.figures import drawings, save_drawing
     from weatherglass.reliability.page import write_page
     from weatherglass.reliability.tables import write_tables
 
-    tables = assess_study(study, score_study(study, groups, folder, backend, progress), progress)
+    tables = assess_study(study, scored, progress)
     write_tables(folder / TABLES, tables)
+    explanations = explain_study(groups, tables, folder, *lexicon, progress)
     progress.stage("drawing", 1)
-    figures = [(drawing, save_drawing(drawing, folder / FIGURES)) for drawing in drawings(tables)]
-    write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder))
+    explained = [coefficient_drawing(found, pairs) for pairs, found in explanations.items() if found.parts]
+    figures = [
+        (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*explained, *drawings(tables))
+    ]
+    write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder), explanations)
     progress.advance()
-    return tables, folder / PAGE
+    return tables, folder / PAGE, explanations
 
 
 def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tuple[str, str]]:

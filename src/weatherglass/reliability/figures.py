@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import matplotlib as mpl
 import polars as pl
 
 from weatherglass.reliability.assess import SCALES
@@ -181,6 +182,7 @@ def save_drawing(drawing: Drawing, folder: Path) -> Path:
     for suffix, without_date in (("svg", {"Date": None}), ("png", {"Software": None})):
         path = folder / f"{drawing.name}.{suffix}"
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        drawing.figure.savefig(temporary, format=suffix, dpi=110, metadata=without_date)
+        with mpl.rc_context({"svg.hashsalt": drawing.name}):
+            drawing.figure.savefig(temporary, format=suffix, dpi=110, metadata=without_date)
         temporary.replace(path)
     return folder / f"{drawing.name}.png"

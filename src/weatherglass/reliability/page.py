@@ -12,6 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weatherglass.files import write_whole
 from weatherglass.reliability.claims import STATEMENTS
+from weatherglass.reliability.explain import Explanation
+from weatherglass.reliability.explain_tables import filled_table
 from weatherglass.reliability.plots import Drawing
 from weatherglass.reliability.seeds import in_plain_words
 from weatherglass.reliability.study_file import Study
@@ -23,6 +25,7 @@ def write_page(
     tables: Mapping[str, pl.DataFrame],
     figures: Sequence[tuple[Drawing, Path]],
     facts: Sequence[tuple[str, str]],
+    explanations: Mapping[str, Explanation],
 ) -> None:
     """Write the page; every text in it is escaped."""
     environment = Environment(
@@ -42,6 +45,7 @@ def write_page(
         pearson=_rows(tables, "pearson"),
         missing=missing_entries(tables),
         seed_lines=in_plain_words(_rows(tables, "seed_batches"), _rows(tables, "seed_numbers")),
+        explanations=[(pairs, found, *filled_table(found)) for pairs, found in explanations.items()],
         figures=[
             {"title": drawing.title, "caption": drawing.caption, "name": drawing.name, "data": _base64(file)}
             for drawing, file in figures

@@ -92,6 +92,10 @@ def lines(found: Reproduction) -> Iterator[str]:
     yield f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction in a family of {FAMILY}"
     for model in dict.fromkeys(cell.model for cell in found.comparisons):
         yield _agreement(model, [cell for cell in found.comparisons if cell.model == model])
+    for model in found.run.record.get("models", []):
+        yield from (f"note: {note}" for note in model["notes"])
+    if found.comparisons:
+        yield "The published numbers are those of the paper's weights; ours are those of the weights given here."
     yield from _shortfalls(found.run, "")
     if found.released is not None:
         yield from _shortfalls(found.released, "released code's settings: ")

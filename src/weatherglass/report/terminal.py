@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
+from weatherglass.report.measures import spreads
 from weatherglass.results import Result, Run
 
 
@@ -26,10 +27,42 @@ def caption(run: Run) -> list[str]:
     starred = sum(result.significance != "" for result in run.results)
     kept = sum(result.significance == "**" for result in run.results)
     return [
+        *_spread_lines(run.results),
         f"* p ≤ {alpha}   ** also after {correction['method']} correction, family of {sizes}",
         f"{starred} of {len(run.results)} significant, {kept} after correction. "
         "A result that is not significant does not show that a model is unbiased.",
+        *_power_note(run.results, alpha),
+        *_headline(run),
     ]
+
+
+def _spread_lines(results: list[Result]) -> Iterator[str]:
+    """With several measures: how far each finding depends on the choice."""
+    if len({result.measure for result in results}) < 2:
+        return
+    for model, options in dict.fromkeys((result.model, result.options) for result in results):
+        yield f"d over the measures, {model}:"
+        own = [result for result in results if (result.model, result.options) == (model, options)]
+        yield from (f"  {spread}" for spread in spreads(own))
+
+
+def _power_note(results: list[Result], alpha: str) -> Iterator[str]:
+    """How little a result that is not significant can say where the test is small."""
+    chances = [r.details.get("power", {}).get("0.5") for r in results if not r.significance]
+    weak = [chance for chance in chances if chance is not None and chance < 0.5]
+    if weak:
+        tests = "test that is" if len(chances) == 1 else "tests that are"
+        least, most = format_chance(min(weak)), format_chance(max(weak))
+        yield (
+            f"{len(weak)} of the {len(chances)} {tests} not significant would find an effect of 0.5 with probability "
+            f"{least if least == most else f'{least} to {most}'} only (at p ≤ {alpha}): too small to say much."
+        )
+
+
+def _headline(run: Run) -> Iterator[str]:
+    """What a profile prints of all tests together."""
+    if headline := run.record.get("headline"):
+        yield f"{headline['name']}: {headline['value']:.3f} ({headline['profile']}; whatever p)"
 
 
 def _one_model(measure: str, rows: list[Result]) -> Table:
@@ -37,6 +70,9 @@ def _one_model(measure: str, rows: list[Result]) -> Table:
     table.add_column("test", no_wrap=True)
     table.add_column("d", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
+    intervals = any(result.ci_low is not None for result in rows)
+    if intervals:
+        table.add_column("95 % of d", no_wrap=True)
     table.add_column("p", justify="right", no_wrap=True)
     by_words = any(result.p_words is not None for result in rows)
     if by_words:
@@ -50,6 +86,7 @@ def _one_model(measure: str, rows: list[Result]) -> Table:
             result.test,
             format_effect(result.effect_size),
             result.significance,
+            *([format_interval(result.ci_low, result.ci_high)] if intervals else []),
             format_p(result.p_value),
             *words,
             sizes,
@@ -80,10 +117,24 @@ def format_effect(d: float | None) -> str:
     return f"{d:5.2f}".replace("-", "−")
 
 
+def format_interval(low: float | None, high: float | None) -> str:
+    """The two ends, one under the other in a column."""
+    if low is None or high is None:
+        return "–"
+    return f"{format_effect(low)} …{format_effect(high)}"
+
+
+def format_chance(chance: float) -> str:
+    """Two decimals, and never a certainty."""
+    return "below 0.01" if chance < 0.005 else f"{min(chance, 0.99):.2f}"
+
+
 def format_p(p: float | None) -> str:
     """Two digits that count: 0.034, 2.6e-10."""
     if p is None:
         return ""
+    if p == 0:
+        return "0"
     if p >= 0.0995:
         return f"{p:.2f}"
     return f"{p:.1e}".replace("e-0", "e-") if p < 0.001 else f"{p:.2g}"

@@ -16,6 +16,7 @@ from typing import Final
 
 from weatherglass.audit import run
 from weatherglass.encoders import Spec, resolve_spec
+from weatherglass.encoders.presets import FAMILIES
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.files import write_whole
 from weatherglass.progress import Progress
@@ -31,14 +32,14 @@ MODELS: Final = {
     "gensen": "gensen:FOLDER?glove=glove.840B.300d.txt",
     "use": "use:FOLDER",
     "elmo": "elmo:FOLDER",
-    "gpt": "hf:openai-gpt?pooling=last",
-    "bert": "hf:bert-large-cased?pooling=cls",
+    "gpt": "gpt",
+    "bert": "bert-large-cased",
 }
 """The seven columns of Table 4, and the spec of each with the weights that the paper used."""
 
 RELEASED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("elmo", "elmo"): {"tokens": "characters"},
-    ("bert", "hf"): {"special_tokens": "no", "lowercase": "yes", "pooling": "first"},
+    ("bert", "hf"): dict(FAMILIES["sent-bias"].spec.options),
 }
 """By model and kind of spec: what the released code did in place of what the paper says (METHODS 6)."""
 

@@ -13,6 +13,7 @@ from weatherglass.significance.kernel import compiled
 
 CUT = 1e-18
 """A product of factors below this is left out; each factor is at most 1 in modulus."""
+_CHUNK = 64
 ROUNDING_PER_ELEMENT = 64 * 2.0**-53
 """What one more factor can add to the error of a product of factors of modulus at most 1."""
 
@@ -40,23 +41,35 @@ class Coefficients:
         self._residues = np.zeros_like(self._steps)
         self._excluded, self._included = weights.excluded[order], weights.included[order]
         self._size, self._period, self._counts = size, period, counts
-        self.values: NDArray[np.complex128] = np.empty(0, dtype=np.complex128)
+        self._table: NDArray[np.complex128] = np.zeros(1024, dtype=np.complex128)
+        self._known = 0
         self.work = 0
         """Multiplications done so far: a measure of time that does not depend on the machine."""
         self.error = ROUNDING_PER_ELEMENT * (len(order) + counts) + CUT
         """Bound of the error of every coefficient."""
 
+    @property
+    def values(self) -> NDArray[np.complex128]:
+        """The coefficients so far."""
+        return self._table[: self._known]
+
     def extend(self, terms: int, work: int) -> None:
         """Compute coefficients until there are `terms`, or until `work` multiplications have been done in all."""
-        while len(self.values) < terms and self.work < work:
-            chunk = np.zeros(min(terms - len(self.values), 64), dtype=np.complex128)
-            self.work += int(
-                _coefficients(
-                    self._steps, self._residues, self._excluded, self._included,
-                    self._size, self._period, self._counts, chunk,
-                )
-            )  # fmt: skip
-            self.values = np.append(self.values, chunk)
+        while self._known < terms and self.work < work:
+            chunk = min(terms - self._known, _CHUNK)
+            if self._known + chunk > len(self._table):
+                self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+            self.work += _coefficients(
+                self._steps,
+                self._residues,
+                self._excluded,
+                self._included,
+                self._size,
+                self._period,
+                self._counts,
+                self._table[self._known : self._known + chunk],
+            )
+            self._known += chunk
 
 
 @compiled

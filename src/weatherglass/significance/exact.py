@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from weatherglass.significance.base import Budget
 from weatherglass.significance.enumerate import count_by_enumeration
 from weatherglass.significance.lattice import count_on_the_lattice, lattice_cost
-from weatherglass.significance.meet import count_by_meeting, share_out
+from weatherglass.significance.meet import LARGEST_MEETING, count_by_meeting, share_out
 from weatherglass.significance.tail import Tail
 from weatherglass.significance.tilt import find_tilt
 
@@ -56,7 +56,7 @@ def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
     if method == "lattice":
         costs = [lattice_cost(tail) for tail in different]
         return Cost(_OVERHEAD + sum(cost[0] for cost in costs), max(cost[1] for cost in costs))
-    if tails[0].subsets >= 2**63:
+    if len(tails[0].values) > LARGEST_MEETING or tails[0].subsets >= 2**63:
         return Cost(math.inf, 0)
     halves = share_out(len(tails[0].values), budget.bytes)
     return Cost(_OVERHEAD + halves.seconds * len(different), halves.bytes)
@@ -65,7 +65,7 @@ def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
 def _enumeration_seconds(tail: Tail) -> float:
     if tail.known is not None:
         return 0.0
-    if tail.subsets * _SECONDS_A_SUBSET <= _OVERHEAD:
+    if tail.subsets <= _OVERHEAD / _SECONDS_A_SUBSET:
         return tail.subsets * _SECONDS_A_SUBSET
     log_count = find_tilt(tail if tail.beyond_the_mean else tail.rest()).log_p + math.log(tail.subsets)
     return _SECONDS_A_SUBSET * math.exp(log_count) if log_count < 100 else math.inf

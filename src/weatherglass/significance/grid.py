@@ -14,7 +14,7 @@ TIE = 1e-12
 """Scores closer than this share of the largest |s| are one score."""
 SPACING_FIT = 1e-13
 """How far, as a share of the largest |s|, scores may lie from a common spacing that is taken for theirs."""
-LEAST_SPACING = 1e-7
+LEAST_SPACING = 1e-8
 """A common spacing below this share of the largest |s| cannot be told from chance."""
 
 

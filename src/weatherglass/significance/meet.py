@@ -12,6 +12,8 @@ from weatherglass.significance.kernel import compiled
 from weatherglass.significance.tail import Tail
 
 _LARGEST_HALF = 26
+LARGEST_MEETING = 2 * _LARGEST_HALF + 20
+"""More elements are out of reach, whatever the budget."""
 _SECONDS_A_STEP = 2.5e-9
 _SECONDS_A_BYTE = 1.5e-9
 

@@ -19,8 +19,7 @@ from weatherglass.encoders.kinds import require
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import pool
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.words import SPLITTERS
-from weatherglass.errors import SpecError
+from weatherglass.encoders.tokenise import TOKENISERS
 from weatherglass.fingerprint import file_hash
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 BATCH: Final = 64
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ElmoEncoder:
     """Texts as ELMo sees them: 1024 dimensions, or three times that with layers=concat."""
 
@@ -53,11 +52,7 @@ class ElmoEncoder:
         layers = Layers.parse(options.text("layers", "sum"))
         tokens = options.choice("tokens", ("words", "whitespace", "characters"), "words")
         options.done()
-        if not Path(spec.target).is_dir():
-            raise SpecError(
-                f"'{spec}': no folder '{spec.target}'; elmo: takes the folder of options and weights"
-            )
-        options_file, weights_file = find_files(Path(spec.target))
+        options_file, weights_file = find_files(Path(spec.target).expanduser())
         network = read_options(options_file)
         layers.numbers(network.layers + 1)
         return cls(spec, options_file, weights_file, network, pooling, layers, tokens)
@@ -76,7 +71,7 @@ class ElmoEncoder:
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         model = self._load()
-        splits = [SPLITTERS[self.tokens](text) for text in texts]
+        splits = [TOKENISERS[self.tokens](text) for text in texts]
         chosen = self.layers.numbers(self.network.layers + 1)
         width = model.width * (len(chosen) if self.layers.join == "concat" else 1)
         vectors = np.full((len(texts), width), np.nan, dtype=np.float32)
@@ -92,7 +87,7 @@ class ElmoEncoder:
         longest = self.network.word_width - 2
         covered = []
         for text in texts:
-            tokens = tuple(SPLITTERS[self.tokens](text))
+            tokens = tuple(TOKENISERS[self.tokens](text))
             cut = any(len(token.encode("utf-8", "ignore")) > longest for token in tokens)
             covered.append(Coverage(tokens, note=f"a token cut to {longest} bytes" if cut else ""))
         return covered

@@ -54,17 +54,20 @@ class ElmoModel:
         states, _ = self.states_from(sentences, None)
         return states
 
-    @torch.inference_mode()
     def states_from(
         self, sentences: Sequence[Sequence[str]], before: States | None
     ) -> tuple[NDArray[np.float32], States]:
         """Like `states`, but starting where `before` left off; also returns where it ends."""
-        self._spell({word for sentence in sentences for word in sentence})
-        begin, end = self.cnn(torch.from_numpy(boundary_ids(self.options.word_width)))
-        tokens = torch.stack(
-            [torch.stack([begin, *(self._words[word] for word in sentence), end]) for sentence in sentences]
-        )
-        layers, after = self.language_model(tokens, before)
+        with torch.inference_mode():
+            self._spell({word for sentence in sentences for word in sentence})
+            begin, end = self.cnn(torch.from_numpy(boundary_ids(self.options.word_width)))
+            tokens = torch.stack(
+                [
+                    torch.stack([begin, *(self._words[word] for word in sentence), end])
+                    for sentence in sentences
+                ]
+            )
+            layers, after = self.language_model(tokens, before)
         return layers[:, :, 1:-1].numpy(), after
 
     def _spell(self, words: set[str]) -> None:

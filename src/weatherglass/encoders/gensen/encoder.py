@@ -18,8 +18,8 @@ from weatherglass.encoders.gensen.checkpoint import BEGIN, END, UNKNOWN, Checkpo
 from weatherglass.encoders.gensen.expansion import Expansion
 from weatherglass.encoders.recurrent import Array
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.tokenise import TOKENISERS
 from weatherglass.encoders.word_lookup import WordLookup
-from weatherglass.encoders.words import SPLITTERS
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.fingerprint import file_hash
 
@@ -44,7 +44,7 @@ class ExpandedModel:
         return np.asarray(self.model.embedding[rows.get(word, rows[UNKNOWN])])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class GenSenEncoder:
     """Texts as the last states of one GenSen model, or of several side by side."""
 
@@ -68,7 +68,7 @@ class GenSenEncoder:
         lowercase = options.flag("lowercase", False)
         pooling = options.choice("pooling", ("last", "max"), "last")
         options.done()
-        folder = Path(spec.target)
+        folder = Path(spec.target).expanduser()
         if not folder.is_dir():
             raise SpecError(
                 f"'{spec}': no folder '{spec.target}'; gensen: takes the folder of the checkpoints"
@@ -128,7 +128,7 @@ class GenSenEncoder:
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
         """The words of each text, after asking GloVe for those that are new and that some model lacks."""
-        splits = [SPLITTERS[self.tokens](text.lower() if self.lowercase else text) for text in texts]
+        splits = [TOKENISERS[self.tokens](text.lower() if self.lowercase else text) for text in texts]
         if self.glove is not None:
             own = [expanded.model.rows for expanded in self._models]
             words = {word for split in splits for word in split}

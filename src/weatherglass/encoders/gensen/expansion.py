@@ -24,7 +24,9 @@ class Expansion:
         """Least squares over the words that both know, one row each."""
         from_glove, to_own = glove.astype(np.float64), own.astype(np.float64)
         glove_mean, own_mean = from_glove.mean(axis=0), to_own.mean(axis=0)
-        weight = np.linalg.lstsq(from_glove - glove_mean, to_own - own_mean, rcond=None)[0]
+        centred = from_glove - glove_mean
+        # By the normal equations: 300 unknowns against tens of thousands of words, in float64, is far from trouble.
+        weight = np.linalg.lstsq(centred.T @ centred, centred.T @ (to_own - own_mean), rcond=None)[0]
         return cls(weight, own_mean - glove_mean @ weight)
 
     def __call__(self, glove: Array) -> Array:

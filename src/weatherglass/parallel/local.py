@@ -1,10 +1,11 @@
-"""Map a function over independent units: in this process or in several; one failing unit stops no other."""
+"""Units in this process, or in several on this machine."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -12,42 +13,16 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import ClassVar, Generic, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar
 
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import UnitError
-
-U = TypeVar("U")
-R = TypeVar("R")
+from weatherglass.parallel.base import ATTEMPTS, Outcome, R, U, attempt
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-ATTEMPTS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[U, R]):
-    """A unit and what became of it: a value, or the error that it raised."""
-
-    unit: U
-    value: R | None = None
-    error: Exception | None = None
-
-
-class Backend(Protocol):
-    """Where units are computed. Units are idempotent: one may be computed twice if a worker is lost."""
-
-    @property
-    def in_process(self) -> bool:
-        """Whether units see this process's objects, or copies of them."""
-        ...
-
-    def map(self, function: Callable[[U], R], units: Iterable[U]) -> Iterator[Outcome[U, R]]:
-        """Outcomes as they come, in any order."""
-        ...
-
-
-def backend(jobs: int) -> Backend:
-    """In this process for one job, else that many local processes."""
-    return InProcess() if jobs == 1 else LocalProcesses(jobs)
 
 
 class InProcess:
@@ -55,9 +30,13 @@ class InProcess:
 
     in_process = True
 
-    def map(self, function: Callable[[U], R], units: Iterable[U]) -> Iterator[Outcome[U, R]]:
+    def map(
+        self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
+    ) -> Iterator[Outcome[U, R]]:
+        """In the order given."""
+        more = () if common is None else (common,)
         for unit in units:
-            yield Outcome(unit, *_attempt(function, unit))
+            yield Outcome(unit, *attempt(function, unit, *more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +50,16 @@ class LocalProcesses:
     jobs: int
     in_process: ClassVar[bool] = False
 
-    def map(self, function: Callable[[U], R], units: Iterable[U]) -> Iterator[Outcome[U, R]]:
+    def map(
+        self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
+    ) -> Iterator[Outcome[U, R]]:
+        """As they come."""
+        with _mapped(common) as file:
+            yield from self._map(function, units, file)
+
+    def _map(
+        self, function: Callable[..., R], units: Iterable[U], file: Path | None
+    ) -> Iterator[Outcome[U, R]]:
         waiting = deque[tuple[U, int]]()
         fresh = iter(units)
         while True:
@@ -79,12 +67,12 @@ class LocalProcesses:
             try:
                 with _pool(self.jobs) as pool:
                     while True:
-                        # A short queue: units are made as they are needed, so that their arrays do not pile up.
+                        # A short queue: units are made as they are needed, so that they do not pile up.
                         room = 2 * self.jobs - len(under_way) - len(waiting)
                         waiting.extend((unit, 1) for unit in islice(fresh, max(0, room)))
                         while waiting:
-                            unit, attempt = waiting[0]
-                            under_way[pool.submit(_attempt, function, unit)] = (unit, attempt)
+                            unit, tries = waiting[0]
+                            under_way[pool.submit(_attempt_with_file, function, unit, file)] = (unit, tries)
                             waiting.popleft()
                         if not under_way:
                             return
@@ -93,20 +81,31 @@ class LocalProcesses:
                             unit, _ = under_way.pop(future)
                             yield Outcome(unit, value, error)
             except BrokenProcessPool:
-                for unit, attempt in under_way.values():
-                    if attempt < ATTEMPTS:
-                        waiting.append((unit, attempt + 1))
+                for unit, tries in under_way.values():
+                    if tries < ATTEMPTS:
+                        waiting.append((unit, tries + 1))
                     else:
                         yield Outcome(
                             unit, error=UnitError(f"its process died {ATTEMPTS} times; out of memory?")
                         )
 
 
-def _attempt(function: Callable[[U], R], unit: U) -> tuple[R | None, Exception | None]:
-    try:
-        return function(unit), None
-    except Exception as error:
-        return None, error
+@contextmanager
+def _mapped(common: AnyMatrix | None) -> Iterator[Path | None]:
+    """The common array as a file that all processes map into their memory, once for all of them."""
+    if common is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="weatherglass-") as folder:
+        file = Path(folder) / "common.npy"
+        np.save(file, common)
+        yield file
+
+
+def _attempt_with_file(
+    function: Callable[..., Any], unit: Any, file: Path | None
+) -> tuple[Any | None, Exception | None]:
+    return attempt(function, unit) if file is None else attempt(function, unit, np.load(file, mmap_mode="r"))
 
 
 @contextmanager

@@ -1,0 +1,75 @@
+"""`weatherglass reliability explain`: which words are measured reliably?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import typer
+
+from weatherglass.cli.reliability import (
+    FOLDER,
+    Corpora,
+    Embeddings,
+    Folder,
+    Parts,
+    Quiet,
+    Seeds,
+    Senses,
+    StudyFile,
+    chosen_study,
+    interruptible,
+)
+
+if TYPE_CHECKING:
+    from weatherglass.reliability.explain import Explanation
+
+
+def explain(
+    study: StudyFile = None,
+    folder: Folder = FOLDER,
+    corpus: Corpora = None,
+    embeddings: Embeddings = None,
+    seeds: Seeds = None,
+    senses: Senses = None,
+    parts: Parts = None,
+    quiet: Quiet = False,
+) -> None:
+    """Which words are measured reliably? Regress the reliability of an assessed study on word features."""
+    from weatherglass.cli.bar import Bar
+    from weatherglass.reliability.conduct import FIGURES, TABLES
+    from weatherglass.reliability.explain_plot import coefficient_drawing
+    from weatherglass.reliability.explain_study import explain_study
+    from weatherglass.reliability.figures import save_drawing
+    from weatherglass.reliability.study import brought_groups, study_folder, trained_groups
+    from weatherglass.reliability.tables import read_tables
+
+    chosen = chosen_study(study, corpus, embeddings, None, None, seeds)
+    with interruptible(folder), study_folder(folder), Bar(quiet) as bar:
+        groups = [*trained_groups(chosen, folder), *brought_groups(chosen)]
+        explanations = explain_study(groups, read_tables(folder / TABLES), folder, senses, parts, bar)
+    if not quiet:
+        print_explanations(explanations)
+    for pairs, found in explanations.items():
+        if found.parts:
+            typer.echo(f"figure: {save_drawing(coefficient_drawing(found, pairs), folder / FIGURES)}")
+    typer.echo(f"tables: {folder / TABLES}, regression and features")
+
+
+def print_explanations(explanations: Mapping[str, Explanation]) -> None:
+    """The filled table of each set of base pairs, what each factor adds, and every warning."""
+    from weatherglass.cli.console import screen
+    from weatherglass.reliability.explain_tables import terminal_tables
+
+    console, notices = screen(), screen(stderr=True)
+    for pairs, found in explanations.items():
+        console.print(f"\n{pairs}: which words are measured reliably?")
+        for table in terminal_tables(found):
+            console.print(table)
+        for part in found.parts:
+            for reason, rows in part.dropped.items():
+                notices.print(f"{pairs}, {part.reliability}: {rows} of {part.rows} rows dropped: {reason}")
+            for warning in part.warnings:
+                notices.print(f"warning: {pairs}, {part.reliability}: {warning}", soft_wrap=True)
+        for line in found.missing:
+            notices.print(f"warning: {pairs}: {line}", soft_wrap=True)

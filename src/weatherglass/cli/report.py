@@ -1,0 +1,122 @@
+"""`weatherglass report`: what runs found, as a page, tables or figures."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weatherglass.errors import OutputError, WeatherglassError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weatherglass.report.reading import RunRead
+
+
+class Format(StrEnum):
+    """What a report can be."""
+
+    html = "html"
+    md = "md"
+    latex = "latex"
+    csv = "csv"
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
+
+
+def report(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR…", help="Folders that runs left behind.", show_default=False)
+    ],
+    form: Annotated[Format, typer.Option("--format", "-f", help="What to make.")] = Format.html,
+    comparison: Annotated[
+        Path | None,
+        typer.Option(
+            help="For the page of two runs: what 'weatherglass compare DIR DIR --json' printed, in a file.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="File for html, md, latex and csv; folder for figures. Default: report.html and figures go into "
+            "the run's folder, or here for several runs; tables are printed.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Make a page, a table for a paper, or figures from one or more runs.
+
+    A report reads what runs have left behind and computes nothing. Two runs are also shown side by side.
+    """
+    from weatherglass.report.reading import labelled, read_run
+
+    runs = labelled(read_run(folder) for folder in folders)
+    home = folders[0] if len(folders) == 1 else Path()
+    try:
+        if form is Format.html:
+            _page(runs, output or home / "report.html", _comparison(comparison))
+        elif form in (Format.png, Format.svg, Format.pdf):
+            _figures(runs, output or home, form.value)
+        else:
+            _table(runs, output, form)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {error.filename or output or home}: {error.strerror or error}"
+        ) from error
+    for run in runs:
+        for notice in run.notices:
+            typer.echo(f"warning: {run.label}: {notice}", err=True)
+
+
+def _comparison(path: Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OutputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise OutputError(f"{path}: not JSON ({error})") from error
+    if not isinstance(found, dict) or "differences" not in found:
+        raise OutputError(f"{path}: not what 'weatherglass compare --json' prints")
+    return found
+
+
+def _page(runs: Sequence[RunRead], path: Path, comparison: dict[str, Any] | None) -> None:
+    from weatherglass.files import write_whole
+    from weatherglass.report.html import page
+
+    write_whole(path, page(runs, comparison))
+    typer.echo(path)
+
+
+def _figures(runs: Sequence[RunRead], folder: Path, kind: str) -> None:
+    from weatherglass.report.figures import write_figures
+
+    if folder.is_file():
+        raise WeatherglassError(f"{folder} is a file; figures are several, so -o should name a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in write_figures(runs, folder, kind):
+        typer.echo(path)
+
+
+def _table(runs: Sequence[RunRead], path: Path | None, form: Format) -> None:
+    from weatherglass.files import write_whole
+    from weatherglass.report import tables
+
+    make = {Format.md: tables.markdown, Format.latex: tables.latex, Format.csv: tables.comma_separated}[form]
+    text = make(runs)
+    if path is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(path, text)
+        typer.echo(path)

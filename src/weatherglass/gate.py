@@ -1,0 +1,160 @@
+"""Gates: conditions under which a run fails, for all results or for some tests, and the reasons why it did."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from weatherglass.errors import GateError
+from weatherglass.expression import Condition, parse
+from weatherglass.registry import did_you_mean
+from weatherglass.results import COLUMNS, Result
+
+KEYS = ("fail_if", "tests", "measures", "models", "why")
+COLUMN_KINDS: Mapping[str, str] = {
+    f.name: "number" if str(f.type).split(" ")[0] in ("float", "int") else "text"
+    for f in fields(Result)
+    if f.name in COLUMNS
+}
+"""What an expression may name, and whether it is a number or a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One condition, and the results that it is asked of."""
+
+    condition: Condition
+    tests: tuple[str, ...] = ("*",)
+    measures: tuple[str, ...] = ("*",)
+    models: tuple[str, ...] = ("*",)
+    why: str = ""
+    """The reader's own words for what a breach means."""
+
+    def covers(self, result: Result) -> bool:
+        """Whether this result is asked."""
+        return all(
+            any(fnmatchcase(name, glob) for glob in globs)
+            for name, globs in (
+                (result.test, self.tests),
+                (result.measure, self.measures),
+                (result.model, self.models),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A reason for the gate to fail."""
+
+    rule: Rule
+    result: Result | None
+    """The result that breaks the rule; None where a rule found no result at all."""
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """All rules of a run."""
+
+    rules: tuple[Rule, ...]
+
+    def judge(self, results: Sequence[Result]) -> list[Breach]:
+        """Every reason to fail, in the order of rules and results.
+
+        A rule that cannot be decided because a number is missing counts as broken, and so does a rule that no
+        result is asked of: a gate that judged nothing has not been passed.
+        """
+        breaches = []
+        for rule in self.rules:
+            asked = [result for result in results if rule.covers(result)]
+            if not asked:
+                breaches.append(Breach(rule, None, _nothing_asked(rule)))
+            breaches += [b for result in asked if (b := _breach(rule, result)) is not None]
+        return breaches
+
+
+def gate_of(fail_if: Sequence[str], file: Path | None) -> Gate | None:
+    """The gate of a command: its expressions, each for all results, and the rules of its file.
+
+    Raises:
+        GateError: for an expression or a file that cannot be understood.
+    """
+    rules = [Rule(parse(expression, COLUMN_KINDS)) for expression in fail_if]
+    rules += load_rules(file) if file else []
+    return Gate(tuple(rules)) if rules else None
+
+
+def load_rules(path: Path) -> list[Rule]:
+    """The `[[gate]]` tables of a TOML file.
+
+    Raises:
+        GateError: naming the file and the rule.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise GateError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GateError(f"{path}: not a TOML file: {error}") from None
+    tables = content.pop("gate", None)
+    if content or not isinstance(tables, list) or not tables:
+        other = f", but it has '{next(iter(content))}'" if content else ""
+        raise GateError(f"{path}: expected [[gate]] tables and nothing else{other}")
+    return [_rule(f"{path}, gate {number}", table) for number, table in enumerate(tables, start=1)]
+
+
+def _rule(place: str, table: Any) -> Rule:
+    if not isinstance(table, dict) or not isinstance(table.get("fail_if"), str):
+        raise GateError(f"{place}: expected a table with fail_if = 'condition'")
+    for key in table:
+        if key not in KEYS:
+            raise GateError(
+                f"{place}: unknown key '{key}'{did_you_mean(key, KEYS)} (known: {', '.join(KEYS)})"
+            )
+    globs = {key: _globs(place, key, table[key]) for key in ("tests", "measures", "models") if key in table}
+    why = table.get("why", "")
+    if not isinstance(why, str):
+        raise GateError(f"{place}: why should be a text")
+    try:
+        return Rule(parse(table["fail_if"], COLUMN_KINDS), why=why, **globs)
+    except GateError as error:
+        raise GateError(f"{place}: {error}") from None
+
+
+def _globs(place: str, key: str, value: Any) -> tuple[str, ...]:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not listed or not all(isinstance(each, str) for each in listed):
+        raise GateError(f"{place}: {key} should be a name, a glob or a list of them")
+    return tuple(listed)
+
+
+def _breach(rule: Rule, result: Result) -> Breach | None:
+    row = {name: getattr(result, name) for name in COLUMNS}
+    verdict = rule.condition.decide(row)
+    if verdict is False:
+        return None
+    shown = ", ".join(f"{name} = {_shown(row[name])}" for name in rule.condition.columns)
+    place = f"{result.test} on {result.model} ({result.measure})"
+    cause = "" if verdict else ", which cannot be decided: a number is missing"
+    why = f"; {rule.why}" if rule.why else ""
+    return Breach(rule, result, f"{place}: {rule.condition.source}{cause}: {shown}{why}")
+
+
+def _nothing_asked(rule: Rule) -> str:
+    asked = {"tests": rule.tests, "measures": rule.measures, "models": rule.models}
+    said = [f"{key} {', '.join(globs)}" for key, globs in asked.items() if globs != ("*",)]
+    where = f" for {' and '.join(said)}" if said else ""
+    return f"{rule.condition.source}: there is no result{where}, so nothing was judged"
+
+
+def _shown(value: object) -> str:
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else f"{value}"

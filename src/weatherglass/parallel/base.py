@@ -1,0 +1,54 @@
+"""One small interface for spreading work: independent, idempotent units in, outcomes out as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from weatherglass.arrays import AnyMatrix
+
+U = TypeVar("U")
+R = TypeVar("R")
+
+ATTEMPTS = 3
+"""How often a unit is tried when the process or machine that had it is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[U, R]):
+    """A unit and what became of it: a value, or the error that it raised."""
+
+    unit: U
+    value: R | None = None
+    error: Exception | None = None
+
+
+class Backend(Protocol):
+    """Where units are computed. Units are idempotent: one may be computed twice if a worker is lost."""
+
+    @property
+    def in_process(self) -> bool:
+        """Whether units see this process's objects, or copies of them."""
+        ...
+
+    def map(
+        self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
+    ) -> Iterator[Outcome[U, R]]:
+        """Outcomes of `function(unit)` as they come, in any order; one failing unit stops no other.
+
+        Args:
+            function: importable by name, since it may run elsewhere.
+            units: small; they are made as they are needed.
+            common: a large array that all units need; it reaches each worker once, and the function as second
+                argument.
+        """
+        ...
+
+
+def attempt(function: Callable[..., R], *arguments: Any) -> tuple[R | None, Exception | None]:
+    """The value of a call, or the error it raised."""
+    try:
+        return function(*arguments), None
+    except Exception as error:
+        return None, error

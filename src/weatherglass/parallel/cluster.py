@@ -1,0 +1,184 @@
+"""Units on a Dask cluster: any scheduler that the user's site already runs (SLURM, Kubernetes, a few machines)."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError
+from weatherglass.parallel.base import ATTEMPTS, Outcome, R, U, attempt
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+SECONDS_TO_ANSWER = 15
+"""How long a scheduler may take to answer before it is said to be absent."""
+
+QUEUE_PER_THREAD = 2
+"""Units handed out per thread of the cluster: enough that no worker waits, few enough that units do not pile up."""
+
+
+class DaskCluster:
+    """The workers of a scheduler. Each unit has one thread of BLAS and torch: the workers share the cores.
+
+    A worker that is lost is Dask's to replace: its units go to others. A unit that fails for want of disk or of a
+    network is tried elsewhere, a bounded number of times; an error of its own is reported and not tried again.
+    """
+
+    in_process: ClassVar[bool] = False
+
+    def __init__(self, scheduler: str, shared_dir: Path | None = None) -> None:
+        _require_dask()
+        self.scheduler = scheduler
+        self.shared_dir = shared_dir
+        if shared_dir is not None and not shared_dir.is_dir():
+            raise ClusterError(f"--shared-dir {shared_dir}: no such folder on this machine")
+
+    def map(
+        self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
+    ) -> Iterator[Outcome[U, R]]:
+        """As they come, from whichever worker."""
+        with self._client() as client, self._common(client, common) as handle:
+            try:
+                yield from self._map(client, function, units, handle)
+            except OSError:
+                raise self._went_away() from None
+
+    def _map(
+        self, client: Client, function: Callable[..., R], units: Iterable[U], handle: Any
+    ) -> Iterator[Outcome[U, R]]:
+        from distributed import KilledWorker, as_completed
+
+        fresh = iter(units)
+        under_way: dict[Future[Any], tuple[U, int]] = {}
+        done = as_completed(raise_errors=False, loop=client.loop)
+
+        def submit(unit: U, tries: int) -> None:
+            future = client.submit(attempt_on_worker, function, unit, handle, pure=False)
+            under_way[future] = (unit, tries)
+            done.add(future)
+
+        def fill() -> None:
+            room = max(2, QUEUE_PER_THREAD * sum(client.nthreads().values())) - len(under_way)
+            for unit in islice(fresh, max(0, room)):
+                submit(unit, 1)
+
+        fill()
+        while under_way:
+            future = next(done)
+            unit, tries = under_way.pop(future)
+            if future.status in ("cancelled", "lost") or client.status != "running":
+                raise self._went_away()
+            trouble = future.exception() if future.status == "error" else None
+            value, error = (None, trouble) if trouble is not None else future.result()
+            if isinstance(error, KilledWorker):
+                yield Outcome(
+                    unit, error=UnitError(f"every worker that tried it died ({error.last_worker.address})")
+                )
+            elif isinstance(error, OSError) and tries < ATTEMPTS:
+                submit(unit, tries + 1)
+            else:
+                yield Outcome(unit, value, error)
+            fill()
+
+    def _went_away(self) -> ClusterError:
+        return ClusterError(
+            f"the scheduler at {self.scheduler} went away; what was finished is kept, "
+            "and the same command goes on from there"
+        )
+
+    @contextmanager
+    def _client(self) -> Iterator[Client]:
+        from distributed import Client
+
+        is_file = "://" not in self.scheduler
+        if is_file and not Path(self.scheduler).is_file():
+            raise ClusterError(
+                f"--scheduler {self.scheduler}: no such file; give tcp://HOST:PORT or a scheduler file"
+            )
+        try:
+            where = {"scheduler_file": self.scheduler} if is_file else {"address": self.scheduler}
+            client = Client(**where, timeout=SECONDS_TO_ANSWER, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ClusterError(
+                f"no Dask scheduler answers at {self.scheduler} ({error}); start one with: dask scheduler"
+            ) from None
+        log = logging.getLogger("distributed")
+        before = log.level
+        log.setLevel(logging.CRITICAL)  # What goes wrong is said once, by us.
+        try:
+            yield client
+        finally:
+            with contextlib.suppress(OSError, TimeoutError):
+                client.close(timeout=2)
+            log.setLevel(before)
+
+    @contextmanager
+    def _common(self, client: Client, common: AnyMatrix | None) -> Iterator[Any]:
+        """The common array as a file in the shared folder, or sent to each worker once."""
+        if common is None:
+            yield None
+        elif self.shared_dir is None:
+            yield client.scatter(common, broadcast=True)
+        else:
+            with tempfile.TemporaryDirectory(prefix="weatherglass-", dir=self.shared_dir) as folder:
+                Path(folder).chmod(0o755)
+                file = Path(folder) / "common.npy"
+                np.save(file, common)
+                yield file
+
+
+def attempt_on_worker(
+    function: Callable[..., Any], unit: Any, common: AnyMatrix | Path | None
+) -> tuple[Any | None, Exception | None]:
+    """Compute one unit on a worker, with one thread; an error that the machine may be to blame for names it."""
+    from threadpoolctl import threadpool_limits
+
+    _one_torch_thread()
+    with threadpool_limits(1):
+        if isinstance(common, Path):
+            value, error = attempt(_with_file, function, unit, common)
+        else:
+            value, error = attempt(function, unit) if common is None else attempt(function, unit, common)
+    return value, _with_host(error)
+
+
+def _with_file(function: Callable[..., Any], unit: Any, file: Path) -> Any:
+    if not file.is_file():
+        raise ClusterError(f"cannot see {file}; --shared-dir must be the same folder on every machine")
+    return function(unit, np.load(file, mmap_mode="r"))
+
+
+def _one_torch_thread() -> None:
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(1)
+
+
+def _with_host(error: Exception | None) -> Exception | None:
+    """Where a file or a library is missing, the machine matters; where a test has no answer, it does not."""
+    host = f"worker on {socket.gethostname()}"
+    if isinstance(error, WeatherglassError) and not isinstance(error, UnitError):
+        return type(error)(f"{host}: {error}")
+    if isinstance(error, OSError):
+        return OSError(error.errno, f"{host}: {error.strerror or error}", error.filename)
+    return error
+
+
+def _require_dask() -> None:
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "--scheduler needs dask and distributed; run: pip install 'weatherglass[distributed]'"
+        ) from None

@@ -1,0 +1,195 @@
+"""Figures for print: the matrix of May et al.'s Figure 1, the forest plot of effect sizes, the map of measures."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weatherglass.report.measures import measure_map
+from weatherglass.report.numbers import effect
+from weatherglass.report.reading import RunRead
+from weatherglass.report.subjects import Layout, lay_out
+from weatherglass.report.tables import caption
+from weatherglass.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, SOFT, LINE = "#1c2023", "#595f64", "#d8d5cc"
+# Blue and orange differ for every kind of colour vision; dark and light differ in grey print; marks stand beside both.
+FILL = {
+    ("**", False): "#20598a",
+    ("*", False): "#cbdeee",
+    ("**", True): "#97470f",
+    ("*", True): "#f4dac3",
+}
+ROW = 0.17
+"""Inches to a test."""
+LONGEST = 60
+"""Letters of a name that a figure shows."""
+LETTER = 4.1
+"""Points to a letter, about."""
+NUMBERED = 12
+"""With more models than this, cells carry marks alone."""
+
+
+def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path]:
+    """Write both figures of each measure, and a map of the measures for each model, as png, svg or pdf.
+
+    Returns:
+        The files written.
+    """
+    from matplotlib import rc_context
+
+    layout = lay_out(runs)
+    note = caption(runs)
+    written = []
+    settings: Any = {
+        "pdf.fonttype": 42,
+        "svg.hashsalt": "weatherglass",
+        "font.size": 7.5,
+        "axes.linewidth": 0.6,
+    }
+    with rc_context(settings):
+        for name, figure in _figures(layout, note):
+            path = folder / f"{name}.{kind}"
+            save_figure(figure, path, kind)
+            written.append(path)
+    return written
+
+
+def _figures(layout: Layout, note: str) -> Iterator[tuple[str, Figure]]:
+    for number, measure in enumerate(layout.measures):
+        place = "" if len(layout.measures) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
+        yield f"matrix{place}", matrix(layout, number, note)
+        yield f"forest{place}", forest(layout, number, note)
+    if len(layout.measures) > 1:
+        for number, subject in enumerate(layout.subjects):
+            place = "" if len(layout.subjects) == 1 else f"-{number + 1}"
+            yield f"measures{place}", measure_map(layout.of_subject(number), _short(subject.label), note)
+
+
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure whole or not at all, the same bytes for the same figure."""
+    # The date would make two figures of the same run differ.
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    temporary = path.with_name(f".{path.name}")
+    try:
+        figure.savefig(temporary, format=kind, dpi=300, bbox_inches="tight", metadata=metadata)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def matrix(layout: Layout, measure: int, note: str) -> Figure:
+    """Tests down, models across; each cell with its mark, and with d where there is room."""
+    from matplotlib.patches import Rectangle
+
+    columns, rows = len(layout.subjects), len(layout.tests)
+    numbered = columns <= NUMBERED
+    width = 0.62 if numbered else 0.24
+    axes = _axes(columns * width, rows * ROW)
+    for (t, s), number in layout.cells(measure).items():
+        r = layout.results[number]
+        fill = FILL.get((r.significance, r.signed_effect_size < 0))
+        if fill:
+            axes.add_patch(Rectangle((s + 0.03, t + 0.05), 0.94, 0.9, color=fill, linewidth=0))
+        text = f"{effect(r.effect_size)}{r.significance}" if numbered else r.significance or "·"
+        ink = "white" if r.significance == "**" else INK
+        axes.text(s + 0.5, t + 0.52, text, ha="center", va="center", color=ink, fontsize=6.5)
+    axes.set_xlim(0, columns)
+    axes.set_ylim(rows, 0)
+    _names(axes, layout)
+    axes.set_xticks(
+        [s + 0.5 for s in range(columns)], [_short(s.label) for s in layout.subjects], rotation=90
+    )
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    _finish(axes, f"{layout.measures[measure]}. {note}")
+    return _figure(axes)
+
+
+def forest(layout: Layout, measure: int, note: str) -> Figure:
+    """d with its interval for each test, a panel for each model, all on one scale."""
+    from matplotlib.figure import Figure
+
+    rows, columns = len(layout.tests), len(layout.subjects)
+    panel = 3.2 if columns == 1 else 1.7
+    figure = Figure(figsize=(panel * columns, rows * ROW))
+    axes = figure.subplots(1, columns, sharex=True, sharey=True, squeeze=False)[0]
+    cells = layout.cells(measure)
+    for s, (one, subject) in enumerate(zip(axes, layout.subjects, strict=True)):
+        one.axvline(0, color=SOFT, linewidth=0.6)
+        for t in range(rows):
+            if (number := cells.get((t, s))) is not None:
+                _point(one, t + 0.5, layout.results[number])
+        one.set_ylim(rows, 0)
+        one.set_title(_short(subject.label, 26), fontsize=7.5, color=INK, parse_math=False)
+        one.grid(axis="x", color=LINE, linewidth=0.5)
+        one.set_axisbelow(True)
+        one.tick_params(length=0, labelcolor=INK)
+        one.spines[:].set_visible(False)
+    _names(axes[0], layout)
+    low, high = axes[0].get_xlim()
+    axes[0].set_xlim(min(low, -2.2), max(high, 2.2))
+    axes[0].set_xticks(range(-2, 3))
+    figure.subplots_adjust(wspace=0.1)
+    note = f"{layout.measures[measure]}: d with its 95 % interval; dark points **, light points *. {note}"
+    _finish(axes[0], note)
+    return figure
+
+
+def _point(axes: Axes, y: float, r: Result) -> None:
+    edge = FILL["**", r.signed_effect_size < 0] if r.significance else SOFT
+    fill = FILL.get((r.significance, r.signed_effect_size < 0), "white")
+    if r.ci_low is not None and r.ci_high is not None:
+        axes.plot([r.ci_low, r.ci_high], [y, y], color=edge, linewidth=0.9, solid_capstyle="butt")
+    axes.plot(
+        [r.effect_size], [y], "o", markersize=3.4, color=fill, markeredgecolor=edge, markeredgewidth=0.8
+    )
+
+
+def _axes(width: float, height: float) -> Axes:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(max(width, 0.5), max(height, 0.3)))
+    return figure.add_axes((0, 0, 1, 1))
+
+
+def _figure(axes: Axes) -> Figure:
+    figure: Any = axes.figure
+    return figure  # type: ignore[no-any-return]
+
+
+def _names(axes: Axes, layout: Layout) -> None:
+    axes.set_yticks([t + 0.5 for t in range(len(layout.tests))], [_short(test.name) for test in layout.tests])
+
+
+def _finish(axes: Axes, note: str) -> None:
+    """Colour the labels, take dollar signs for dollar signs, and put the note underneath, as wide as the figure."""
+    for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
+        label.set_color(INK)
+        label.set_parse_math(False)
+    figure = _figure(axes)
+    names = LETTER * max((len(label.get_text()) for label in axes.get_yticklabels()), default=0)
+    letters = max(40, int((names + 72 * figure.get_figwidth()) / LETTER))
+    axes.annotate(
+        "\n".join(textwrap.wrap(note, letters)),
+        (0, 0),
+        (-names, -20),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=6.5,
+        color=SOFT,
+        va="top",
+        parse_math=False,
+    )
+
+
+def _short(name: str, longest: int = LONGEST) -> str:
+    return name if len(name) <= longest else name[: longest - 1] + "…"

@@ -1,0 +1,102 @@
+// The drawings of one result: scores by word, the null distribution, effects with one word left out.
+
+const ROW = 18;
+
+function axisTicks(low, high, wanted = 5) {
+  const rough = (high - low) / wanted || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const ticks = [];
+  for (let n = Math.ceil(low / step); n * step <= high + step * 1e-9; n += 1) ticks.push(n * step);
+  return { ticks, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+}
+
+function linear(low, high, from, to) {
+  const span = high - low || 1;
+  return (value) => from + ((value - low) / span) * (to - from);
+}
+
+function axis(svg, x, low, high, top, bottom) {
+  const { ticks, digits } = axisTicks(low, high);
+  for (const tick of ticks) {
+    svg.append(draw("line", { class: Math.abs(tick) < 1e-12 ? "axis zero" : "axis", x1: x(tick), x2: x(tick), y1: top, y2: bottom }),
+      draw("text", { class: "soft", x: x(tick), y: bottom + 14, "text-anchor": "middle" }, effect(tick, digits)));
+  }
+}
+
+const padded = (values) => {
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const margin = (high - low) * 0.04 || 0.01;
+  return [low - margin, high + margin];
+};
+
+// Scores of one target set: a dot per word, a tick per sentence.
+function scorePlot(role, category, found, range, width, names) {
+  const words = found.words.filter((word) => word.role === role).sort((a, b) => b.score - a.score);
+  const ofWord = new Map(words.map((word) => [word.word, []]));
+  for (const element of found.elements) if (element.role === role) ofWord.get(element.word)?.push(element);
+  const bottom = words.length * ROW + 4;
+  const x = linear(...range, names, width - 14);
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, role: "img", "aria-label": `Scores of ${category}, highest first: ${words.slice(0, 60).map((w) => `${w.word} ${effect(w.score, 3)}`).join(", ")}` });
+  axis(svg, x, ...range, 0, bottom);
+  words.forEach((word, n) => {
+    const y = n * ROW + ROW / 2 + 2;
+    const elements = ofWord.get(word.word);
+    const row = draw("g", { class: "row" }, draw("title", {}, `${word.word}: s = ${effect(word.score, 4)}${word.count > 1 ? `, mean of ${word.count} sentences` : ""}`),
+      draw("rect", { x: 0, y: y - ROW / 2, width, height: ROW }),
+      draw("text", { x: names - 8, y: y + 4, "text-anchor": "end" }, shorten(word.word, 20)));
+    if (word.count > 1) for (const element of elements) row.append(draw("line", { class: `tick ${role.toLowerCase()}`, x1: x(element.score), x2: x(element.score), y1: y - 5, y2: y + 5 }));
+    row.append(draw("circle", { class: role.toLowerCase(), cx: x(word.score), cy: y, r: 3.6 }));
+    svg.append(row);
+  });
+  return make("figure", {}, make("figcaption", { dir: "auto" }, make("b", { class: role.toLowerCase() }, `${role}: ${category}`), ` · ${words.length} word${words.length === 1 ? "" : "s"}${found.elements.some((e) => e.template) ? ", a tick per sentence" : ""}`), svg);
+}
+
+// Bars from quantiles: between two neighbouring levels lies an equal share of the relabellings.
+function nullPlot(quantiles, d, width) {
+  const reach = Math.max(Math.abs(quantiles[0]), Math.abs(quantiles[quantiles.length - 1]), Math.abs(d)) * 1.06;
+  const bins = 48;
+  const mass = new Array(bins).fill(0);
+  const size = (2 * reach) / bins;
+  for (let n = 0; n + 1 < quantiles.length; n += 1) spread(mass, (quantiles[n] + reach) / size, (quantiles[n + 1] + reach) / size);
+  const top = Math.max(...mass);
+  const [height, bottom] = [110, 124];
+  const x = linear(-reach, reach, 12, width - 12);
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, role: "img", "aria-label": `Distribution of d with exchanged labels, from ${effect(quantiles[0])} to ${effect(quantiles[quantiles.length - 1])}; observed ${effect(d)}` });
+  axis(svg, x, -reach, reach, 14, bottom);
+  mass.forEach((share, bin) => {
+    const tall = (share / top) * (height - 8);
+    if (tall) svg.append(draw("rect", { class: "null", x: x(-reach + bin * size) + 0.5, y: bottom - tall, width: Math.max(0.5, x(size) - x(0) - 1), height: tall }));
+  });
+  svg.append(draw("line", { class: "observed", x1: x(d), x2: x(d), y1: 14, y2: bottom }),
+    draw("text", { x: x(d), y: 10, "text-anchor": d > reach * 0.8 ? "end" : d < -reach * 0.8 ? "start" : "middle" }, `observed ${effect(d)}`));
+  return svg;
+}
+
+function spread(mass, from, to) {
+  const last = mass.length - 1;
+  const clamp = (bin) => Math.max(0, Math.min(last, bin));
+  if (to - from < 1e-9) { mass[clamp(Math.floor(from))] += 1; return; }
+  for (let bin = clamp(Math.floor(from)); bin <= clamp(Math.floor(to)); bin += 1) {
+    mass[bin] += Math.max(0, Math.min(to, bin + 1) - Math.max(from, bin)) / (to - from);
+  }
+}
+
+function leftOutPlot(lines, d, width) {
+  const names = 170;
+  const known = lines.filter((line) => line.d !== null);
+  const range = padded([d, ...known.map((line) => line.d)]);
+  const bottom = known.length * ROW + 4;
+  const x = linear(...range, names, width - 14);
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, role: "img", "aria-label": `d without one word: ${known.map((l) => `${l.name} ${effect(l.d)}`).join(", ")}` });
+  axis(svg, x, ...range, 0, bottom);
+  svg.append(draw("line", { class: "observed", x1: x(d), x2: x(d), y1: 0, y2: bottom }));
+  known.forEach((line, n) => {
+    const y = n * ROW + ROW / 2 + 2;
+    svg.append(draw("g", { class: "row" }, draw("title", {}, `without ${line.name}: d = ${effect(line.d, 3)}`),
+      draw("rect", { x: 0, y: y - ROW / 2, width, height: ROW }),
+      draw("text", { x: names - 8, y: y + 4, "text-anchor": "end" }, shorten(line.name, line.role === "XYAB" ? 24 : 20), line.role === "XYAB" ? "" : draw("tspan", { class: "soft" }, `  ${line.role}`)),
+      draw("circle", { class: "ring", cx: x(line.d), cy: y, r: 3.6 })));
+  });
+  return svg;
+}

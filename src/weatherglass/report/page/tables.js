@@ -1,0 +1,69 @@
+// Two more tables of the same cells: tests by measures, and two runs side by side.
+
+function testHeading(t) {
+  return make("th", { scope: "row", class: "test", dir: "auto" }, make("span", {}, breakable(tests[t].name)));
+}
+
+function measuresTable(view) {
+  const place = byId("measures-table");
+  const picker = byId("measures-subject");
+  const s = picker ? Number(picker.value) : 0;
+  const head = make("tr", {}, make("th", { scope: "col", class: "test" }, "Test"), data.measures.map((measure) => make("th", { scope: "col", class: "n" }, make("code", {}, measure))));
+  const lines = view.tests.map((t) => make("tr", {}, testHeading(t), data.measures.map((measure, m) => {
+    const r = resultAt(t, s, m);
+    return make("td", { class: "model" }, r ? cellLink(r, `${tests[t].name}, ${measure}`) : noCell());
+  })));
+  place.replaceChildren(make("table", {}, make("caption", {}, `${shorten(subjects[s].label, 120)}: effect size by measure`), make("thead", {}, head), make("tbody", {}, lines)));
+}
+
+const changeKey = (test, measure, before, after) => JSON.stringify([test, measure, before, after]);
+const changes = new Map(data.changes.map(([test, measure, before, after, change, low, high, changed]) => [changeKey(test, measure, before, after), { change, low, high, changed }]));
+
+function changeCell(found) {
+  if (!found) return make("td", { class: "n" }, absent);
+  const text = (found.change > 0 ? "+" : "") + effect(found.change);
+  return make("td", { class: "n" }, found.changed ? make("b", {}, text) : text, make("span", { class: "of" }, ` ${interval(found.low, found.high)}`));
+}
+
+function comparisonTable(view) {
+  const place = byId("comparison-table");
+  const lines = [];
+  for (const [first, second] of data.pairs) {
+    for (const t of view.tests) {
+      const pair = [resultAt(t, first, view.measure), resultAt(t, second, view.measure)];
+      if (pair[0] || pair[1]) lines.push(comparisonLine(t, first, second, pair));
+    }
+  }
+  const several = data.pairs.length > 1;
+  const head = make("tr", {}, make("th", { scope: "col", class: "test" }, "Test"), several && make("th", { scope: "col" }, "Model"),
+    data.runs.map((run, n) => make("th", { scope: "col", class: "model" }, run.label, !several && subjects[data.pairs[0][n]].label !== run.label && make("br"), !several && make("span", { class: "soft" }, shorten(subjects[data.pairs[0][n]].model, 40)))),
+    changes.size > 0 && make("th", { scope: "col", class: "n" }, "Change"),
+    make("th", { scope: "col", class: "means" }, "First ○ and second ●, with intervals"));
+  place.replaceChildren(make("table", { class: "few" }, make("caption", {}, `Effect sizes of two runs, ${data.measures[view.measure]}`), make("thead", {}, head), make("tbody", {}, lines)));
+}
+
+function comparisonLine(t, first, second, pair) {
+  const several = data.pairs.length > 1;
+  return make("tr", {}, testHeading(t), several && make("td", { dir: "auto" }, make("span", { class: "clip", title: subjects[first].label }, subjects[first].model)),
+    pair.map((r, n) => make("td", { class: "model" }, r ? cellLink(r, `${tests[t].name}, ${data.runs[n].label}`) : noCell())),
+    changes.size > 0 && changeCell(changes.get(changeKey(t, view.measure, subjects[first].model, subjects[second].model))),
+    make("td", { class: "means" }, dumbbell(pair)));
+}
+
+function dumbbell(pair) {
+  const x = (d) => 110 + (Math.max(-2, Math.min(2, d)) / 2) * 104;
+  const svg = draw("svg", { width: 220, height: 22, "aria-hidden": "true" }, draw("line", { class: "axis zero", x1: 110, x2: 110, y1: 0, y2: 22 }));
+  pair.forEach((r, n) => {
+    if (!r || r.d === null) return;
+    const y = n ? 15 : 7;
+    if (r.ciLow !== null && r.ciHigh !== null) svg.append(draw("line", { class: "whisker", x1: x(r.ciLow), x2: x(r.ciHigh), y1: y, y2: y }));
+    svg.append(draw("circle", { class: n ? "dot k2" : "dot ring", cx: x(r.d), cy: y, r: 3.4 }));
+  });
+  return svg;
+}
+
+function startTables() {
+  if (byId("measures")) drawInSight(byId("measures"), measuresTable);
+  if (byId("comparison")) drawInSight(byId("comparison"), comparisonTable);
+  byId("measures-subject")?.addEventListener("change", () => measuresTable(view));
+}

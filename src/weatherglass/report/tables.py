@@ -1,0 +1,144 @@
+"""Results as tables for other programs: Markdown, LaTeX in the manner of May et al.'s Table 4, and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+
+from weatherglass.report.html import CORRECTIONS
+from weatherglass.report.numbers import effect
+from weatherglass.report.reading import RunRead
+from weatherglass.report.subjects import CONTEXTS, Layout, lay_out
+from weatherglass.results import COLUMNS, Result
+
+HEADS = 50
+"""With more letters than this in the names of models, LaTeX column heads are turned on their side."""
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def markdown(runs: Sequence[RunRead]) -> str:
+    """One table per measure, tests down and models across, with what the marks mean."""
+    layout = lay_out(runs)
+    parts = []
+    for number, measure in enumerate(layout.measures):
+        heads = ["Test", *(_markdown(subject.label) for subject in layout.subjects)]
+        lines = [
+            f"### Effect size *d*, {_markdown(measure)}",
+            "",
+            _line(heads),
+            _line(["---", *("--:" for _ in layout.subjects)]),
+            *(
+                _line([_markdown(name), *(_markdown_cell(r) for r in cells)])
+                for name, _, cells in _rows(layout, number)
+            ),
+        ]
+        parts.append("\n".join(lines))
+    parts.append(_markdown(caption(runs)))
+    return "\n\n".join(parts) + "\n"
+
+
+def latex(runs: Sequence[RunRead]) -> str:
+    """One booktabs table per measure; numbers align, marks hang beside them."""
+    layout = lay_out(runs)
+    tables = [_latex_table(layout, number, runs) for number in range(len(layout.measures))]
+    needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if _turned(layout) else "")
+    return needs + "\n" + "\n".join(tables)
+
+
+def comma_separated(runs: Sequence[RunRead]) -> str:
+    """Every result with all its columns in full, the run it is from, and what its test compares."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["run", *COLUMNS, "context", "X", "Y", "A", "B"])
+    for run in runs:
+        for result in run.results:
+            columns = result.columns()
+            writer.writerow([run.label, *columns.values(), result.context, *result.categories])
+    return text.getvalue()
+
+
+def caption(runs: Sequence[RunRead]) -> str:
+    """What the marks mean, and that their absence means little."""
+    levels = " or ".join(dict.fromkeys(f"{run.alpha:g}" for run in runs))
+    corrections = " or ".join(
+        dict.fromkeys(
+            CORRECTIONS.get(method, method)
+            for method in (run.record.get("correction", {}).get("method", "holm") for run in runs)
+        )
+    )
+    return (
+        f"* p ≤ {levels}; ** also after {corrections}. "
+        "A result without a mark does not show that a model is unbiased."
+    )
+
+
+def _rows(layout: Layout, measure: int) -> Iterator[tuple[str, str, list[Result | None]]]:
+    """Name, context and cells of each test."""
+    cells = layout.cells(measure)
+    for t, test in enumerate(layout.tests):
+        numbers = [cells.get((t, s)) for s in range(len(layout.subjects))]
+        yield test.name, test.context, [None if n is None else layout.results[n] for n in numbers]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown(text: str) -> str:
+    """Text that Markdown shows as it is, in one line."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~$])", r"\\\1", " ".join(text.split()))
+
+
+def _markdown_cell(result: Result | None) -> str:
+    return "–" if result is None else effect(result.effect_size) + _markdown(result.significance)
+
+
+def _latex_table(layout: Layout, measure: int, runs: Sequence[RunRead]) -> str:
+    heads = [_tex(subject.label) for subject in layout.subjects]
+    if _turned(layout):
+        heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]
+    note = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
+    note = note.replace("\0", "$^{**}$").replace("\1", "$^{*}$").replace("p ≤", r"$p \le$").replace("’", "'")
+    columns = r"r@{\hskip 1.6em}" * len(layout.subjects)
+    lines = [
+        r"\begin{table*}",
+        r"  \centering\footnotesize",
+        rf"  \caption{{Effect size $d$, {_tex(layout.measures[measure])}. {note}}}",
+        rf"  \begin{{tabular}}{{ll{columns}}}",
+        r"    \toprule",
+        rf"    Test & Context & {' & '.join(heads)} \\",
+        r"    \midrule",
+        *(
+            rf"    {_tex(name)} & {_tex(CONTEXTS.get(context, context))} & "
+            rf"{' & '.join(_tex_cell(r) for r in cells)} \\"
+            for name, context, cells in _rows(layout, measure)
+        ),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table*}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _turned(layout: Layout) -> bool:
+    return sum(len(subject.label) for subject in layout.subjects) > HEADS
+
+
+def _tex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+
+
+def _tex_cell(result: Result | None) -> str:
+    if result is None:
+        return "--"
+    number = effect(result.effect_size)
+    shown = f"${number.replace('−', '-')}$" if "−" in number else number.replace("–", "--")
+    return shown + (rf"\rlap{{$^{{{result.significance}}}$}}" if result.significance else "")

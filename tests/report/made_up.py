@@ -1,0 +1,155 @@
+"""Run folders without a run: real tests, scores drawn at random, everything that a report reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weatherglass.catalogue import AssociationTest
+from weatherglass.details import DETAILS, write_details
+from weatherglass.folder import RunFolder
+from weatherglass.results import ElementScore, Result, word_scores
+from weatherglass.trust import NULL_LEVELS, POWER_EFFECTS
+
+
+def made_up_run(
+    folder: Path,
+    tests: Sequence[AssociationTest],
+    models: Sequence[str] = ("model",),
+    measures: Sequence[str] = ("cosine/mean",),
+    seed: int = 0,
+    record: Mapping[str, Any] | None = None,
+) -> list[Result]:
+    """Write table, details and record as a run would, and return what they hold."""
+    rng = np.random.default_rng(seed)
+    results = [
+        _result(model, test, measure, rng) for model in models for test in tests for measure in measures
+    ]
+    with RunFolder(folder) as opened:
+        opened.write_table(results, at_once=True)
+        opened.write_record({**_record(tests, models, measures), **(record or {})})
+    write_details(folder / DETAILS, results)
+    return results
+
+
+def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Generator) -> Result:
+    shift = rng.choice([0.0, 0.05, 0.15])
+    scores = tuple(
+        ElementScore(role, e.text, e.word, e.template, float(rng.normal(shift if role == "X" else 0.0, 0.1)))
+        for role, element_set in zip("XY", test.targets, strict=True)
+        for e in element_set.elements
+    )
+    x, y = ([s.score for s in scores if s.role == role] for role in "XY")
+    d = float((np.mean(x) - np.mean(y)) / np.std(x + y, ddof=1))
+    p = float(10 ** -(max(d, 0) * 4))
+    several = len({s.word for s in scores}) < len(scores)
+    null = np.quantile(rng.normal(0, 0.4, 999), NULL_LEVELS)
+    made = Result(
+        model=model,
+        options="dim=256;pooling=mean",
+        test=test.name,
+        p_value=p,
+        effect_size=d,
+        num_targ1=len(x),
+        num_targ2=len(y),
+        num_attr1=len(test.attributes[0]),
+        num_attr2=len(test.attributes[1]),
+        measure=measure,
+        permute="elements",
+        alternative="greater",
+        ddof=1,
+        test_statistic=sum(x) - sum(y),
+        p_low=p * 0.99 if several else p,
+        p_high=p,
+        p_method="bounds" if several else "enumerate",
+        p_floor=1e-20,
+        p_words=min(1.0, p * 5) if several else None,
+        effect_size_words=d * 1.1 if several else None,
+        ci_low=d - 0.4,
+        ci_high=d + 0.4,
+        p_adjusted=min(1.0, p * 46),
+        significance="**" if p * 46 <= 0.01 else "*" if p <= 0.01 else "",
+        p_middle=p,
+        certified=True,
+        context=test.context,
+        categories=test.categories,
+        scores=scores,
+        warnings=test.warnings,
+        details={
+            "null": [float(value) for value in null],
+            "interval": {
+                "bca_low": d - 0.4,
+                "bca_high": d + 0.4,
+                "percentile_low": d - 0.3,
+                "percentile_high": d + 0.3,
+                "resamples": 2000,
+            },
+            "attribute_noise": 0.1,
+            "power": {str(size): 0.5 for size in POWER_EFFECTS},
+        },
+    )
+    left_out = list(_left_out(made, test, d, rng))
+    telling = min(left_out, key=lambda each: each["effect_size"])
+    telling["p_value"] = min(1.0, p * 2)
+    return _with(made, {**made.details, "left_out": left_out, "most_telling": telling})
+
+
+def _with(result: Result, details: Mapping[str, Any]) -> Result:
+    from dataclasses import replace
+
+    return replace(result, details=details)
+
+
+def _left_out(
+    result: Result, test: AssociationTest, d: float, rng: np.random.Generator
+) -> Iterator[dict[str, Any]]:
+    for role, word, _, _ in word_scores(result):
+        yield _without("word", role, word, d, rng)
+    for role, attribute in zip("AB", test.attributes, strict=True):
+        for word in dict.fromkeys(attribute.words):
+            yield _without("word", role, word, d, rng)
+
+
+def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "role": role,
+        "name": name,
+        "effect_size": d + float(rng.normal(0, 0.05)),
+        "p_value": None,
+    }
+
+
+def _record(
+    tests: Sequence[AssociationTest], models: Sequence[str], measures: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        "status": "complete",
+        "command": ["weatherglass", "run", *models],
+        "started": "2026-11-15T20:00:00+00:00",
+        "finished": "2026-11-15T20:01:00+00:00",
+        "weatherglass": "0.1.0",
+        "python": "3.11.7",
+        "platform": "Linux",
+        "packages": {"numpy": "2.4.6"},
+        "models": [
+            {"model": model, "options": "dim=256;pooling=mean", "identity": "0" * 64, "notes": []}
+            for model in models
+        ],
+        "tests": {test.name: test.fingerprint() for test in tests},
+        "measures": list(measures),
+        "settings": {"significance": "auto", "seed": 0, "resamples": 2000},
+        "correction": {
+            "method": "holm",
+            "alpha": 0.01,
+            "family": None,
+            "sizes": {measure: len(models) * len(tests) for measure in measures},
+        },
+        "missing_words": {},
+        "warnings": [],
+        "failures": [],
+        "citations": sorted({test.citation for test in tests if test.citation}),
+    }
