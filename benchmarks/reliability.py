@@ -164,7 +164,7 @@ def glove_epoch(pairs_number: int = 1_000_000, words: int = 50_000) -> None:
         )
     pairs["log"], pairs["weight"] = rng.normal(size=pairs_number), rng.uniform(size=pairs_number)
     shape = (words, WIDTH + 1)
-    arrays = [rng.random(shape, dtype=np.float32) / WIDTH for _ in range(2)]
+    arrays = [(rng.random(shape) / WIDTH).astype(np.float32) for _ in range(2)]
     arrays += [np.ones(shape, np.float32) for _ in range(2)]
     eta = np.float32(0.05)
     descend(pairs[:10], arrays[0], arrays[1], arrays[2], arrays[3], eta)

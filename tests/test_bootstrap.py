@@ -101,6 +101,16 @@ def test_the_jackknife_leaves_out_each_unit_once() -> None:
     assert left_out[2][2] == pytest.approx(d_of(*scores(without)))
 
 
+def test_the_jackknife_of_a_median_leaves_out_each_attribute_once() -> None:
+    mean = sample()
+    given = Sample(mean.to_a, mean.to_b, 1, MEDIAN, mean.units)
+    left_out = jackknife_effect_sizes(given)
+    to_a = np.delete(given.to_a, 2, axis=1)
+    s = np.median(to_a, axis=1) - np.median(given.to_b, axis=1)
+    assert [len(each) for each in left_out] == [9, 7, 5, 6]
+    assert left_out[2][2] == pytest.approx(d_of(s[:9], s[9:]))
+
+
 def test_sentences_of_a_word_are_drawn_together() -> None:
     """Words with identical sentences: resampling words gives the spread of single words, elements a narrower one."""
     rng = np.random.default_rng(0)

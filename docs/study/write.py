@@ -1,4 +1,4 @@
-"""Write docs/study/README.md from a study's folder: `python docs/study/write.py DIR`. No number in it is typed by hand."""
+"""Write docs/study/README.md from a study: `python docs/study/write.py DIR`. No number in it is typed by hand."""
 
 from __future__ import annotations
 

@@ -51,7 +51,9 @@ class Sample:
             to_b = self.to_b @ (b_counts / b_counts.sum(axis=0))
             difference: Matrix = self.orientation * (to_a - to_b)
             return difference
-        draws = zip(a_counts.T.astype(np.int64), b_counts.T.astype(np.int64), strict=True)
+        columns = max(a_counts.shape[1], b_counts.shape[1])
+        a, b = (np.broadcast_to(each, (len(each), columns)) for each in (a_counts, b_counts))
+        draws = zip(a.T.astype(np.int64), b.T.astype(np.int64), strict=True)
         return np.stack([self._scores_of_draw(a, b) for a, b in draws], axis=1)
 
     def _scores_of_draw(self, a_counts: Integers, b_counts: Integers) -> Vector:

@@ -1,4 +1,4 @@
-"""Figures for print: the significance matrix of May et al.'s Figure 1, and the forest plot of effect sizes."""
+"""Figures for print: the matrix of May et al.'s Figure 1, the forest plot of effect sizes, the map of measures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weatherglass.report.measures import measure_map
 from weatherglass.report.numbers import effect
 from weatherglass.report.reading import RunRead
 from weatherglass.report.subjects import Layout, lay_out
@@ -37,7 +38,7 @@ NUMBERED = 12
 
 
 def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path]:
-    """Write both figures of each measure as png, svg or pdf.
+    """Write both figures of each measure, and a map of the measures for each model, as png, svg or pdf.
 
     Returns:
         The files written.
@@ -56,7 +57,7 @@ def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path
     with rc_context(settings):
         for name, figure in _figures(layout, note):
             path = folder / f"{name}.{kind}"
-            _save(figure, path, kind)
+            save_figure(figure, path, kind)
             written.append(path)
     return written
 
@@ -66,9 +67,14 @@ def _figures(layout: Layout, note: str) -> Iterator[tuple[str, Figure]]:
         place = "" if len(layout.measures) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
         yield f"matrix{place}", matrix(layout, number, note)
         yield f"forest{place}", forest(layout, number, note)
+    if len(layout.measures) > 1:
+        for number, subject in enumerate(layout.subjects):
+            place = "" if len(layout.subjects) == 1 else f"-{number + 1}"
+            yield f"measures{place}", measure_map(layout.of_subject(number), _short(subject.label), note)
 
 
-def _save(figure: Figure, path: Path, kind: str) -> None:
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure whole or not at all, the same bytes for the same figure."""
     # The date would make two figures of the same run differ.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     temporary = path.with_name(f".{path.name}")
