@@ -3,8 +3,8 @@
 const forestPlace = byId("forest");
 const PANELS = 40;
 
-function forest(view) {
-  const narrow = forestPlace.clientWidth < 600;
+function forest(view, room = forestPlace.clientWidth) {
+  const narrow = room < 600;
   const height = narrow ? 30 : 22;
   const lines = forestLines(view);
   if (!lines.length || !view.subjects.length) {
@@ -13,7 +13,7 @@ function forest(view) {
   }
   const names = narrow ? 128 : 330;
   const panels = view.subjects.slice(0, PANELS);
-  const width = Math.max(narrow ? 190 : 150, Math.min(840, (forestPlace.clientWidth - names) / panels.length));
+  const width = Math.max(narrow ? 190 : 150, Math.min(840, (room - names) / panels.length));
   const scale = forestScale(view, width);
   const grid = make("div", { class: "grid" },
     make("div", { class: "names" }, make("div", { class: "head", style: "height:2.2rem" }), lines.map((line) => forestName(line, height))),
