@@ -159,6 +159,7 @@ def test_details_tell_the_power_and_the_table_the_interval() -> None:
     run = wg.run(HashedEncoder(), tests="weat7", resamples=100)
     (result,) = run.results
     assert result.details["power"]["0.5"] == pytest.approx(power(8, 8, 0.5, 0.01))
+    assert run.record["power"] == {"8 + 8 elements": result.details["power"]}
     if not result.significance:
         assert any("would find an effect of 0.5 with probability 0.08 only" in line for line in caption(run))
     assert any("does not show that a model is unbiased" in line for line in caption(run))
