@@ -37,7 +37,8 @@ COVERAGE_BY_NOISE = {
     0.5: (95.3, 92.7, 87.0),
     0.7: (93.0, 89.3, 75.7),
 }
-"""The same for 25 units, by attribute noise, at the first effects: `python -m benchmarks.trust noise`. Smaller sets
+"""The same for 25 units, by attribute noise, at the first effects: `python -m benchmarks.trust noise`, the cell of 0.3
+and 1.4 from the longer run above. Smaller sets
 have intervals so wide that the noise of their attributes does less harm."""
 POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 """Effect sizes that the power note is given for; the first three are Cohen's small, medium and large."""
