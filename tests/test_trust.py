@@ -141,7 +141,7 @@ def test_sentences_that_are_significant_only_as_independent_are_said() -> None:
 
 @pytest.mark.parametrize(
     ("n", "d", "narrow"),
-    [(8, 1.8, True), (8, -1.8, True), (8, 0.5, False), (25, 1.4, False), (16, 1.9, True)],
+    [(8, 1.8, True), (8, -1.5, True), (8, 0.5, False), (25, 1.4, False), (40, 1.8, True)],
 )
 def test_the_coverage_warning_fires_where_less_than_92_percent_were_measured(
     n: int, d: float, narrow: bool
@@ -149,7 +149,9 @@ def test_the_coverage_warning_fires_where_less_than_92_percent_were_measured(
     """docs/trust.md, the lower of the two columns of BCa."""
     assert interval_is_too_narrow(n, d) is narrow
     assert not interval_is_too_narrow(n, math.nan)
-    warned = judged(effect_size=d, num_targ1=n, num_targ2=n, ci_low=0.1, ci_high=1.9).warnings
+    assert interval_is_too_narrow(25, 1.0, noise=0.6)
+    assert not interval_is_too_narrow(25, 1.0, noise=0.3)
+    warned = judged(effect_size=d, num_targ1=n, num_targ2=n, ci_low=0.1, ci_high=1.9, details={}).warnings
     assert any("less than 92 times in 100" in warning for warning in warned) is narrow
 
 

@@ -98,8 +98,9 @@ def _support_warnings(result: Result, alpha: float) -> Iterator[str]:
 
 
 def _interval_warnings(result: Result) -> Iterator[str]:
-    if result.ci_low is not None and interval_is_too_narrow(min(result.units()), result.effect_size):
+    noise = result.details.get("attribute_noise") or 0.0
+    if result.ci_low is not None and interval_is_too_narrow(min(result.units()), result.effect_size, noise):
         yield (
-            "at this size and effect the interval of d holds the true effect less than 92 times in 100 "
+            "the interval of d would hold the true effect less than 92 times in 100 here "
             "if A and B stand for more words than they list (docs/trust.md)"
         )
