@@ -1,4 +1,4 @@
-"""Write docs/study/README.md from a study: `python docs/study/write.py DIR`. No number in it is typed by hand."""
+"""Write docs/study/README.md from a study's folder: `python docs/study/write.py DIR`; no number is typed by hand."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ def main(folder: Path) -> None:
     fewest = coverage.pivot(on="corpus", index="pairs", values="present", maintain_order=True)
     of = dict(coverage.select("pairs", "of").iter_rows())
     seeds = in_plain_words(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
+    shown = [path for name in SHOWN if (path := folder / "figures" / f"{name}.png").is_file()]
     filled = {
         "facts": table(
             ["", ""], [list(fact) for fact in study_facts(study, trained_groups(study, folder), folder)]
@@ -110,10 +111,8 @@ def main(folder: Path) -> None:
     for name, value in filled.items():
         text = text.replace(f"{{{{{name}}}}}", value)
     (HERE / "README.md").write_text(text, encoding="utf-8")
-    for name in SHOWN:
-        source = folder / "figures" / f"{name}.png"
-        if source.is_file():
-            shutil.copyfile(source, HERE / source.name)
+    for path in shown:
+        shutil.copyfile(path, HERE / path.name)
 
 
 if __name__ == "__main__":
