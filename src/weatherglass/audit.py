@@ -261,13 +261,19 @@ class Audit:
         covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Unit]:
         for test in tests:
+            measures, pair = missing[test.name], None
             try:
                 sets, ledger, warnings = known_sets(test, encodings)
-                pair = of_test(test, self.plan.synonyms, covariances) if covariances else None
             except UnitError as error:
                 self.failures.append(Failure(model.name, test.name, str(error)))
                 self.progress.advance()
                 continue
+            if covariances:
+                try:
+                    pair = of_test(test, self.plan.synonyms, covariances)
+                except UnitError as error:  # The measures that need no covariance can still be had.
+                    self.failures.append(Failure(model.name, test.name, str(error)))
+                    measures = [measure for measure in measures if not needs_covariance([measure])]
             said = (*test.warnings, *warnings)
             yield Unit(
                 model.name,
@@ -276,7 +282,7 @@ class Audit:
                 sets,
                 ledger,
                 said,
-                missing[test.name],
+                measures,
                 self.plan.settings,
                 pair,
             )
