@@ -19,7 +19,7 @@ from weatherglass.encoders.base import Encoder, ModelEncoder
 from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError
 from weatherglass.evaluate import CI, LEAST_RESAMPLES, PERMUTE, Settings, evaluate
 from weatherglass.folder import RunFolder
-from weatherglass.judge import Correction, family_sizes, judge
+from weatherglass.judge import Correction, family_sizes, judge, power_by_size
 from weatherglass.ledger import KnownSet, Ledger, known_sets
 from weatherglass.parallel import Backend, backend
 from weatherglass.plan import Model, Plan, choose_synonyms, choose_tests, synonyms_fingerprint
@@ -330,6 +330,7 @@ class Audit:
             "measures": [str(measure) for measure in plan.measures],
             "settings": asdict(plan.settings),
             "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
+            "power": power_by_size(results),
             "headline": headline(plan.settings, results),
             "missing_words": missing_words(results),
             "warnings": [*unreadable, *warnings_of(plan.settings), *collected_warnings(results)],

@@ -142,6 +142,13 @@ class Details:
             f"SELECT * FROM {table} WHERE result = ? ORDER BY rowid", [result]
         ).fetchall()
 
+    def tables(self) -> set[str]:
+        """The tables there are; an older file may lack some."""
+        return {
+            row["name"]
+            for row in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
+
     def every(self, table: str) -> Iterator[sqlite3.Row]:
         """All rows of one table; those of one result stand together, in the order of the results."""
         yield from self._database.execute(f"SELECT * FROM {table} ORDER BY rowid")

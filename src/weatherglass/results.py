@@ -105,6 +105,8 @@ class Result:
         d = self.signed_effect_size
         if math.isnan(d):
             return "none: all scores are equal"
+        if self.measure.endswith("/eq2"):
+            return "none: eq2 is unsigned"
         if d == 0:
             return "none"
         if d < 0:

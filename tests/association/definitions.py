@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-Row = Sequence[float]
-Rows = Sequence[Row]
+from weatherglass.arrays import Matrix, Vector
 
 
-def dot(w: Row, a: Row) -> float:
+def dot(w: Vector, a: Vector) -> float:
     return math.fsum(p * q for p, q in zip(w, a, strict=True))
 
 
-def cosine(w: Row, a: Row) -> float:
+def cosine(w: Vector, a: Vector) -> float:
     return dot(w, a) / math.sqrt(dot(w, w)) / math.sqrt(dot(a, a))
 
 
-def euclidean(w: Row, a: Row) -> float:
+def euclidean(w: Vector, a: Vector) -> float:
     return math.sqrt(math.fsum((p - q) ** 2 for p, q in zip(w, a, strict=True)))
 
 
-def manhattan(w: Row, a: Row) -> float:
+def manhattan(w: Vector, a: Vector) -> float:
     return math.fsum(abs(p - q) for p, q in zip(w, a, strict=True))
 
 
-def mahalanobis(w: Row, a: Row, precision: Rows) -> float:
+def mahalanobis(w: Vector, a: Vector, precision: Matrix) -> float:
     away = [p - q for p, q in zip(w, a, strict=True)]
     return math.sqrt(
-        math.fsum(p * precision[i][j] * q for i, p in enumerate(away) for j, q in enumerate(away))
+        math.fsum(p * precision[i, j] * q for i, p in enumerate(away) for j, q in enumerate(away))
     )
 
 
@@ -42,11 +41,11 @@ STATISTICS: dict[str, Callable[[list[float]], float]] = {
 
 
 def association(
-    w: Row,
-    to_a: Callable[[Row, Row], float],
-    to_b: Callable[[Row, Row], float],
-    A: Rows,
-    B: Rows,
+    w: Vector,
+    to_a: Callable[[Vector, Vector], float],
+    to_b: Callable[[Vector, Vector], float],
+    A: Matrix,
+    B: Matrix,
     statistic: str,
     orientation: int,
 ) -> float:

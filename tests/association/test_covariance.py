@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from weatherglass.arrays import Matrix
 from weatherglass.association.covariance import estimate_covariance
 from weatherglass.errors import UnitError, UnknownNameError
@@ -62,7 +63,7 @@ def test_one_dimension_has_a_variance_only() -> None:
 
 def test_above_1024_dimensions_the_graphical_lasso_names_the_other() -> None:
     vectors = np.random.default_rng(0).normal(size=(5, 1025))
-    with pytest.raises(UnitError, match="up to 1024 dimensions and the vectors have 1025.*ledoit-wolf"):
+    with pytest.raises(UnitError, match=r"up to 1024 dimensions and the vectors have 1025.*ledoit-wolf"):
         estimate_covariance(vectors)
     assert estimate_covariance(vectors, "ledoit-wolf").precision.shape == (1025, 1025)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from weatherglass.arrays import Matrix
 from weatherglass.association.glasso import (
     GAP,
@@ -40,7 +41,7 @@ def objective(S: Matrix, precision: Matrix, penalty: float) -> float:
 @pytest.mark.parametrize("share", [0.5, 0.1, 0.02])
 @pytest.mark.parametrize(("n", "width"), [(80, 20), (12, 30)])
 def test_the_optimality_conditions_hold(n: int, width: int, share: float) -> None:
-    """Of −log det Θ + tr(SΘ) + λ Σ|Θ_ij|: Σ = Θ⁻¹ is S on the diagonal, S + λ·sign where Θ is not zero, within λ else."""
+    """Σ = Θ⁻¹ is S on the diagonal, S + λ·sign(Θ) where Θ is not zero, and within λ of S elsewhere."""
     S = sample_covariance(correlated(n, n, width))
     penalty = share * largest(S)
     fit = graphical_lasso(S, penalty, gap=1e-9)

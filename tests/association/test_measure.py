@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from weatherglass.association.measure import (
     SIMILARITIES,
     STATISTICS,
@@ -96,7 +97,7 @@ def own_measures() -> Iterator[None]:
     STATISTICS.register("midrange", SetStatistic(lambda rows: (rows[:, 0] + rows[:, -1]) / 2))
     STATISTICS.register("gap", PairStatistic(lambda to_a, to_b: np.abs(to_a[:, 0] - to_b[:, 0])))
     yield
-    for table, values in tables:  # type: ignore[assignment]
+    for table, values in tables:
         table._values = values  # type: ignore[assignment]
 
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.association import definitions
+
 from weatherglass.arrays import Matrix
 from weatherglass.association import score
 from weatherglass.association.covariance import Covariance
-from weatherglass.association.measure import Measure, known_measures, select_measures
+from weatherglass.association.measure import SIMILARITIES, Measure, known_measures, select_measures
 from weatherglass.association.score import associations
 from weatherglass.errors import ZeroVectorError
 
@@ -60,7 +61,7 @@ def test_blocks_change_no_score(monkeypatch: pytest.MonkeyPatch, entries: int) -
 
 def test_no_block_is_larger_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "BLOCK_ENTRIES", 20)
-    similarity = score.SIMILARITIES.get("euclidean")
+    similarity = SIMILARITIES.get("euclidean")
     blocks = list(score._sorted_blocks(TARGETS, A, B, similarity, None))
     assert [len(to_a) for to_a, _ in blocks] == [2, 2, 2, 2, 1]
     assert all(to_a.size + to_b.size <= 20 for to_a, to_b in blocks)

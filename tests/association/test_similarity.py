@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial import distance
 from scipy.stats import ortho_group
 from tests.association import definitions
+
 from weatherglass.arrays import Matrix
 from weatherglass.association.similarity import cosine, dot, euclidean, manhattan, unit_rows, whiten
 from weatherglass.errors import UnitError, ZeroVectorError

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+
 from weatherglass.arrays import Matrix
 from weatherglass.association.statistic import (
     EQ2,

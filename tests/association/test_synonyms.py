@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from weatherglass.association.synonyms import load_synonyms
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import CatalogueError, UnknownNameError
@@ -70,7 +71,7 @@ def test_a_list_of_the_users_own_is_read(tmp_path: Path) -> None:
     [
         ('joy = "glee"', "'joy' should be a list of words"),
         ("joy = [1]", "'joy' should be a list of words"),
-        ('joy = ["glee"', "line 1"),
+        ('joy = ["glee"', "Unclosed array"),
         ('[joy]\nnoun = ["glee"]', "'joy' should be a list of words"),
     ],
 )
@@ -83,7 +84,7 @@ def test_a_malformed_list_is_refused_with_the_place(tmp_path: Path, text: str, c
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(UnknownNameError, match="synonyms 'nowhere.toml': No such file"):
+    with pytest.raises(UnknownNameError, match=r"synonyms 'nowhere.toml': No such file"):
         load_synonyms("nowhere.toml")
 
 

@@ -176,3 +176,31 @@ def test_a_distributed_run_equals_a_local_one_though_a_worker_is_killed(
     again = wg.run(tests=tests, folder=folder)
     assert numbers(again) == numbers(local)
     assert len(journal.read_text().splitlines()) == len(local.results)
+
+
+def test_a_study_on_a_cluster_equals_a_local_one_though_a_worker_is_killed(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    pytest.importorskip("gensim", reason="gensim is not installed; pip install 'weatherglass[reliability]'")
+    text = tmp_path / "text.txt"
+    words = np.random.default_rng(0).zipf(1.5, (3000, 12)) % 60
+    text.write_text("\n".join(" ".join(f"w{word}" for word in row) for row in words))
+
+    def train(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "weatherglass", "reliability", "train", "--corpus", f"made={text}"]
+        command += ["--seeds", "3", "-o", str(folder), "-q", *options]
+        return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": SOURCE}, stdout=subprocess.DEVNULL)
+
+    process = train(tmp_path / "there", "--scheduler", str(cluster.file))
+    stored = tmp_path / "there" / "embeddings"
+    while process.poll() is None and not (stored.is_dir() and any(stored.glob("*.safetensors"))):
+        time.sleep(0.02)
+    cluster.workers[0].kill()
+    assert process.wait() == 0
+    assert train(tmp_path / "here").wait() == 0
+    there, here = (
+        {file.name: file.read_bytes() for file in folder.glob("*.safetensors")}
+        for folder in (stored, tmp_path / "here" / "embeddings")
+    )
+    assert len(there) == 6
+    assert there == here

@@ -175,6 +175,11 @@ def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
         assert again.tables[name].equals(table)
 
 
+def test_assessing_before_training_says_what_to_do(study_file: Path, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="run: weatherglass reliability train"):
+        conduct(read_study(study_file), tmp_path / "empty", train=False)
+
+
 def test_two_studies_do_not_share_a_folder_at_once(tmp_path: Path) -> None:
     with study_folder(tmp_path), pytest.raises(OutputError, match="another study"), study_folder(tmp_path):
         pass
@@ -215,6 +220,7 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
     [
         ("seed = 3", "unknown entry 'seed'; did you mean 'seeds'"),
         ("seeds = 3", "no corpus"),
+        ('seeds = 0\n[corpora.a]\npath = "x"', "at least 1"),
         ("[corpora.a]\nmin_count = 3", r"\[corpora.a\] has no path"),
         ('[corpora.a]\npath = "x"\nmincount = 3', "did you mean 'min_count'"),
         (

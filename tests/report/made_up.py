@@ -87,11 +87,13 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
                 "percentile_high": d + 0.3,
                 "resamples": 2000,
             },
+            "attribute_noise": 0.1,
             "power": {str(size): 0.5 for size in POWER_EFFECTS},
         },
     )
     left_out = list(_left_out(made, test, d, rng))
-    telling = {**min(left_out, key=lambda each: each["effect_size"]), "p_value": min(1.0, p * 2)}
+    telling = min(left_out, key=lambda each: each["effect_size"])
+    telling["p_value"] = min(1.0, p * 2)
     return _with(made, {**made.details, "left_out": left_out, "most_telling": telling})
 
 
@@ -112,7 +114,13 @@ def _left_out(
 
 
 def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator) -> dict[str, Any]:
-    return {"kind": kind, "role": role, "name": name, "effect_size": d + float(rng.normal(0, 0.05))}
+    return {
+        "kind": kind,
+        "role": role,
+        "name": name,
+        "effect_size": d + float(rng.normal(0, 0.05)),
+        "p_value": None,
+    }
 
 
 def _record(

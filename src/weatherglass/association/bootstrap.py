@@ -51,7 +51,9 @@ class Sample:
             to_b = self.to_b @ (b_counts / b_counts.sum(axis=0))
             difference: Matrix = self.orientation * (to_a - to_b)
             return difference
-        draws = zip(a_counts.T.astype(np.int64), b_counts.T.astype(np.int64), strict=True)
+        columns = max(a_counts.shape[1], b_counts.shape[1])
+        a, b = (np.broadcast_to(each, (len(each), columns)) for each in (a_counts, b_counts))
+        draws = zip(a.T.astype(np.int64), b.T.astype(np.int64), strict=True)
         return np.stack([self._scores_of_draw(a, b) for a, b in draws], axis=1)
 
     def _scores_of_draw(self, a_counts: Integers, b_counts: Integers) -> Vector:
@@ -131,13 +133,53 @@ def confidence_interval(
     sample: Sample, d: float, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> Interval | None:
     """BCa and percentile intervals of d (Efron & Tibshirani 1993, chapter 14), or None where d has no spread."""
-    drawn = resampled_effect_sizes(sample, resamples, rng)
+    return interval_of(d, resampled_effect_sizes(sample, resamples, rng), jackknife_effect_sizes(sample))
+
+
+def confidence_interval_of_difference(
+    before: tuple[Vector, Vector],
+    after: tuple[Vector, Vector],
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    ddof: int = 1,
+) -> Interval | None:
+    """The interval of d after less d before, where the same units were scored twice.
+
+    The units of X and of Y are drawn jointly for both, so that what the two have in common cancels. A and B are held
+    fixed: their choice is not part of this interval.
+
+    Args:
+        before: the scores of X and of Y.
+        after: the scores of the same units, in the same order.
+        rng: where the draws come from.
+        resamples: how many.
+        ddof: of both effect sizes.
+    """
+    scores = [np.concatenate(pair)[:, np.newaxis] for pair in (before, after)]
+    n_x, n_y = len(before[0]), len(before[1])
+
+    def difference(x_counts: Matrix, y_counts: Matrix) -> Vector:
+        first, second = (effect_sizes(each, x_counts, y_counts, ddof) for each in scores)
+        return second - first
+
+    x, y = (rng.multinomial(k, [1 / k] * k, size=resamples).T.astype(np.float64) for k in (n_x, n_y))
+    left_out = [
+        difference(1 - np.eye(n_x), np.ones((n_y, n_x))),
+        difference(np.ones((n_x, n_y)), 1 - np.eye(n_y)),
+    ]
+    found = float(difference(np.ones((n_x, 1)), np.ones((n_y, 1)))[0])
+    return interval_of(found, difference(x, y), left_out)
+
+
+def interval_of(estimate: float, drawn: Vector, left_out: Sequence[Vector]) -> Interval | None:
+    """BCa and percentile ends from resamples and jackknife; None where too many resamples have no effect size."""
+    resamples = len(drawn)
     drawn = drawn[np.isfinite(drawn)]
-    if math.isnan(d) or len(drawn) < resamples / 2:
+    if math.isnan(estimate) or len(drawn) < resamples / 2:
         return None
     tail = (1 - LEVEL) / 2
     percentile = np.quantile(drawn, [tail, 1 - tail])
-    bca = np.quantile(drawn, _bca_levels(d, drawn, jackknife_effect_sizes(sample), (tail, 1 - tail)))
+    bca = np.quantile(drawn, _bca_levels(estimate, drawn, left_out, (tail, 1 - tail)))
     return Interval(float(bca[0]), float(bca[1]), float(percentile[0]), float(percentile[1]), len(drawn))
 
 

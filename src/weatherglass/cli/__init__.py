@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli import models, reliability, reproduce, tests
+from weatherglass.cli.compare import compare
+from weatherglass.cli.explain import explain
 from weatherglass.cli.reliability_explain import explain as explain_study
 from weatherglass.cli.report import report
 from weatherglass.cli.run import run
@@ -21,6 +23,8 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(report)
+app.command()(explain)
+app.command()(compare)
 app.add_typer(tests.app, name="tests")
 reproduce.app.command()(reliability.du2021)
 app.add_typer(reproduce.app, name="reproduce")

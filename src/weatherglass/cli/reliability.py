@@ -43,6 +43,14 @@ Targets = Annotated[
 ]
 Seeds = Annotated[int | None, typer.Option(help="How many seeds, from 1.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Embeddings that are trained side by side.", min=1)]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="A Dask cluster instead: tcp://HOST:PORT or a scheduler file; its workers must see -o and the corpora.",
+        metavar="ADDRESS",
+        show_default=False,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
 
 Senses = Annotated[
@@ -87,6 +95,7 @@ def run(
     targets: Targets = None,
     seeds: Seeds = None,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     senses: Senses = None,
     parts: Parts = None,
     quiet: Quiet = False,
@@ -96,6 +105,7 @@ def run(
         chosen_study(study, corpus, embeddings, pairs, targets, seeds),
         folder,
         jobs,
+        scheduler,
         quiet,
         True,
         (senses, parts),
@@ -112,6 +122,7 @@ def assess(
     targets: Targets = None,
     seeds: Seeds = None,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     senses: Senses = None,
     parts: Parts = None,
     quiet: Quiet = False,
@@ -121,6 +132,7 @@ def assess(
         chosen_study(study, corpus, embeddings, pairs, targets, seeds),
         folder,
         jobs,
+        scheduler,
         quiet,
         False,
         (senses, parts),
@@ -134,6 +146,7 @@ def train(
     corpus: Corpora = None,
     seeds: Seeds = None,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Encode the corpora and train the embeddings, each stored as soon as it is finished."""
@@ -143,7 +156,7 @@ def train(
 
     chosen = chosen_study(study, corpus, None, None, None, seeds)
     with interruptible(folder), study_folder(folder), Bar(quiet) as bar:
-        groups, failures = train_study(chosen, folder, backend(jobs), bar)
+        groups, failures = train_study(chosen, folder, backend(jobs, scheduler), bar)
     for group in groups:
         typer.echo(f"{group.corpus}, {group.algorithm}: {len(group.paths)} embeddings")
     _report_failures(failures)
@@ -158,6 +171,7 @@ def score(
     pairs: Pairs = None,
     seeds: Seeds = None,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Score every word of the embeddings that are there, by every rule and base pair."""
@@ -168,7 +182,7 @@ def score(
     chosen = chosen_study(study, corpus, embeddings, pairs, None, seeds)
     with interruptible(folder), study_folder(folder), Bar(quiet) as bar:
         groups = [*trained_groups(chosen, folder), *brought_groups(chosen)]
-        scored = score_study(chosen, groups, folder, backend(jobs), bar)
+        scored = score_study(chosen, groups, folder, backend(jobs, scheduler), bar)
     for group, tensor in scored:
         typer.echo(
             f"{group.corpus}, {group.algorithm}: {len(tensor.words)} words × {len(tensor.pairs)} pairs × "
@@ -220,7 +234,13 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _conduct(
-    study: Study, folder: Path, jobs: int, quiet: bool, train: bool, lexicon: tuple[Path | None, Path | None]
+    study: Study,
+    folder: Path,
+    jobs: int,
+    scheduler: str | None,
+    quiet: bool,
+    train: bool,
+    lexicon: tuple[Path | None, Path | None],
 ) -> None:
     from weatherglass.cli.bar import Bar
     from weatherglass.cli.reliability_explain import print_explanations
@@ -228,7 +248,7 @@ def _conduct(
     from weatherglass.reliability.conduct import conduct
 
     with interruptible(folder), Bar(quiet) as bar:
-        conducted = conduct(study, folder, backend(jobs), bar, train, *lexicon)
+        conducted = conduct(study, folder, backend(jobs, scheduler), bar, train, *lexicon)
     if not quiet:
         print_claims(conducted.tables)
         print_explanations(conducted.explanations)
@@ -275,6 +295,7 @@ def du2021(
     share: Annotated[float, typer.Option(help="Of the lines of each corpus, evenly spread.")] = 1.0,
     dimensions: Annotated[int, typer.Option(help="The paper has 300.", min=2)] = 300,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
@@ -286,7 +307,7 @@ def du2021(
 
     named = {name or Path(source).name.split(".")[0]: Path(source) for name, source in map(_named, corpus)}
     with interruptible(folder), Bar(quiet) as bar:
-        conducted = conduct(study(named, seeds, share, dimensions), folder, backend(jobs), bar)
+        conducted = conduct(study(named, seeds, share, dimensions), folder, backend(jobs, scheduler), bar)
     if not quiet:
         print_claims(conducted.tables)
         table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,6 +34,14 @@ def report(
         list[Path], typer.Argument(metavar="DIR…", help="Folders that runs left behind.", show_default=False)
     ],
     form: Annotated[Format, typer.Option("--format", "-f", help="What to make.")] = Format.html,
+    comparison: Annotated[
+        Path | None,
+        typer.Option(
+            help="For the page of two runs: what 'weatherglass compare DIR DIR --json' printed, in a file.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -54,7 +63,7 @@ def report(
     home = folders[0] if len(folders) == 1 else Path()
     try:
         if form is Format.html:
-            _page(runs, output or home / "report.html")
+            _page(runs, output or home / "report.html", _comparison(comparison))
         elif form in (Format.png, Format.svg, Format.pdf):
             _figures(runs, output or home, form.value)
         else:
@@ -68,11 +77,25 @@ def report(
             typer.echo(f"warning: {run.label}: {notice}", err=True)
 
 
-def _page(runs: Sequence[RunRead], path: Path) -> None:
+def _comparison(path: Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OutputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise OutputError(f"{path}: not JSON ({error})") from error
+    if not isinstance(found, dict) or "differences" not in found:
+        raise OutputError(f"{path}: not what 'weatherglass compare --json' prints")
+    return found
+
+
+def _page(runs: Sequence[RunRead], path: Path, comparison: dict[str, Any] | None) -> None:
     from weatherglass.files import write_whole
     from weatherglass.report.html import page
 
-    write_whole(path, page(runs))
+    write_whole(path, page(runs, comparison))
     typer.echo(path)
 
 

@@ -57,3 +57,55 @@ def may2019(
             console.print(f"Results, record and Table 4: {folder}", soft_wrap=True)
     if found.run.failures or (found.released and found.released.failures):
         raise typer.Exit(3)
+
+
+@app.command()
+def azarpanah2021(
+    models: Models = None,
+    folder: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the run, tables and pictures.", metavar="DIR")
+    ] = Path("azarpanah2021"),
+    synonyms: Annotated[
+        str, typer.Option(help="For the covariances: a TOML file, catalogue or wordnet.", metavar="FILE")
+    ] = "catalogue",
+    covariance: Annotated[str, typer.Option(help="glasso (the paper's) or ledoit-wolf.")] = "glasso",
+    sensitivity: Annotated[
+        bool, typer.Option(help="Run the Mahalanobis measures again with other synonyms and covariances.")
+    ] = True,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Azarpanah & Farhadloo (2021): ten tests under twenty measures; Tables 3 and 4, aggregates, verdicts.
+
+    NAME is one of glove, word2vec, elmo, bert, gpt and gpt2, or a name of your own for another model. Without a model
+    it runs on the embedded one.
+    """
+    from weatherglass.cli.bar import Bar
+    from weatherglass.cli.console import screen
+    from weatherglass.report.azarpanah2021 import lines, tables, write_reproduction
+    from weatherglass.reproduce.azarpanah2021 import parse_models, reproduce
+
+    specs = parse_models(models or [])
+    with Bar(quiet) as bar:
+        found = reproduce(
+            specs,
+            synonyms=synonyms,
+            covariance=covariance,
+            sensitivity=sensitivity,
+            folder=folder,
+            seed=seed,
+            jobs=jobs,
+            progress=bar,
+        )
+    write_reproduction(found, folder)
+    if not quiet:
+        console = screen()
+        for table in tables(found):
+            console.print(table)
+            console.print()
+        for line in lines(found):
+            console.print(line, soft_wrap=True)
+        console.print(f"Results, tables and pictures: {folder}", soft_wrap=True)
+    if found.run.failures:
+        raise typer.Exit(3)

@@ -62,7 +62,9 @@ class MeanSquares:
 
 def too_few(what: str, number: int) -> str:
     """The reason why nothing is estimated, or nothing."""
-    return f"not estimable: {number} {what}, {FEWEST} are needed" if number < FEWEST else ""
+    if number >= FEWEST:
+        return ""
+    return f"not estimable: {number} {what.removesuffix('s') if number == 1 else what}, {FEWEST} are needed"
 
 
 def retest(tables: Tables, rows: str = "base pairs") -> Estimates:

@@ -11,10 +11,73 @@ import polars as pl
 
 from weatherglass.reliability.assess import SCALES
 from weatherglass.reliability.claims import CONSISTENCY, RATER, RETEST, THRESHOLDS
-from weatherglass.reliability.plots import LABELS, Drawing, boxes, panels, points
+from weatherglass.reliability.plots import LABELS, Drawing, Plan, boxes, panels, points
 from weatherglass.reliability.scores import RATERS
 
 Tables = Mapping[str, pl.DataFrame]
+
+RETEST_BY_LIST = Plan(
+    "test-retest",
+    "Test–retest reliability",
+    "ICC(2,1) of each word over seeds, by target list and scoring rule. Box: quartiles; whiskers: the last word within "
+    "1.5 boxes; dashed: 0.75, excellent.",
+    "ICC(2,1)",
+    "median",
+    THRESHOLDS[RETEST],
+)
+RATER_BY_LIST = Plan(
+    "inter-rater",
+    "Inter-rater consistency",
+    "ICC(3,1) of each word over the rules DB/WA, RIPA and NBM, by target list and corpus; scores as they are, and "
+    "standardised. Dashed: 0.60, below which agreement is at most fair.",
+    "ICC(3,1)",
+    "median",
+    THRESHOLDS[RATER],
+    by="by",
+)
+CONSISTENCY_BY_QUERY = Plan(
+    "consistency",
+    "Internal consistency",
+    "Cronbach's alpha of each query with its 95 % interval, by scoring rule. Dashed: 0.70, acceptable.",
+    "alpha",
+    "alpha",
+    THRESHOLDS[CONSISTENCY],
+    bottom=-1.0,
+)
+RETEST_BY_PAIR = Plan(
+    "test-retest-pairs",
+    "Test–retest reliability of each base pair",
+    "ICC(2,1) over the frequent words with its 95 % interval, by scoring rule. Dashed: 0.75, excellent.",
+    "ICC(2,1)",
+    "icc",
+    THRESHOLDS[RETEST],
+)
+RATER_BY_PAIR = Plan(
+    "inter-rater-pairs",
+    "Inter-rater consistency of each base pair",
+    "ICC(3,1) over the frequent words with its 95 % interval; scores as they are, and standardised. Dashed: 0.60.",
+    "ICC(3,1)",
+    "icc",
+    THRESHOLDS[RATER],
+)
+SEED_BATCHES = Plan(
+    "seed-batches",
+    "Are the seeds enough? Disjoint batches",
+    "Test–retest of the frequent words, estimated from disjoint batches of seeds: where the boxes of one size differ, "
+    "that many seeds are too few.",
+    "ICC(2,1)",
+    "median",
+    THRESHOLDS[RETEST],
+)
+SEED_NUMBERS = Plan(
+    "seed-numbers",
+    "Are the seeds enough? Estimate by number of seeds",
+    "Median test–retest of the frequent words with the medians of the interval's ends. Open symbols: more seeds than "
+    "there are, extrapolated by the formula of the interval.",
+    "ICC(2,1)",
+    "icc",
+    THRESHOLDS[RETEST],
+)
 
 
 def drawings(tables: Tables) -> Iterator[Drawing]:
@@ -38,15 +101,7 @@ def retest_by_list(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """Test–retest by target list and rule."""
     rows = tables["summary"].filter((pl.col("measure") == "test–retest") & pl.col("by").is_in(list(RATERS)))
     yield from panels(
-        f"test-retest-{key}",
-        f"Test–retest reliability: {what}",
-        "ICC(2,1) of each word over seeds, by target list and scoring rule. Box: quartiles; whiskers: the last word "
-        "within 1.5 boxes; dashed: 0.75, excellent.",
-        rows,
-        lambda axes, of_corpus: boxes(axes, of_corpus, "list", "by", RATERS),
-        THRESHOLDS[RETEST],
-        "ICC(2,1)",
-        "median",
+        RETEST_BY_LIST, what, key, rows, lambda axes, part: boxes(axes, part, "list", "by", RATERS)
     )
 
 
@@ -55,49 +110,28 @@ def rater_by_list(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     rows = tables["summary"].filter(pl.col("measure") == "inter-rater")
     corpora = rows["corpus"].unique(maintain_order=True).to_list()
     yield from panels(
-        f"inter-rater-{key}",
-        f"Inter-rater consistency: {what}",
-        "ICC(3,1) of each word over the rules DB/WA, RIPA and NBM, by target list and corpus; scores as they are, and "
-        "standardised. Dashed: 0.60, below which agreement is at most fair.",
-        rows,
-        lambda axes, of_scale: boxes(axes, of_scale, "list", "corpus", corpora),
-        THRESHOLDS[RATER],
-        "ICC(3,1)",
-        "median",
-        by="by",
-        order=SCALES,
+        RATER_BY_LIST, what, key, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora)
     )
 
 
 def consistency_by_query(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """Internal consistency by query."""
+    rows = tables["consistency_queries"].filter(pl.col("rule").is_in(list(RATERS)))
     yield from panels(
-        f"consistency-{key}",
-        f"Internal consistency: {what}",
-        "Cronbach's alpha of each query with its 95 % interval, by scoring rule. Dashed: 0.70, acceptable.",
-        tables["consistency_queries"].filter(pl.col("rule").is_in(list(RATERS))),
-        lambda axes, of_corpus: points(axes, of_corpus, "query", "rule", RATERS, "alpha"),
-        THRESHOLDS[CONSISTENCY],
-        "alpha",
-        "alpha",
-        bottom=-1.0,
+        CONSISTENCY_BY_QUERY,
+        what,
+        key,
+        rows,
+        lambda axes, part: points(axes, part, "query", "rule", RATERS, "alpha"),
     )
 
 
 def retest_by_pair(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """Test–retest of each base pair over the frequent words."""
-    rows = tables["test_retest_pairs"].filter(
-        (pl.col("list") == "frequent") & pl.col("rule").is_in(list(RATERS))
-    )
+    of_frequent = (pl.col("list") == "frequent") & pl.col("rule").is_in(list(RATERS))
+    rows = tables["test_retest_pairs"].filter(of_frequent)
     yield from panels(
-        f"test-retest-pairs-{key}",
-        f"Test–retest reliability of each base pair: {what}",
-        "ICC(2,1) over the frequent words with its 95 % interval, by scoring rule. Dashed: 0.75, excellent.",
-        rows,
-        lambda axes, of_corpus: points(axes, of_corpus, "pair", "rule", RATERS, "icc"),
-        THRESHOLDS[RETEST],
-        "ICC(2,1)",
-        "icc",
+        RETEST_BY_PAIR, what, key, rows, lambda axes, part: points(axes, part, "pair", "rule", RATERS, "icc")
     )
 
 
@@ -105,14 +139,7 @@ def rater_by_pair(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """Inter-rater of each base pair over the frequent words."""
     rows = tables["inter_rater_pairs"].filter(pl.col("list") == "frequent")
     yield from panels(
-        f"inter-rater-pairs-{key}",
-        f"Inter-rater consistency of each base pair: {what}",
-        "ICC(3,1) over the frequent words with its 95 % interval; scores as they are, and standardised. Dashed: 0.60.",
-        rows,
-        lambda axes, of_corpus: points(axes, of_corpus, "pair", "scale", SCALES, "icc"),
-        THRESHOLDS[RATER],
-        "ICC(3,1)",
-        "icc",
+        RATER_BY_PAIR, what, key, rows, lambda axes, part: points(axes, part, "pair", "scale", SCALES, "icc")
     )
 
 
@@ -120,36 +147,20 @@ def seed_batches(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """Box plots of disjoint batches of seeds, side by side."""
     if tables["seed_batches"].is_empty():
         return
-    rows = tables["seed_batches"].with_columns(
-        (pl.col("seeds").cast(str) + " seeds, " + pl.col("batch").cast(str)).alias("batch")
-    )
+    name = pl.col("seeds").cast(str) + " seeds, " + pl.col("batch").cast(str)
+    rows = tables["seed_batches"].with_columns(name.alias("batch"))
     yield from panels(
-        f"seed-batches-{key}",
-        f"Are the seeds enough? Disjoint batches: {what}",
-        "Test–retest of the frequent words, estimated from disjoint batches of seeds: where the boxes of one size "
-        "differ, that many seeds are too few.",
-        rows,
-        lambda axes, of_corpus: boxes(axes, of_corpus, "batch", "rule", RATERS),
-        THRESHOLDS[RETEST],
-        "ICC(2,1)",
-        "median",
+        SEED_BATCHES, what, key, rows, lambda axes, part: boxes(axes, part, "batch", "rule", RATERS)
     )
 
 
 def seed_numbers(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """The median estimate and its interval against the number of seeds."""
-    if tables["seed_numbers"].is_empty():
+    rows = tables["seed_numbers"]
+    if rows.is_empty():
         return
     yield from panels(
-        f"seed-numbers-{key}",
-        f"Are the seeds enough? Estimate by number of seeds: {what}",
-        "Median test–retest of the frequent words with the medians of the interval's ends. Open symbols: more seeds "
-        "than there are, extrapolated by the formula of the interval.",
-        tables["seed_numbers"],
-        lambda axes, of_corpus: points(axes, of_corpus, "seeds", "rule", RATERS, "icc"),
-        THRESHOLDS[RETEST],
-        "ICC(2,1)",
-        "icc",
+        SEED_NUMBERS, what, key, rows, lambda axes, part: points(axes, part, "seeds", "rule", RATERS, "icc")
     )
 
 

@@ -14,8 +14,8 @@ from weatherglass.reliability.embedding import Vectors
 
 BLOCK = 2**25
 """Similarities that are held at a time: 128 MB."""
-STRIDE = 64
-"""Similarities that are passed over at once when none of them is near enough."""
+STRETCH = 64
+"""Similarities at most that are passed over at once when none of them is near enough."""
 
 
 def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice, Integers]]:
@@ -52,28 +52,61 @@ def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice
 def _select(
     products: Vectors, rows: Integers, vectors: Vectors, norms: Vector, error: np.float32, found: Integers
 ) -> None:
-    """Fill `found` with the nearest of each row."""
+    """Fill `found` with the nearest of each row.
+
+    The k-th largest of the stretches' largest is a bound that k similarities reach; only stretches that reach it are
+    looked into, and there are hardly more than k of them.
+    """
     k = found.shape[1]
+    number = products.shape[1]
+    stretch = max(1, min(STRETCH, number // (4 * k)))
+    largest = np.empty(-(-number // stretch), dtype=np.float32)
     for line in range(rows.shape[0]):
         near = products[line]
         near[rows[line]] = -np.inf
-        threshold = _kth_largest(near, k)
+        _largest_of_stretches(near, stretch, largest)
+        bound = np.partition(largest, largest.shape[0] - k)[largest.shape[0] - k] - 2 * error
+        band = _reaching(near, stretch, largest, bound, k)
+        similarities = near[band]
+        threshold = np.partition(similarities, band.shape[0] - k)[band.shape[0] - k]
         sure, doubtful = 0, 0
-        band = np.empty(k, dtype=np.int64)
-        for start in range(0, near.shape[0], STRIDE):
-            end = min(start + STRIDE, near.shape[0])
-            if _largest(near, start, end) < threshold - 2 * error:
-                continue
-            for index in range(start, end):
-                if near[index] > threshold + 2 * error:
-                    found[line, sure] = index
-                    sure += 1
-                elif near[index] >= threshold - 2 * error:
-                    if doubtful == band.shape[0]:
-                        band = np.concatenate((band, np.empty_like(band)))
-                    band[doubtful] = index
-                    doubtful += 1
+        for place in range(band.shape[0]):
+            if similarities[place] > threshold + 2 * error:
+                found[line, sure] = band[place]
+                sure += 1
+            elif similarities[place] >= threshold - 2 * error:
+                band[doubtful] = band[place]
+                doubtful += 1
         _settle(band[:doubtful], vectors, norms, rows[line], found[line, sure:])
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _largest_of_stretches(near: NDArray[np.float32], stretch: int, largest: NDArray[np.float32]) -> None:
+    for place in range(largest.shape[0]):
+        start = place * stretch
+        most = near[start]
+        for index in range(start + 1, min(start + stretch, near.shape[0])):
+            most = max(most, near[index])
+        largest[place] = most
+
+
+@njit(cache=True, nogil=True)
+def _reaching(
+    near: NDArray[np.float32], stretch: int, largest: NDArray[np.float32], bound: np.float32, k: int
+) -> Any:
+    """The indices, in order, of the similarities that reach the bound."""
+    band = np.empty(2 * k, dtype=np.int64)
+    number = 0
+    for place in range(largest.shape[0]):
+        if largest[place] < bound:
+            continue
+        for index in range(place * stretch, min((place + 1) * stretch, near.shape[0])):
+            if near[index] >= bound:
+                if number == band.shape[0]:
+                    band = np.concatenate((band, np.empty_like(band)))
+                band[number] = index
+                number += 1
+    return band[:number]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -93,38 +126,3 @@ def _settle(band: Integers, vectors: Vectors, norms: Vector, row: int, places: I
     order = np.argsort(cosines, kind="mergesort")  # Stable: of equal ones the lower index comes first.
     for place in range(places.shape[0]):
         places[place] = band[order[place]]
-
-
-@njit(cache=True, nogil=True, fastmath={"nsz", "nnan", "reassoc"})
-def _largest(near: NDArray[np.float32], start: int, end: int) -> Any:
-    largest = near[start]
-    for index in range(start + 1, end):
-        largest = max(largest, near[index])
-    return largest
-
-
-@njit(cache=True, nogil=True)
-def _kth_largest(near: NDArray[np.float32], k: int) -> Any:
-    """By a heap of the k largest so far, whose root is the smallest of them."""
-    heap = np.sort(near[:k])
-    for start in range(k, near.shape[0], STRIDE):
-        end = min(start + STRIDE, near.shape[0])
-        if _largest(near, start, end) <= heap[0]:
-            continue
-        for index in range(start, end):
-            value = near[index]
-            if value <= heap[0]:
-                continue
-            place = 0
-            while True:
-                child = 2 * place + 1
-                if child >= k:
-                    break
-                if child + 1 < k and heap[child + 1] < heap[child]:
-                    child += 1
-                if heap[child] >= value:
-                    break
-                heap[place] = heap[child]
-                place = child
-            heap[place] = value
-    return heap[0]

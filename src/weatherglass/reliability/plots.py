@@ -27,6 +27,25 @@ Legend = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
+class Plan:
+    """What kind of figure it is, whatever it is drawn of."""
+
+    name: str
+    title: str
+    caption: str
+    unit: str
+    """Of the vertical axis."""
+    value: str
+    """The column without which a row is not drawn."""
+    threshold: float
+    """Where the dashed line is."""
+    by: str = "corpus"
+    """The column whose values have a panel each."""
+    bottom: float | None = None
+    """Where the vertical axis ends at the latest."""
+
+
+@dataclass(frozen=True)
 class Drawing:
     """One figure, with what a reader needs to understand it."""
 
@@ -37,47 +56,41 @@ class Drawing:
 
 
 def panels(
-    name: str,
-    title: str,
-    caption: str,
-    rows: pl.DataFrame,
-    draw: Callable[[Axes, Rows], Legend],
-    threshold: float,
-    unit: str,
-    value: str,
-    by: str = "corpus",
-    order: Sequence[str] | None = None,
-    bottom: float | None = None,
+    plan: Plan, what: str, key: str, rows: pl.DataFrame, draw: Callable[[Axes, Rows], Legend]
 ) -> Iterator[Drawing]:
-    """A row of panels, one for each value of `by`; nothing where no panel has an estimate."""
-    rows = rows.filter(pl.col(value).is_finite())
-    values = [
-        value for value in (order or rows[by].unique(maintain_order=True).to_list()) if value in set(rows[by])
-    ]
-    if not values:
+    """A row of panels; nothing where no panel has an estimate.
+
+    Args:
+        what: What it is drawn of, for the title.
+        key: The same, for the name of the file.
+        draw: Fills one panel with its rows.
+    """
+    rows = rows.filter(pl.col(plan.value).is_finite())
+    if rows.is_empty():
         return
+    name, title = f"{plan.name}-{key}", f"{plan.title}: {what}"
     with mpl.rc_context(
         {"font.size": 9, "svg.hashsalt": name, "axes.spines.top": False, "axes.spines.right": False}
     ):
+        values = rows[plan.by].unique(maintain_order=True).to_list()
         figure = Figure(figsize=(1.2 + 4.2 * len(values), 3.9), layout="constrained")
         legend: Legend = []
         first: Axes | None = None
         for number, panel in enumerate(values):
             axes = figure.add_subplot(1, len(values), number + 1, sharey=first)
             first = first or axes
-            legend = draw(axes, rows.filter(pl.col(by) == panel).to_dicts())
-            axes.axhline(threshold, color="#666666", linewidth=0.8, linestyle="--", zorder=1)
+            legend = draw(axes, rows.filter(pl.col(plan.by) == panel).to_dicts())
+            axes.axhline(plan.threshold, color="#666666", linewidth=0.8, linestyle="--", zorder=1)
             axes.set_title(panel, fontsize=10)
             axes.grid(axis="y", color="#dddddd", linewidth=0.6)
             axes.set_axisbelow(True)
-            if number == 0:
-                axes.set_ylabel(unit)
         assert first is not None
+        first.set_ylabel(plan.unit)
         low = min(first.get_ylim()[0], 0.0)
-        first.set_ylim(low if bottom is None else max(low, bottom), 1.02)
+        first.set_ylim(low if plan.bottom is None else max(low, plan.bottom), 1.02)
         _legend(figure, legend)
         figure.suptitle(title, fontsize=11, x=0.01, ha="left")
-    yield Drawing(name, title, caption, figure)
+    yield Drawing(name, title, plan.caption, figure)
 
 
 def _legend(figure: Figure, entries: Legend) -> None:

@@ -9,7 +9,7 @@ from weatherglass.reliability.agreement import FEWEST, MeanSquares, absolute_agr
 from weatherglass.reliability.assess import Columns, Condition, five_numbers
 from weatherglass.reliability.scores import RATERS, ScoreTensor
 
-FURTHER = (16, 32, 64, 128)
+FURTHER = (16, 32, 64)
 """Numbers of seeds for which the interval is foretold, where fewer are at hand."""
 
 

@@ -147,9 +147,13 @@ def score_study(
     """Score every embedding with every pair that its vocabulary has; all sets of pairs at once.
 
     Raises:
-        CorpusError: if an embedding could not be scored, or a group has none of the pairs.
+        CorpusError: if there is no embedding, or one could not be scored.
     """
     progress = progress or Silent()
+    if not any(group.paths for group in groups):
+        raise CorpusError(
+            f"{folder}: no embeddings yet; run: weatherglass reliability train STUDY.toml -o {folder}"
+        )
     sets = [base_pairs(name) for name in study.pairs]
     units: dict[str, list[ScoreUnit]] = {}
     for group in groups:

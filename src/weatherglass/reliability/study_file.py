@@ -84,12 +84,17 @@ def _study(path: Path, content: dict[str, Any]) -> Study:
         for name in content.get("algorithms", ["sgns", "glove"])
     }
     seeds = content.get("seeds", 8)
+    numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
+    if not numbers or not all(isinstance(seed, int) and seed >= 0 for seed in numbers):
+        raise CorpusError(
+            f"{path}: seeds = {seeds}; it should be how many, at least 1, or a list of whole numbers"
+        )
     frequent = content.get("frequent", FREQUENT)
     return Study(
         name=content.get("name", path.stem),
         corpora=corpora,
         algorithms=algorithms,
-        seeds=tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds)),
+        seeds=numbers,
         pairs=tuple(_place(base, name) for name in content.get("pairs", Study.pairs)),
         targets=tuple(_place(base, name) for name in content.get("targets", TARGETS)),
         frequent=frequent if isinstance(frequent, int) else _place(base, frequent),

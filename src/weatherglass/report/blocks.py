@@ -13,11 +13,12 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from weatherglass.details import DETAILS, Details
-from weatherglass.report.reading import RunRead
+from weatherglass.report.numbers import rounded
+from weatherglass.report.reading import TABLES, RunRead
 
 SCORE_STEPS = 9999
 """Scores are whole multiples of the largest |s| over this."""
@@ -49,15 +50,11 @@ class Packer:
         """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
         with closing(Details(run.path / DETAILS)) as details:
             texts = {row["id"]: tuple(row)[1:] for row in details.every("element")}
-            tables = {
-                table: _Groups(details, table)
-                for table in (
-                    *("element_score", "word_score", "left_out"),
-                    *("confidence_interval", "null_quantile", "power"),
-                )
-            }
+            present = details.tables()
+            tables = {table: _Groups(details, table) for table in TABLES if table in present}
             for stored, position in sorted(run.details.items()):
-                rows = {table: groups.of(stored) for table, groups in tables.items()}
+                rows: dict[str, list[Row]] = {table: [] for table in TABLES}
+                rows |= {table: groups.of(stored) for table, groups in tables.items()}
                 packed = self._pack(rows, texts) | _about(run, position)
                 member = f"{json.dumps(str(number(position)))}:{_json(packed)}"
                 self._blocks.setdefault(block(position), []).append(member)
@@ -94,6 +91,8 @@ class Packer:
             packed["null"] = _differences([round(row[2] * EFFECT_STEPS) for row in null])
         for row in rows["confidence_interval"]:
             packed[row[1]] = [row[2], row[3], row[4]]
+        for row in rows["attribute_noise"]:
+            packed["attribute_noise"] = rounded(row[1], 3)
         if power := rows["power"]:
             packed["power"] = [[row[1], row[2]] for row in power]
         return packed
@@ -139,7 +138,7 @@ def _effect(d: float | None) -> int | None:
 
 def _differences(values: Sequence[int]) -> list[int]:
     """The first value, then each one's distance from the one before: small numbers compress well."""
-    return [*values[:1], *(after - before for before, after in zip(values, values[1:], strict=False))]
+    return [*values[:1], *(after - before for before, after in pairwise(values))]
 
 
 def _json(value: object) -> str:

@@ -1,12 +1,14 @@
-"""Figures for print: the significance matrix of May et al.'s Figure 1, and the forest plot of effect sizes."""
+"""Figures for print: the matrix of May et al.'s Figure 1, the forest plot of effect sizes, the map of measures."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weatherglass.report.measures import measure_map
 from weatherglass.report.numbers import effect
 from weatherglass.report.reading import RunRead
 from weatherglass.report.subjects import Layout, lay_out
@@ -29,12 +31,14 @@ ROW = 0.17
 """Inches to a test."""
 LONGEST = 60
 """Letters of a name that a figure shows."""
+LETTER = 4.1
+"""Points to a letter, about."""
 NUMBERED = 12
 """With more models than this, cells carry marks alone."""
 
 
 def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path]:
-    """Write both figures of each measure as png, svg or pdf.
+    """Write both figures of each measure, and a map of the measures for each model, as png, svg or pdf.
 
     Returns:
         The files written.
@@ -44,11 +48,16 @@ def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path
     layout = lay_out(runs)
     note = caption(runs)
     written = []
-    settings = {"pdf.fonttype": 42, "svg.hashsalt": "weatherglass", "font.size": 7.5, "axes.linewidth": 0.6}
+    settings: Any = {
+        "pdf.fonttype": 42,
+        "svg.hashsalt": "weatherglass",
+        "font.size": 7.5,
+        "axes.linewidth": 0.6,
+    }
     with rc_context(settings):
         for name, figure in _figures(layout, note):
             path = folder / f"{name}.{kind}"
-            _save(figure, path, kind)
+            save_figure(figure, path, kind)
             written.append(path)
     return written
 
@@ -58,9 +67,14 @@ def _figures(layout: Layout, note: str) -> Iterator[tuple[str, Figure]]:
         place = "" if len(layout.measures) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
         yield f"matrix{place}", matrix(layout, number, note)
         yield f"forest{place}", forest(layout, number, note)
+    if len(layout.measures) > 1:
+        for number, subject in enumerate(layout.subjects):
+            place = "" if len(layout.subjects) == 1 else f"-{number + 1}"
+            yield f"measures{place}", measure_map(layout.of_subject(number), _short(subject.label), note)
 
 
-def _save(figure: Figure, path: Path, kind: str) -> None:
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure whole or not at all, the same bytes for the same figure."""
     # The date would make two figures of the same run differ.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     temporary = path.with_name(f".{path.name}")
@@ -81,7 +95,7 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     axes = _axes(columns * width, rows * ROW)
     for (t, s), number in layout.cells(measure).items():
         r = layout.results[number]
-        fill = FILL.get((r.significance, r.effect_size < 0))
+        fill = FILL.get((r.significance, r.signed_effect_size < 0))
         if fill:
             axes.add_patch(Rectangle((s + 0.03, t + 0.05), 0.94, 0.9, color=fill, linewidth=0))
         text = f"{effect(r.effect_size)}{r.significance}" if numbered else r.significance or "·"
@@ -90,7 +104,9 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     axes.set_xlim(0, columns)
     axes.set_ylim(rows, 0)
     _names(axes, layout)
-    axes.set_xticks([s + 0.5 for s in range(columns)], [_short(s.label) for s in layout.subjects], rotation=90)
+    axes.set_xticks(
+        [s + 0.5 for s in range(columns)], [_short(s.label) for s in layout.subjects], rotation=90
+    )
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -116,23 +132,26 @@ def forest(layout: Layout, measure: int, note: str) -> Figure:
         one.set_title(_short(subject.label, 26), fontsize=7.5, color=INK, parse_math=False)
         one.grid(axis="x", color=LINE, linewidth=0.5)
         one.set_axisbelow(True)
-        one.tick_params(length=0)
+        one.tick_params(length=0, labelcolor=INK)
         one.spines[:].set_visible(False)
     _names(axes[0], layout)
     low, high = axes[0].get_xlim()
-    axes[0].set_xlim(min(low, -2), max(high, 2))
-    figure.subplots_adjust(wspace=0.06)
-    note = f"d with 95 % interval, {layout.measures[measure]}. Filled dark: **; filled light: *. {note}"
+    axes[0].set_xlim(min(low, -2.2), max(high, 2.2))
+    axes[0].set_xticks(range(-2, 3))
+    figure.subplots_adjust(wspace=0.1)
+    note = f"{layout.measures[measure]}: d with its 95 % interval; dark points **, light points *. {note}"
     _finish(axes[0], note)
     return figure
 
 
 def _point(axes: Axes, y: float, r: Result) -> None:
-    edge = FILL[("**", r.effect_size < 0)] if r.significance else SOFT
-    fill = FILL.get((r.significance, r.effect_size < 0), "white")
+    edge = FILL["**", r.signed_effect_size < 0] if r.significance else SOFT
+    fill = FILL.get((r.significance, r.signed_effect_size < 0), "white")
     if r.ci_low is not None and r.ci_high is not None:
         axes.plot([r.ci_low, r.ci_high], [y, y], color=edge, linewidth=0.9, solid_capstyle="butt")
-    axes.plot([r.effect_size], [y], "o", markersize=3.4, color=fill, markeredgecolor=edge, markeredgewidth=0.8)
+    axes.plot(
+        [r.effect_size], [y], "o", markersize=3.4, color=fill, markeredgecolor=edge, markeredgewidth=0.8
+    )
 
 
 def _axes(width: float, height: float) -> Axes:
@@ -152,13 +171,23 @@ def _names(axes: Axes, layout: Layout) -> None:
 
 
 def _finish(axes: Axes, note: str) -> None:
-    """Colour the labels, take dollar signs for dollar signs, and put the note underneath."""
+    """Colour the labels, take dollar signs for dollar signs, and put the note underneath, as wide as the figure."""
     for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
         label.set_color(INK)
         label.set_parse_math(False)
     figure = _figure(axes)
-    figure.text(
-        0, -0.35 / figure.get_figheight(), note, fontsize=6.5, color=SOFT, va="top", wrap=False, parse_math=False
+    names = LETTER * max((len(label.get_text()) for label in axes.get_yticklabels()), default=0)
+    letters = max(40, int((names + 72 * figure.get_figwidth()) / LETTER))
+    axes.annotate(
+        "\n".join(textwrap.wrap(note, letters)),
+        (0, 0),
+        (-names, -20),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=6.5,
+        color=SOFT,
+        va="top",
+        parse_math=False,
     )
 
 

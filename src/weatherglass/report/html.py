@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,8 +15,8 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.files import write_whole
 from weatherglass.folder import PAGE as PAGE
 from weatherglass.report import numbers
-from weatherglass.report.blocks import Packer
 from weatherglass.report.findings import findings
+from weatherglass.report.payload import blocks_of, flat, for_script, pairs, script_data
 from weatherglass.report.reading import RunRead, labelled, read_run
 from weatherglass.report.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.results import Result
@@ -29,7 +27,7 @@ CORRECTIONS = {"holm": "Holm’s correction", "benjamini-hochberg": "Benjamini a
 
 
 def write_page(folders: Sequence[Path], path: Path) -> None:
-    """Write the page of one or several runs.
+    """Write the page of one or several runs whole.
 
     Raises:
         OutputError: if a folder holds no table of results.
@@ -38,11 +36,12 @@ def write_page(folders: Sequence[Path], path: Path) -> None:
     write_whole(path, page(labelled(read_run(folder) for folder in folders)))
 
 
-def page(runs: Sequence[RunRead]) -> str:
-    """The page of one or several runs."""
+def page(runs: Sequence[RunRead], comparison: Mapping[str, Any] | None = None) -> str:
+    """The page of one or several runs; of two, with the changes that `weatherglass compare --json` found."""
     layout = lay_out(runs)
+    blocks = list(blocks_of(runs, layout))  # first, since it may add to what the runs lack
     environment = _environment()
-    return environment.get_template("page.html").render(
+    made: str = environment.get_template("page.html").render(
         layout=layout,
         runs=[_run_record(run) for run in runs],
         cells=layout.cells(0) if layout.measures else {},
@@ -50,14 +49,16 @@ def page(runs: Sequence[RunRead]) -> str:
         by_measure=_by_measure(layout),
         contexts=CONTEXTS,
         groups=list(dict.fromkeys(test.group for test in layout.tests)),
-        pairs=_pairs(runs, layout),
+        pairs=pairs(runs, layout),
         citations=_citations(runs),
-        data=_for_script(_data(runs, layout)),
-        blocks=list(_blocks(runs, layout)),
+        data=for_script(script_data(runs, layout, comparison or {})),
+        compared=comparison,
+        blocks=blocks,
         styles="\n".join(_asset(name) for name in STYLES),
         script="\n".join(_asset(name) for name in SCRIPTS),
         version=__version__,
     )
+    return made
 
 
 def _environment() -> Any:
@@ -85,7 +86,7 @@ def _environment() -> Any:
 def kind(result: Result) -> str:
     """The class of a cell: how significant, and on which side."""
     level = {"": "k0", "*": "k1", "**": "k2"}[result.significance]
-    return f"{level} {'negative' if result.effect_size < 0 else 'positive'}"
+    return f"{level} {'negative' if result.signed_effect_size < 0 else 'positive'}"
 
 
 def spoken(result: Result) -> str:
@@ -123,28 +124,16 @@ def _run_record(run: RunRead) -> dict[str, Any]:
         "started": _time(record.get("started")),
         "finished": _time(record.get("finished")),
         "status": record.get("status", ""),
-        "versions": {
-            name: record[name] for name in ("weatherglass", "python", "platform") if name in record
-        }
+        "versions": {name: record[name] for name in ("weatherglass", "python", "platform") if name in record}
         | record.get("packages", {}),
         "models": record.get("models", []),
         "tests": record.get("tests", {}),
-        "settings": _flat(record.get("settings", {})),
+        "settings": flat(record.get("settings", {})),
         "missing": missing,
         "warnings": record.get("warnings", []),
         "failures": record.get("failures", []),
         "failed": {(each["model"], each["test"]): each["reason"] for each in record.get("failures", [])},
     }
-
-
-def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            flat |= {f"{name}, {part}": each for part, each in value.items()}
-        else:
-            flat[name] = value
-    return flat
 
 
 def _time(text: str | None) -> str:
@@ -171,18 +160,6 @@ def _by_measure(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
     ]
 
 
-def _pairs(runs: Sequence[RunRead], layout: Layout) -> list[tuple[int, int]]:
-    """Which models of two runs to put side by side: the same model; or the only one of each."""
-    if len(runs) != 2:
-        return []
-    first, second = ([n for n, s in enumerate(layout.subjects) if s.run == run] for run in (0, 1))
-    if len(first) == len(second) == 1:
-        return [(first[0], second[0])]
-    place = {(layout.subjects[n].model, layout.subjects[n].options): n for n in second}
-    keys = [(n, (layout.subjects[n].model, layout.subjects[n].options)) for n in first]
-    return [(n, place[key]) for n, key in keys if key in place]
-
-
 def _citations(runs: Sequence[RunRead]) -> list[str]:
     from weatherglass.catalogue.published import reference
 
@@ -193,72 +170,3 @@ def _citations(runs: Sequence[RunRead]) -> list[str]:
         except (KeyError, WeatherglassError):
             cited.append(key)
     return cited
-
-
-def _data(runs: Sequence[RunRead], layout: Layout) -> dict[str, Any]:
-    """What the script works with; a result is a short list, in the order of `fields` in core.js."""
-    methods = list(dict.fromkeys(result.p_method for result in layout.results))
-    place = {method: number for number, method in enumerate(methods)}
-    digits = partial(numbers.rounded, digits=5)
-    rows = [
-        [
-            *where,
-            *(digits(r.effect_size), digits(r.p_value), len(r.significance)),
-            *(digits(r.ci_low), digits(r.ci_high), digits(r.p_adjusted)),
-            *(digits(r.p_words), digits(r.effect_size_words)),
-            *(r.num_targ1, r.num_targ2, r.num_attr1, r.num_attr2, digits(r.test_statistic)),
-            *(digits(r.p_low), digits(r.p_high), digits(r.p_floor), place[r.p_method], r.oov),
-        ]
-        for r, where in zip(layout.results, layout.places, strict=True)
-    ]
-    settings = [next(((r.permute, r.alternative, r.ddof) for r in run.results), ("", "", 1)) for run in runs]
-    return {
-        "subjects": [[s.label, s.model, s.options, s.run] for s in layout.subjects],
-        "tests": [[t.name, t.context, t.group, [numbers.spaced(c) for c in t.categories]] for t in layout.tests],
-        "contexts": CONTEXTS,
-        "measures": layout.measures,
-        "methods": methods,
-        "runs": [
-            {
-                "label": run.label,
-                "alpha": run.alpha,
-                "permute": permute,
-                "alternative": alternative,
-                "ddof": ddof,
-                "settings": _flat(run.record.get("settings", {})),
-                "hashes": run.record.get("tests", {}),
-            }
-            for run, (permute, alternative, ddof) in zip(runs, settings, strict=True)
-        ],
-        "pairs": _pairs(runs, layout),
-        "rows": rows,
-    }
-
-
-def _blocks(runs: Sequence[RunRead], layout: Layout) -> Any:
-    packer = Packer()
-    start = 0
-    for run in runs:
-        if run.details:
-            packer.add(run, partial(_after, start), partial(_block_of, layout, start))
-        start += len(run.results)
-    return packer.blocks()
-
-
-def _after(start: int, position: int) -> int:
-    return start + position
-
-
-def _block_of(layout: Layout, start: int, position: int) -> int:
-    subject, _, measure = layout.places[start + position]
-    return subject * len(layout.measures) + measure
-
-
-def _for_script(value: object) -> Any:
-    """JSON that stays inside a script element whatever text it carries."""
-    from markupsafe import Markup
-
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)

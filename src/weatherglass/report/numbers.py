@@ -1,4 +1,4 @@
-"""Numbers as a reader should see them: true minus signs, two digits that count, powers of ten raised; names as words."""
+"""Numbers as a reader should see them, with true minus signs and raised powers of ten; names as words."""
 
 from __future__ import annotations
 

@@ -20,6 +20,12 @@ from weatherglass.results import COLUMNS, Result
 Key = tuple[str, str, str, str]
 """What tells two results of one run apart: model, options, test and measure."""
 
+TABLES = (
+    *("element_score", "word_score", "left_out", "confidence_interval"),
+    *("null_quantile", "attribute_noise", "power"),
+)
+"""What details.sqlite holds of each result."""
+
 _WHOLE = {"num_targ1", "num_targ2", "num_attr1", "num_attr2", "ddof"}
 _TEXT = {
     *("model", "options", "test", "measure", "permute", "alternative", "p_method"),
@@ -165,8 +171,10 @@ def _add_details(run: RunRead) -> None:
     with closing(Details(path)) as details:
         for row in details.every("result"):
             # The table writes tabs and line breaks in names as spaces.
-            key = tuple(_in_table(row[name]) for name in ("model", "options", "test", "measure"))
-            position = place.get(key)  # type: ignore[call-overload]
+            model, options, test, measure = (
+                _in_table(row[name]) for name in ("model", "options", "test", "measure")
+            )
+            position = place.get((model, options, test, measure))
             if position is None:
                 continue
             run.details[row["id"]] = position
@@ -179,8 +187,12 @@ def _add_details(run: RunRead) -> None:
                 warnings=tuple(json.loads(row["warnings"])),
                 notes=json.loads(row["notes"]),
             )
+        if absent := [table for table in TABLES if table not in details.tables()]:
+            run.notices.append(f"{DETAILS} is of an older version; it lacks {', '.join(absent)}.")
     if lacking := len(run.results) - len(run.details):
-        run.notices.append(f"{DETAILS} lacks {lacking} of {len(run.results)} results; their scores are not shown.")
+        run.notices.append(
+            f"{DETAILS} lacks {lacking} of {len(run.results)} results; their scores are not shown."
+        )
 
 
 def _in_table(text: str) -> str:
@@ -207,5 +219,3 @@ def _published(name: str, hashes: Mapping[str, str]) -> AssociationTest | None:
         return None
     test = published_test(name)
     return test if hashes.get(name) == test.fingerprint() else None
-
-

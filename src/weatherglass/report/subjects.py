@@ -69,6 +69,10 @@ class Layout:
         """The number of the result in each cell of one measure's matrix, by test and subject."""
         return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == measure}
 
+    def of_subject(self, subject: int) -> list[Result]:
+        """The results of one model, under all measures."""
+        return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
+
 
 def group_of(test: str) -> str:
     """The group of a published test, whichever its level.

@@ -1,4 +1,4 @@
-"""Results as tables for other programs: Markdown, LaTeX with booktabs in the manner of May et al.'s Table 4, and CSV."""
+"""Results as tables for other programs: Markdown, LaTeX in the manner of May et al.'s Table 4, and CSV."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from weatherglass.report.reading import RunRead
 from weatherglass.report.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.results import COLUMNS, Result
 
-UPRIGHT = 6
-"""With more models than this, LaTeX column heads stand upright on their side."""
+HEADS = 50
+"""With more letters than this in the names of models, LaTeX column heads are turned on their side."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -48,9 +48,7 @@ def latex(runs: Sequence[RunRead]) -> str:
     """One booktabs table per measure; numbers align, marks hang beside them."""
     layout = lay_out(runs)
     tables = [_latex_table(layout, number, runs) for number in range(len(layout.measures))]
-    needs = "% needs \\usepackage{booktabs}" + (
-        " and \\usepackage{graphicx}" if len(layout.subjects) > UPRIGHT else ""
-    )
+    needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if _turned(layout) else "")
     return needs + "\n" + "\n".join(tables)
 
 
@@ -103,9 +101,8 @@ def _markdown_cell(result: Result | None) -> str:
 
 
 def _latex_table(layout: Layout, measure: int, runs: Sequence[RunRead]) -> str:
-    many = len(layout.subjects) > UPRIGHT
     heads = [_tex(subject.label) for subject in layout.subjects]
-    if many:
+    if _turned(layout):
         heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]
     note = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
     note = note.replace("\0", "$^{**}$").replace("\1", "$^{*}$").replace("p ≤", r"$p \le$").replace("’", "'")
@@ -129,6 +126,10 @@ def _latex_table(layout: Layout, measure: int, runs: Sequence[RunRead]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _turned(layout: Layout) -> bool:
+    return sum(len(subject.label) for subject in layout.subjects) > HEADS
 
 
 def _tex(text: str) -> str:

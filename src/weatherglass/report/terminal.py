@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
+from weatherglass.report.measures import spreads
 from weatherglass.results import Result, Run
 
 
@@ -26,12 +27,23 @@ def caption(run: Run) -> list[str]:
     starred = sum(result.significance != "" for result in run.results)
     kept = sum(result.significance == "**" for result in run.results)
     return [
+        *_spread_lines(run.results),
         f"* p ≤ {alpha}   ** also after {correction['method']} correction, family of {sizes}",
         f"{starred} of {len(run.results)} significant, {kept} after correction. "
         "A result that is not significant does not show that a model is unbiased.",
         *_power_note(run.results, alpha),
         *_headline(run),
     ]
+
+
+def _spread_lines(results: list[Result]) -> Iterator[str]:
+    """With several measures: how far each finding depends on the choice."""
+    if len({result.measure for result in results}) < 2:
+        return
+    for model, options in dict.fromkeys((result.model, result.options) for result in results):
+        yield f"d over the measures, {model}:"
+        own = [result for result in results if (result.model, result.options) == (model, options)]
+        yield from (f"  {spread}" for spread in spreads(own))
 
 
 def _power_note(results: list[Result], alpha: str) -> Iterator[str]:

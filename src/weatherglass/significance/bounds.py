@@ -54,7 +54,7 @@ def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
         return bound_tail(tail.rest(), precision, work).complement()
     tilt = find_tilt(tail)
     tilted = TiltedTail(tail, tilt, precision)
-    if tilted.period >= _LONGEST_PERIOD:
+    if not tilted.sound:
         return Interval(0.0, 1.0)
     terms = math.ceil(min(1.1 * tilted.period * tilt.density / precision, 1e15))
     gap = math.inf
@@ -81,6 +81,7 @@ class TiltedTail:
         # Elements that are all but sure to be in, or out, are taken as such; the others are left to chance.
         always, free = exponents > _CERTAIN, np.abs(exponents) <= _CERTAIN
         self.values = shifted[free]
+        self.left_out = math.exp(-_CERTAIN) * int((~free).sum())
         self.size = tail.size - int(always.sum())
         self.threshold = tail.threshold - tail.size * tilt.centre - int(shifted[always].sum())
         self.excluded: Vector = 1 / (1 + np.exp(exponents[free]))
@@ -94,14 +95,19 @@ class TiltedTail:
         weights = Weights(self.values, self.excluded, self.included)
         self.coefficients = Coefficients(weights, self.size, self.threshold, self.period, counts)
 
+    @property
+    def sound(self) -> bool:
+        """Whether the sums can be carried as integers, and the elements held fixed leave subsets of the size."""
+        return self.period < _LONGEST_PERIOD and 0 <= self.size <= len(self.values)
+
     def interval(self, terms: int) -> Interval:
         """Bounds from the first `terms` coefficients: band limit terms/period."""
         c, k = self.coefficients.values[:terms], np.arange(terms)
         majorant, fejer, rounding = extremal_transforms(terms, self.rate * (self.period / terms))
         weights = np.where(k == 0, 1.0, 2.0) / terms
         each = (np.abs(majorant) + 1) * (self.coefficients.error + 48 * _UNIT) + rounding
-        error = _sum(weights * each) + len(c) * math.exp(-_CERTAIN)
-        above = _sum(weights * (majorant * c).real) + error
+        error = _sum(weights * each)
+        above = _sum(weights * (majorant * c).real) + error + self.left_out
         # The minorant is taken one grid unit lower: no sum lies between, and the sums at the threshold count.
         one_lower = c * np.exp(2j * math.pi * (k / self.period))
         below = _sum(weights * ((majorant - fejer) * one_lower).real) - error - self.wrapped

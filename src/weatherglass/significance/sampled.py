@@ -1,12 +1,13 @@
 """Uniform random partitions, quickly: what May et al. (2019) report.
 
-The elements are cut into blocks of up to 12. How many of a block are drawn is hypergeometric, and given that number
+The elements are cut into blocks of up to 14. How many of a block are drawn is hypergeometric, and given that number
 every subset of the block is equally likely: one look-up each, instead of one draw for each element.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from weatherglass.significance.kernel import compiled
 
 Bits = NDArray[np.uint64]
 
-_BLOCK = 12
+_BLOCK = 14
 _WINDOW = 12.0
 """Tables cover this many standard deviations of what is left to draw; a sample leaves them once in 10^30."""
 
@@ -61,11 +62,20 @@ def _window(n: int, size: int, start: int) -> tuple[int, int]:
 
 def _subset_sums(members: Integers) -> tuple[Integers, Integers]:
     """The sums of all subsets, those of equal count together, and where each count starts."""
-    sums, counts = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    sums = np.zeros(1, dtype=np.int64)
     for member in members:
-        sums, counts = np.concatenate([sums, sums + member]), np.concatenate([counts, counts + 1])
-    starts = np.concatenate([[0], np.cumsum(np.bincount(counts))])
-    return sums[np.argsort(counts, kind="stable")], starts
+        sums = np.concatenate([sums, sums + member])
+    order, starts = _order_by_count(len(members))
+    return sums[order], starts
+
+
+@lru_cache
+def _order_by_count(members: int) -> tuple[Integers, Integers]:
+    """The subsets of so many members, as bit patterns, sorted by count, and where each count starts."""
+    counts = np.zeros(1, dtype=np.int64)
+    for _ in range(members):
+        counts = np.concatenate([counts, counts + 1])
+    return np.argsort(counts, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(counts))])
 
 
 @compiled
@@ -80,6 +90,9 @@ def _draw(
 ) -> np.uint64:
     """Draw from one block for every sample; `left` and `sums` are brought up to date. Returns the counter."""
     highest = len(aliases) - 1
+    choices = np.empty(len(first) - 1)
+    for count in range(len(choices)):
+        choices[count] = first[count + 1] - first[count]
     for i in range(len(sums)):
         counter += np.uint64(0x9E3779B97F4A7C15)
         bits = _mixed(counter)
@@ -87,8 +100,8 @@ def _draw(
         entry = aliases[min(max(left[i] - low, 0), highest), cell]
         count = int(cell if bits < entry else entry & np.uint64(15))
         counter += np.uint64(0x9E3779B97F4A7C15)
-        share = float(_mixed(counter) >> np.uint64(11)) * 2.0**-53
-        sums[i] += by_count[first[count] + int(share * (first[count + 1] - first[count]))]
+        share = np.int64(_mixed(counter) >> np.uint64(11)) * 2.0**-53
+        sums[i] += by_count[first[count] + int(share * choices[count])]
         left[i] -= count
     return counter
 

@@ -8,7 +8,7 @@ const tests = data.tests.map(([name, context, group, categories]) => ({ name, co
 
 const fields = [
   "subject", "test", "measure", "d", "p", "mark", "ciLow", "ciHigh", "pAdjusted", "pWords", "dWords",
-  "nX", "nY", "nA", "nB", "statistic", "pLow", "pHigh", "floor", "method", "oov",
+  "nX", "nY", "nA", "nB", "statistic", "pLow", "pHigh", "floor", "method", "oov", "lean",
 ];
 const results = data.rows.map((row, number) => {
   const result = { number };
@@ -69,21 +69,31 @@ function pText(p, digits = 2) {
 
 const interval = (low, high) => (low === null || low === undefined || high === null ? "" : `[${effect(low)}, ${effect(high)}]`);
 const stars = (r) => "*".repeat(r.mark);
-const kind = (r) => `k${r.mark} ${r.d < 0 ? "negative" : "positive"}`;
+const kind = (r) => `k${r.mark} ${r.lean < 0 ? "negative" : "positive"}`;
 const verdicts = ["not significant", "significant", "significant after correction"];
 const verdict = (r) => (r.pAdjusted === null ? "not judged" : verdicts[r.mark]);
 const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
 
 function direction(r) {
   if (r.d === null) return "All scores are equal: there is no effect to speak of.";
+  if (data.measures[r.measure].endsWith("/eq2")) return "This measure is unsigned: d says how far the sets stand apart, not which way.";
   const [x, y, a, b] = tests[r.test].categories;
-  const [first, second] = r.d < 0 ? [b, a] : [a, b];
-  return r.d === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
+  const [first, second] = r.lean < 0 ? [b, a] : [a, b];
+  return r.lean === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
 }
 
 function cellLink(r, label) {
-  return make("a", { class: `cell ${kind(r)}`, href: `#r${r.number}`, "data-r": r.number, "aria-label": `${label}: d ${effect(r.d)}, p ${pText(r.p)}, ${verdict(r)}` },
-    make("span", { class: "d" }, effect(r.d)), make("span", { class: "mark" }, stars(r)));
+  return setCell(make("a", {}, make("span", { class: "d" }), make("span", { class: "mark" })), r, label);
+}
+
+function setCell(link, r, label) {
+  link.className = `cell ${kind(r)}`;
+  link.setAttribute("href", `#r${r.number}`);
+  link.dataset.r = r.number;
+  link.setAttribute("aria-label", `${label}: d ${effect(r.d)}, p ${pText(r.p)}, ${verdict(r)}`);
+  link.firstChild.textContent = effect(r.d);
+  link.lastChild.textContent = stars(r);
+  return link;
 }
 
 const noCell = () => make("span", { class: "cell absent" }, absent);

@@ -148,6 +148,7 @@ function detailSettings(r, found) {
     "Standard deviation divides by": run.ddof ? "n − 1" : "n", "Test statistic S": r.statistic === null ? absent : effect(r.statistic, 4),
     "Asked for p": run.settings.significance, Seed: run.settings.seed, Resamples: run.settings.resamples,
     "Hash of the test": run.hashes[tests[r.test].name]?.slice(0, 16),
+    ...(found?.attribute_noise !== undefined ? { "Noise of the attribute words, share of the scores’ variance": found.attribute_noise } : {}),
     ...(found?.power ? { "Power by effect size": found.power.map(([d, chance]) => `${d}: ${chance === null ? absent : chance.toFixed(2)}`).join(", ") } : {}),
     ...(covariance ? { "Covariance of A": summary(covariance.A), "Covariance of B": summary(covariance.B) } : {}),
   };

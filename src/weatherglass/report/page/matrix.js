@@ -62,7 +62,10 @@ function showMeasure(measure) {
     for (const cell of row.querySelectorAll("td.model")) {
       const subject = Number(cell.dataset.s);
       const r = resultAt(test, subject, measure);
-      cell.replaceChildren(r ? cellLink(r, subjects.length > 1 ? `${tests[test].name}, ${subjects[subject].label}` : tests[test].name) : noCell());
+      const label = subjects.length > 1 ? `${tests[test].name}, ${subjects[subject].label}` : tests[test].name;
+      const link = cell.querySelector("a");
+      if (r && link) setCell(link, r, label);
+      else cell.replaceChildren(r ? cellLink(r, label) : noCell());
     }
     if (subjects.length > 1) continue;
     const r = resultAt(test, 0, measure);
@@ -83,14 +86,43 @@ function update() {
   arrange(visible);
   showColumns(new Set(choice.subjects));
   byId("shown").textContent = `${sequence.length} of ${tests.length} tests` + (subjects.length > 1 ? `, ${choice.subjects.length} of ${subjects.length} models` : "");
-  for (const watch of watchers) watch(view);
+  for (const watcher of watchers) watcher.stale();
 }
 
+// What lies below the matrix is drawn when it comes into sight, so that a filter never waits for it. Until then its
+// place is kept, about as high as it will be, so that a link to what follows leads there.
+function drawInSight(place, paint, height) {
+  const watcher = {
+    inSight: false,
+    isStale: true,
+    stale() {
+      watcher.isStale = true;
+      if (watcher.inSight) watcher.paint();
+      else place.style.minHeight = `${height(view)}px`;
+    },
+    paint() {
+      if (!watcher.isStale || !view) return;
+      watcher.isStale = false;
+      place.style.minHeight = "";
+      paint(view);
+    },
+  };
+  new IntersectionObserver(([entry]) => {
+    watcher.inSight = entry.isIntersecting;
+    if (watcher.inSight) watcher.paint();
+  }, { rootMargin: "200px" }).observe(place);
+  window.addEventListener("beforeprint", watcher.paint);
+  watchers.push(watcher);
+}
+
+let arranged = inOrder.join();
+
 function arrange(visible) {
-  if (sorting.by === null) body.append(...order);
-  else {
-    const place = new Map(sorted(shownMeasure).map((t, n) => [t, n]));
-    body.append(...headings, ...[...rows].sort((a, b) => place.get(a.test) - place.get(b.test)).map(({ row }) => row));
+  const sequence = sorted(shownMeasure);
+  if (sequence.join() !== arranged) {
+    arranged = sequence.join();
+    const place = new Map(sequence.map((t, n) => [t, n]));
+    body.append(...(sorting.by === null ? order : [...headings, ...[...rows].sort((a, b) => place.get(a.test) - place.get(b.test)).map(({ row }) => row)]));
   }
   for (const { row, test } of rows) row.hidden = !visible.has(test);
   for (const heading of headings) heading.hidden = sorting.by !== null || !followed(heading);
@@ -132,7 +164,8 @@ function startMatrix() {
     const button = event.target.closest("button[data-sort]");
     if (button) sortBy(button);
   });
-  filters.addEventListener("input", update);
+  filters.addEventListener("change", update);
+  filters.elements.find.addEventListener("input", update);
   filters.addEventListener("submit", (event) => event.preventDefault());
   filters.addEventListener("reset", () => setTimeout(update));
   filters.addEventListener("click", (event) => {

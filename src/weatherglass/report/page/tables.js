@@ -6,7 +6,6 @@ function testHeading(t) {
 
 function measuresTable(view) {
   const place = byId("measures-table");
-  if (!place) return;
   const picker = byId("measures-subject");
   const s = picker ? Number(picker.value) : 0;
   const head = make("tr", {}, make("th", { scope: "col", class: "test" }, "Test"), data.measures.map((measure) => make("th", { scope: "col", class: "n" }, make("code", {}, measure))));
@@ -17,9 +16,17 @@ function measuresTable(view) {
   place.replaceChildren(make("table", {}, make("caption", {}, `${shorten(subjects[s].label, 120)}: effect size by measure`), make("thead", {}, head), make("tbody", {}, lines)));
 }
 
+const changeKey = (test, measure, before, after) => JSON.stringify([test, measure, before, after]);
+const changes = new Map(data.changes.map(([test, measure, before, after, change, low, high, changed]) => [changeKey(test, measure, before, after), { change, low, high, changed }]));
+
+function changeCell(found) {
+  if (!found) return make("td", { class: "n" }, absent);
+  const text = (found.change > 0 ? "+" : "") + effect(found.change);
+  return make("td", { class: "n" }, found.changed ? make("b", {}, text) : text, make("span", { class: "of" }, ` ${interval(found.low, found.high)}`));
+}
+
 function comparisonTable(view) {
   const place = byId("comparison-table");
-  if (!place) return;
   const lines = [];
   for (const [first, second] of data.pairs) {
     for (const t of view.tests) {
@@ -30,6 +37,7 @@ function comparisonTable(view) {
   const several = data.pairs.length > 1;
   const head = make("tr", {}, make("th", { scope: "col", class: "test" }, "Test"), several && make("th", { scope: "col" }, "Model"),
     data.runs.map((run, n) => make("th", { scope: "col", class: "model" }, run.label, !several && subjects[data.pairs[0][n]].label !== run.label && make("br"), !several && make("span", { class: "soft" }, shorten(subjects[data.pairs[0][n]].model, 40)))),
+    changes.size > 0 && make("th", { scope: "col", class: "n" }, "Change"),
     make("th", { scope: "col", class: "means" }, "First ○ and second ●, with intervals"));
   place.replaceChildren(make("table", { class: "few" }, make("caption", {}, `Effect sizes of two runs, ${data.measures[view.measure]}`), make("thead", {}, head), make("tbody", {}, lines)));
 }
@@ -38,6 +46,7 @@ function comparisonLine(t, first, second, pair) {
   const several = data.pairs.length > 1;
   return make("tr", {}, testHeading(t), several && make("td", { dir: "auto" }, make("span", { class: "clip", title: subjects[first].label }, subjects[first].model)),
     pair.map((r, n) => make("td", { class: "model" }, r ? cellLink(r, `${tests[t].name}, ${data.runs[n].label}`) : noCell())),
+    changes.size > 0 && changeCell(changes.get(changeKey(t, view.measure, subjects[first].model, subjects[second].model))),
     make("td", { class: "means" }, dumbbell(pair)));
 }
 
@@ -54,6 +63,8 @@ function dumbbell(pair) {
 }
 
 function startTables() {
-  watchers.push(measuresTable, comparisonTable);
+  const height = (view) => view.tests.length * 29 + 60;
+  if (byId("measures-table")) drawInSight(byId("measures-table"), measuresTable, height);
+  if (byId("comparison-table")) drawInSight(byId("comparison-table"), comparisonTable, (view) => data.pairs.length * height(view));
   byId("measures-subject")?.addEventListener("change", () => measuresTable(view));
 }

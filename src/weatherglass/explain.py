@@ -1,0 +1,271 @@
+"""From scores to p for one row of a run, step by step, with the numbers; and what others would have reported."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.association.effect import largest_effect_size
+from weatherglass.details import Details
+from weatherglass.profiles import PROFILES, Profile
+from weatherglass.results import ElementScore
+from weatherglass.stored import Row, StoredRun
+
+EXACT = ("enumerate", "meet-in-the-middle", "lattice")
+UNSIGNED = "eq2"
+"""The statistic whose scores have no direction."""
+TELLING = 3
+"""How many of the most telling words and templates are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a profile would have said of the same scores."""
+
+    profile: str
+    effect_size: float
+    p_value: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All steps of one row."""
+
+    row: Row
+    categories: tuple[str, str, str, str]
+    x: Sequence[tuple[str, float]]
+    """The exchangeable units of X, each with its score."""
+    y: Sequence[tuple[str, float]]
+    steps: tuple[str, ...]
+    """Everything, line by line."""
+    profiles: tuple[Reported, ...]
+
+
+def explain(
+    folder: str | Path, test: str, model: str | None = None, measure: str | None = None
+) -> Explanation:
+    """Read one row of a run and lay out its steps; nothing but the folder is needed.
+
+    Raises:
+        WeatherglassError: if the folder holds no such row, or several.
+    """
+    run = StoredRun(Path(folder))
+    try:
+        row = run.find(test, model, measure)
+        about = run.details.about(row.number)
+        categories = (about["x"], about["y"], about["a"], about["b"])
+        scores = run.scores(row)
+        x, y = (_units(scores, role, row["permute"]) for role in "XY")
+        seed = int(run.record.get("settings", {}).get("seed", 0))
+        profiles = tuple(_reported(scores, row, seed))
+        steps = (
+            *_scores(row, categories, x, y),
+            *_effect(row, categories, x, y),
+            *_null(row, run.details, x, y),
+            *_p(row, x, y, run),
+            *_trust(row, run.details),
+            *_others(row, profiles),
+            *_warnings(run, row),
+        )
+    finally:
+        run.close()
+    return Explanation(row, categories, x, y, steps, profiles)
+
+
+def _units(scores: Sequence[ElementScore], role: str, permute: str) -> list[tuple[str, float]]:
+    if permute == "elements":
+        return [(score.text, score.score) for score in scores if score.role == role]
+    of_word: dict[str, list[float]] = {}
+    for score in scores:
+        if score.role == role:
+            of_word.setdefault(score.word, []).append(score.score)
+    return [(word, float(np.mean(sorted(values)))) for word, values in of_word.items()]
+
+
+def _values(units: Sequence[tuple[str, float]]) -> Vector:
+    return np.array([score for _, score in units])
+
+
+Units = Sequence[tuple[str, float]]
+Categories = tuple[str, str, str, str]
+
+
+def _scores(row: Row, categories: Categories, x: Units, y: Units) -> Iterator[str]:
+    similarity, _, statistic = row["measure"].partition("/")
+    c_x, c_y, c_a, c_b = categories
+    yield f"{row['test']} on {row['model']}, {row['measure']}"
+    if row["options"]:
+        yield f"encoded with {row['options']}"
+    yield ""
+    yield f"1. Scores s(w), from the {similarity} m of the vectors of w and each attribute"
+    yield f"   A: {c_a}, {row['num_attr1']} elements; B: {c_b}, {row['num_attr2']} elements"
+    if statistic == UNSIGNED:
+        yield "   s is the smallest |m(w, a) - m(w, b)|; it has no direction"
+    else:
+        yield f"   s is the {statistic} of m over A less that over B (the other way round for a distance): above 0 is"
+        yield f"   nearer to {c_a}"
+    if row["permute"] == "words":
+        yield "   A word's score is the mean over its sentences."
+    for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
+        yield f"   {role}: {category}, {len(units)} {row['permute']}"
+        width = max(len(text) for text, _ in units)
+        yield from (f"     {text:<{width}}  {_number(score)}" for text, score in units)
+    if row["oov"]:
+        yield f"   Unknown to the model: {row['oov']}"
+
+
+def _effect(row: Row, categories: Categories, x: Units, y: Units) -> Iterator[str]:
+    in_x, in_y = _values(x), _values(y)
+    ddof = int(row["ddof"])
+    both = np.concatenate([in_x, in_y])
+    d = row.value("effect_size")
+    divisor = "n - 1" if ddof else "n"
+    yield ""
+    yield "2. Effect size: the difference of the means in standard deviations of all scores"
+    yield f"   mean of X = {_number(float(in_x.mean()))}"
+    yield f"   mean of Y = {_number(float(in_y.mean()))}"
+    yield f"   sd of all {len(both)} = {_number(float(both.std(ddof=ddof)))} (divided by {divisor})"
+    if d is None:
+        yield "   d is not defined: all scores are equal"
+        return
+    most = largest_effect_size(len(in_x), len(in_y), ddof)
+    yield f"   d = {_number(d)}, with these sizes between -{most:.3f} and {most:.3f}"
+    c_x, c_y, c_a, c_b = categories
+    if d > 0 > in_x.mean() - in_y.mean():
+        yield "   (this run's profile prints d without its sign)"
+    if row["measure"].endswith(f"/{UNSIGNED}"):
+        return
+    if in_x.mean() < in_y.mean():
+        c_a, c_b = c_b, c_a
+    yield f"   {c_x} lean to {c_a}, {c_y} to {c_b}"
+
+
+def _null(row: Row, details: Details, x: Units, y: Units) -> Iterator[str]:
+    in_x, in_y = _values(x), _values(y)
+    both = np.concatenate([in_x, in_y])
+    n, size = len(both), len(in_x)
+    spread = math.sqrt(size * (n - size) / n * both.var(ddof=1))
+    yield ""
+    yield f"3. Null hypothesis: the labels X and Y of these {n} {row['permute']} can be exchanged"
+    yield f"   {size} of {n} can be labelled X in {_count(math.comb(n, size))} ways"
+    yield f"   sum over X = {_number(math.fsum(in_x))}; over all ways its mean is {_number(size * both.mean())} "
+    yield f"   and its sd {_number(spread)}"
+    yield f"   S = sum over X - sum over Y = {row['test_statistic']}"
+    null = {round(q["level"], 4): q["effect_size"] for q in details.rows("null_quantile", row.number)}
+    if null:
+        yield f"   95 of 100 relabellings have d between {null[0.025]:.3f} and {null[0.975]:.3f} (drawn at random)"
+
+
+def _p(row: Row, x: Units, y: Units, run: StoredRun) -> Iterator[str]:
+    p = float(row["p_value"])
+    ways = math.comb(len(x) + len(y), len(x))
+    tail = {
+        "greater": "a sum over X at least as large",
+        "less": "a sum over X at least as small",
+        "two-sided": "a sum over X at least as far from the mean",
+        "observed": "a sum over X at least as far out, on the side on which the data lie",
+    }[row["alternative"]]
+    yield ""
+    yield f"4. p: the share of all ways with {tail} (alternative {row['alternative']})"
+    if row["p_method"] in EXACT and ways < 2**53:
+        yield f"   p = {_count(round(p * ways))} / {_count(ways)} = {row['p_value']}, counted ({row['p_method']})"
+    else:
+        bounds = f", between {row['p_low']} and {row['p_high']}" if row["p_low"] else ""
+        yield f"   p = {row['p_value']} by {row['p_method']}{bounds}"
+    yield f"   smallest p that this size can reach: {row['p_floor']}"
+    correction = run.record.get("correction", {})
+    if row["p_adjusted"]:
+        yield f"   p adjusted by {correction.get('method')} for its family: {row['p_adjusted']} {row['significance']}"
+    if row["p_words"]:
+        yield f"   by whole words: d = {row['effect_size_words']}, p = {row['p_words']}"
+    if not row["significance"]:
+        yield "   Not significant: the labels may be exchangeable, or the test too small. It does not show that"
+        yield "   the model is unbiased."
+
+
+def _trust(row: Row, details: Details) -> Iterator[str]:
+    yield ""
+    yield "5. How far to trust d"
+    intervals = details.rows("confidence_interval", row.number)
+    for interval in intervals:
+        name = {"bca": "BCa", "percentile": "percentile"}[interval["method"]]
+        yield (
+            f"   95 % interval ({name}, {interval['resamples']} resamples of X, Y, A and B): "
+            f"{interval['low']:.4f} to {interval['high']:.4f}"
+        )
+    if not intervals:
+        yield "   no interval was computed; see --ci"
+    for noise in details.rows("attribute_noise", row.number):
+        yield f"   {100 * noise['share']:.0f} % of the variance within X and Y is owed to the choice of A and B"
+    sign = math.copysign(1, row.value("effect_size") or 0.0)
+    left_out = [each for each in details.rows("left_out", row.number) if each["effect_size"] is not None]
+    for each in sorted(left_out, key=lambda one: sign * one["effect_size"])[:TELLING]:
+        p = f", p = {each['p_value']:.3g}" if each["p_value"] is not None else ""
+        yield f"   without the {each['kind']} '{each['name']}' ({each['role']}): d = {each['effect_size']:.4f}{p}"
+    for chance in details.rows("power", row.number):
+        yield (
+            f"   an effect of {chance['effect_size']:g} would be found with probability "
+            f"{chance['probability']:.2f} at this size"
+        )
+
+
+def _reported(scores: Sequence[ElementScore], row: Row, seed: int) -> Iterator[Reported]:
+    """What each profile has for the elements; none of them exchanges words."""
+    x, y = (_values(_units(scores, role, "elements")) for role in "XY")
+    for profile in PROFILES.values():
+        found = profile.significance(x, y, profile.alternatives[0], np.random.default_rng(seed))
+        yield Reported(profile.name, profile.effect_size(x, y), found.p_value, "; ".join(_why(profile, row)))
+
+
+def _why(profile: Profile, row: Row) -> Iterator[str]:
+    if str(profile.ddof) != row["ddof"]:
+        yield "sd divided by n" if profile.ddof == 0 else "sd divided by n - 1"
+    if profile.absolute:
+        yield "|d|"
+    if profile.alternatives[0] != row["alternative"]:
+        yield f"alternative {profile.alternatives[0]}"
+    if row["permute"] == "words":
+        yield "sentences exchanged, not words"
+    yield profile.draws
+
+
+def _others(row: Row, profiles: Sequence[Reported]) -> Iterator[str]:
+    yield ""
+    yield "6. The same scores in other hands (their vectors may differ, too)"
+    yield f"   {'this run':<13} d = {_rounded(row.value('effect_size'))}  p = {_p_rounded(float(row['p_value']))}"
+    for each in profiles:
+        d, p = _rounded(each.effect_size), _p_rounded(each.p_value)
+        yield f"   {each.profile:<13} d = {d}  p = {p}  {each.why}"
+    yield from (f"   {profile.name}: {profile.caution}." for profile in PROFILES.values())
+
+
+def _warnings(run: StoredRun, row: Row) -> Iterator[str]:
+    found = json.loads(run.details.about(row.number)["warnings"])
+    if found:
+        yield ""
+        yield "Warnings"
+        yield from (f"   {warning}" for warning in found)
+
+
+def _number(value: float) -> str:
+    """Enough digits to compute with."""
+    return f"{value:.12g}"
+
+
+def _rounded(d: float | None) -> str:
+    return "   none" if d is None or math.isnan(d) else f"{d:7.4f}"
+
+
+def _p_rounded(p: float) -> str:
+    return f"{p:<9.3g}"
+
+
+def _count(number: int) -> str:
+    return f"{number:,}".replace(",", " ") if number < 10**12 else f"{number:.3g}"

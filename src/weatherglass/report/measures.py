@@ -1,0 +1,258 @@
+"""How far a finding depends on the measure: d of every test under every measure, as a map and as a line a test."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weatherglass.association.measure import STATISTICS
+from weatherglass.association.statistic import PairStatistic
+from weatherglass.report.numbers import effect
+from weatherglass.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, SOFT, LINE = "#1c2023", "#595f64", "#d8d5cc"
+BLUE, ORANGE, GREY = "#20598a", "#97470f", "#5f5f5f"
+"""X leans to A, X leans to B, no direction: they differ for every kind of colour vision, and cells carry numbers."""
+LARGEST = 2.0
+"""|d| of the darkest colour; sets of equal size cannot reach more."""
+CELL, ROW, GAP = 0.4, 0.2, 0.25
+"""Inches to a measure and to a test; the gap between similarities in measures."""
+PANEL = 2.6
+"""Inches to the panel of ranges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The range of d over the measures of one test; of a measure without direction, such as eq2, that of |d|."""
+
+    test: str
+    lowest: float
+    highest: float
+    significant: int
+    measures: int
+
+    def __str__(self) -> str:
+        return f"{self.test}: {self.in_words}"
+
+    @property
+    def in_words(self) -> str:
+        """The line without the test's name."""
+        low, high = f"{self.lowest:.1f}", f"{self.highest:.1f}"
+        reach = f"from {low} to {high}".replace("-0.0", "0.0").replace("-", "−")
+        if math.isnan(self.lowest):
+            reach = "no d"
+        return f"{reach}; significant in {self.significant} of {self.measures}"
+
+
+def spreads(results: Sequence[Result]) -> list[Spread]:
+    """One for each test of one model, in order; a result counts as significant where it has a mark.
+
+    >>> print(Spread("weat7", 0.2, 1.1, 9, 20))
+    weat7: from 0.2 to 1.1; significant in 9 of 20
+    """
+    by_test: dict[str, list[Result]] = {}
+    for result in results:
+        by_test.setdefault(result.test, []).append(result)
+    return [
+        Spread(
+            test,
+            min((d for d in map(_d, listed) if not math.isnan(d)), default=math.nan),
+            max((d for d in map(_d, listed) if not math.isnan(d)), default=math.nan),
+            sum(bool(result.significance) for result in listed),
+            len(listed),
+        )
+        for test, listed in by_test.items()
+    ]
+
+
+MAP_NOTE = (
+    "Blue: X leans to A; orange: X leans to B; grey: a measure without direction. The deeper the colour, the larger d; "
+    "bold numbers and filled points are significant."
+)
+"""What a reader of the map needs to know beside the meaning of the marks."""
+
+
+def measure_map(results: Sequence[Result], title: str, note: str) -> Figure:
+    """Tests down, measures across in the order given, with the range over measures beside each test.
+
+    Args:
+        results: those of one model.
+        title: what stands above, such as the model's spec.
+        note: what the marks mean; MAP_NOTE is put before it.
+    """
+    from matplotlib.figure import Figure
+
+    measures = list(dict.fromkeys(result.measure for result in results))
+    tests = [spread.test for spread in spreads(results)]
+    places = _places(measures)
+    across = places[-1] + 1
+    width, height = across * CELL, len(tests) * ROW
+    figure = Figure(figsize=(width + PANEL, height))
+    share = width / (width + PANEL)
+    cells = figure.add_axes((0, 0, share, 1))
+    ranges = figure.add_axes((share + 0.01, 0, 1 - share - 0.01, 1))
+    _draw_cells(cells, results, tests, dict(zip(measures, places, strict=True)))
+    _label_measures(cells, measures, places)
+    _draw_ranges(ranges, results)
+    for axes in (cells, ranges):
+        axes.set_ylim(len(tests), 0)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0, labelsize=7, labelcolor=INK)
+    cells.set_xlim(0, across)
+    cells.set_yticks([row + 0.5 for row in range(len(tests))], tests)
+    for label in cells.get_yticklabels():
+        label.set_parse_math(False)
+    _title_and_note(cells, title, f"{MAP_NOTE} {note}", letters=int((width + PANEL) * 72 / 3.4))
+    return figure
+
+
+def _places(measures: Sequence[str]) -> list[float]:
+    """Where each measure's column begins: a gap between one similarity and the next."""
+    places: list[float] = []
+    for number, measure in enumerate(measures):
+        if not number:
+            places.append(0.0)
+            continue
+        same = measure.partition("/")[0] == measures[number - 1].partition("/")[0]
+        places.append(places[-1] + 1 + (0 if same else GAP))
+    return places
+
+
+def _draw_cells(axes: Axes, results: Sequence[Result], tests: Sequence[str], place: dict[str, float]) -> None:
+    from matplotlib.patches import Rectangle
+
+    row = {test: number for number, test in enumerate(tests)}
+    for result in results:
+        x, y = place[result.measure], row[result.test]
+        fill, ink = _fill_and_ink(result)
+        axes.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, facecolor=fill, linewidth=0))
+        axes.text(
+            x + 0.73,  # numbers end at one line, marks hang after it
+            y + 0.53,
+            effect(result.effect_size),
+            ha="right",
+            va="center",
+            fontsize=6,
+            color=ink,
+            weight="bold" if result.significance else "normal",
+        )
+        axes.text(x + 0.745, y + 0.56, result.significance, ha="left", va="center", fontsize=6, color=ink)
+
+
+def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]) -> None:
+    """Statistics above the columns, similarities above their groups."""
+    axes.xaxis.tick_top()
+    statistics = [measure.partition("/")[2] for measure in measures]
+    axes.set_xticks([place + 0.5 for place in places], statistics)
+    groups: dict[str, list[float]] = {}
+    for measure, place in zip(measures, places, strict=True):
+        groups.setdefault(measure.partition("/")[0], []).append(place)
+    for similarity, columns in groups.items():
+        axes.annotate(
+            similarity,
+            ((columns[0] + columns[-1] + 1) / 2, 0),
+            (0, 16),
+            textcoords="offset points",
+            ha="center",
+            fontsize=7.5,
+            weight="bold",
+            color=INK,
+            annotation_clip=False,
+        )
+
+
+def _draw_ranges(axes: Axes, results: Sequence[Result]) -> None:
+    """A line from the least to the greatest d of each test, a point a measure, and the spread in words."""
+    for row, spread in enumerate(spreads(results)):
+        y = row + 0.5
+        axes.text(2.35, y, spread.in_words, va="center", fontsize=6, color=INK)
+        if math.isnan(spread.lowest):
+            continue
+        axes.plot([spread.lowest, spread.highest], [y, y], color=SOFT, linewidth=0.9, zorder=1)
+        for result in results:
+            if result.test == spread.test and not math.isnan(result.effect_size):
+                edge = _hue(result)
+                fill = edge if result.significance else "white"
+                axes.plot(
+                    *([_d(result)], [y], "o"),
+                    markersize=2.6,
+                    color=fill,
+                    markeredgecolor=edge,
+                    markeredgewidth=0.6,
+                    zorder=2,
+                )
+    axes.axvline(0, color=LINE, linewidth=0.8, zorder=0)
+    axes.set_xlim(-2.1, 6.6)
+    axes.set_xticks([-2, -1, 0, 1, 2], ["−2", "−1", "0", "1", "2"])
+    axes.xaxis.tick_top()
+    axes.set_yticks([])
+    axes.annotate(
+        "d of each measure",
+        (0, 0),
+        (0, 16),
+        textcoords="offset points",
+        ha="center",
+        fontsize=7.5,
+        weight="bold",
+        color=INK,
+        annotation_clip=False,
+    )
+
+
+def _title_and_note(axes: Axes, title: str, note: str, letters: int) -> None:
+    axes.annotate(
+        title,
+        (0, 1),
+        (0, 32),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=8.5,
+        color=INK,
+        parse_math=False,
+    )
+    axes.annotate(
+        "\n".join(textwrap.wrap(note, letters)),
+        (0, 0),
+        (0, -8),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=6.5,
+        color=SOFT,
+        va="top",
+        parse_math=False,
+    )
+
+
+def _fill_and_ink(result: Result) -> tuple[tuple[float, float, float], str]:
+    """The deeper the larger |d|: blue or orange by direction, grey where the measure has none."""
+    from matplotlib.colors import to_rgb
+
+    d = 0.0 if math.isnan(result.effect_size) else result.effect_size
+    depth = min(abs(d) / LARGEST, 1.0)
+    full = to_rgb(_hue(result))
+    fill = (1 + depth * (full[0] - 1), 1 + depth * (full[1] - 1), 1 + depth * (full[2] - 1))
+    light = 0.299 * fill[0] + 0.587 * fill[1] + 0.114 * fill[2]
+    return fill, INK if light > 0.55 else "white"
+
+
+def _hue(result: Result) -> str:
+    if _undirected(result):
+        return GREY
+    return BLUE if result.effect_size >= 0 else ORANGE
+
+
+def _undirected(result: Result) -> bool:
+    statistic = result.measure.partition("/")[2]
+    return statistic in STATISTICS and isinstance(STATISTICS.get(statistic), PairStatistic)
+
+
+def _d(result: Result) -> float:
+    """d, without its sign where that says nothing about A and B."""
+    return abs(result.effect_size) if _undirected(result) else result.effect_size

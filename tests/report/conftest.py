@@ -1,0 +1,92 @@
+"""Runs to report on, and the browser that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.downloads import from_wheel
+from tests.report.browser import Browser, chromium
+from tests.report.made_up import made_up_run
+
+from weatherglass.catalogue import AssociationTest, Element, ElementSet, load_tests
+from weatherglass.report.html import PAGE, write_page
+
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    "\"><img src=x onerror='window.hacked = 1'>",
+    "</script><!-- {{ 7 * 7 }} ${7 * 7} $x_1$ \\end{table} |a|",
+    "مرحبا \u202eabc שלום",
+    "long " + "wörd" * 74,
+)
+"""What a careless page would run, break on or let out of its place."""
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The accessibility checker axe-core, out of a PyPI package that carries it."""
+    return from_wheel("axe-playwright-python==0.1.8", "axe_playwright_python/axe.min.js").read_text("utf-8")
+
+
+@pytest.fixture(scope="session")
+def one_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of one model and all published tests."""
+    folder = tmp_path_factory.mktemp("one")
+    made_up_run(folder, load_tests(["*"]), ["wordllama"])
+    write_page([folder], folder / PAGE)
+    return folder / PAGE
+
+
+@pytest.fixture(scope="session")
+def several_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of three models, two measures and the tests of Caliskan et al."""
+    folder = tmp_path_factory.mktemp("several")
+    measures = ["cosine/mean", "euclidean/mean"]
+    made_up_run(folder, load_tests(["weat*", "sent-weat[123]"]), ["small", "medium", "large"], measures)
+    write_page([folder], folder / PAGE)
+    return folder / PAGE
+
+
+@pytest.fixture(scope="session")
+def many_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of so many models that cells carry marks alone."""
+    folder = tmp_path_factory.mktemp("many")
+    made_up_run(folder, load_tests(["weat[123]"]), [f"organisation/model-{n}" for n in range(14)])
+    write_page([folder], folder / PAGE)
+    return folder / PAGE
+
+
+def own_test(name: str, categories: tuple[str, str, str, str], words: str) -> AssociationTest:
+    """A test of one's own with given names."""
+    sets = [
+        ElementSet(category, tuple(Element(f"{words} {n}", f"{words} {n}") for n in range(4)))
+        for category in categories
+    ]
+    return AssociationTest(name, (sets[0], sets[1]), (sets[2], sets[3]))
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose names, words, options, warnings and records are as bad as text can be."""
+    folder = tmp_path_factory.mktemp("hostile")
+    tests = [own_test(name, (name, HOSTILE[0], HOSTILE[1], HOSTILE[3]), words=name) for name in HOSTILE]
+    record = {
+        "warnings": list(HOSTILE),
+        "failures": [{"model": m, "test": t, "reason": m} for m in HOSTILE for t in HOSTILE[:1]],
+        "citations": list(HOSTILE),
+        "command": ["weatherglass", *HOSTILE],
+        "missing_words": {
+            HOSTILE[0]: {
+                HOSTILE[1]: {"dropped": {"X": [HOSTILE[0]]}, "missing": {HOSTILE[1]: 2}, "notes": {}}
+            }
+        },
+    }
+    made_up_run(folder, tests, HOSTILE, HOSTILE[:2], record=record)
+    return folder

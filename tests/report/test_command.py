@@ -1,0 +1,113 @@
+"""`weatherglass report`, and the page that every run leaves behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.models import HashedEncoder
+from tests.report.made_up import made_up_run
+from typer.testing import CliRunner
+
+from weatherglass import run
+from weatherglass.catalogue import load_tests
+from weatherglass.cli import app
+from weatherglass.errors import WeatherglassError
+from weatherglass.report import html
+
+runner = CliRunner()
+
+
+def test_a_page_goes_into_the_folder_of_its_run(tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    done = runner.invoke(app, ["report", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == str(tmp_path / "report.html")
+    assert "<!doctype html>" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_several_runs_make_one_page(tmp_path: Path) -> None:
+    for name in ("first", "second", "third"):
+        made_up_run(tmp_path / name, load_tests(["weat1"]), [f"model-of-{name}"])
+    folders = [str(tmp_path / name) for name in ("first", "second", "third")]
+    done = runner.invoke(app, ["report", *folders, "-o", str(tmp_path / "all.html")])
+    assert done.exit_code == 0, done.output
+    made = (tmp_path / "all.html").read_text("utf-8")
+    assert all(f"model-of-{name}" in made for name in ("first", "second", "third"))
+
+
+@pytest.mark.parametrize(
+    ("form", "start"), [("md", "### Effect"), ("latex", "% needs"), ("csv", "run,model")]
+)
+def test_tables_are_printed_or_written(tmp_path: Path, form: str, start: str) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    printed = runner.invoke(app, ["report", str(tmp_path), "--format", form])
+    assert printed.stdout.startswith(start)
+    written = runner.invoke(app, ["report", str(tmp_path), "-f", form, "-o", str(tmp_path / "table")])
+    assert written.exit_code == 0
+    assert (tmp_path / "table").read_text("utf-8") == printed.stdout
+
+
+def test_figures_go_where_they_are_sent(tmp_path: Path) -> None:
+    made_up_run(tmp_path / "run", load_tests(["weat1"]))
+    out = tmp_path / "figures"
+    done = runner.invoke(app, ["report", str(tmp_path / "run"), "-f", "svg", "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in out.iterdir()} == {"matrix.svg", "forest.svg"}
+
+
+def test_what_is_missing_is_a_warning(tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    (tmp_path / "details.sqlite").unlink()
+    done = runner.invoke(app, ["report", str(tmp_path)])
+    assert done.exit_code == 0
+    assert "details.sqlite is missing" in done.stderr
+
+
+def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:
+    done = runner.invoke(app, ["report", str(tmp_path)])
+    assert isinstance(done.exception, WeatherglassError)
+    assert done.exception.exit_code == 2
+
+
+def test_every_run_leaves_a_page(tmp_path: Path) -> None:
+    finished = run(HashedEncoder(), "weat[12]", folder=tmp_path)
+    assert not any("report.html" in warning for warning in finished.warnings)
+    made = (tmp_path / "report.html").read_text("utf-8")
+    assert "hashed" in made
+    assert 'id="block-0"' in made
+
+
+def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> str:
+        raise RuntimeError("the page is broken")
+
+    monkeypatch.setattr(html, "page", broken)
+    finished = run(HashedEncoder(), "weat1", folder=tmp_path)
+    assert "report.html was not written: the page is broken" in finished.warnings
+    assert len(finished.results) == 1
+    assert (tmp_path / "results.tsv").exists()
+
+
+def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> None:
+    for name in ("before", "after"):
+        made_up_run(tmp_path / name, load_tests(["weat1"]))
+    change = {"test": "weat1", "measure": "cosine/mean", "models": ["model", "model"], "change": -0.125}
+    found = {"differences": [{**change, "low": -0.25, "high": -0.0625, "changed": True}]}
+    (tmp_path / "found.json").write_text(json.dumps(found))
+    folders = [str(tmp_path / "before"), str(tmp_path / "after")]
+    command = ["report", *folders, "--comparison", str(tmp_path / "found.json"), "-o", str(tmp_path / "page")]
+    assert runner.invoke(app, command).exit_code == 0
+    assert '[0,0,"model","model",-0.125,-0.25,-0.0625,true]' in (tmp_path / "page").read_text("utf-8")
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}"])
+def test_a_comparison_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    (tmp_path / "found.json").write_text(content)
+    done = runner.invoke(app, ["report", str(tmp_path), "--comparison", str(tmp_path / "found.json")])
+    assert isinstance(done.exception, WeatherglassError)
+    assert "found.json" in str(done.exception)

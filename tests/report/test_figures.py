@@ -1,0 +1,58 @@
+"""Figures for print: they are made in every form, whatever the names hold, and survive grey print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.report.made_up import made_up_run
+
+from weatherglass.catalogue import load_tests
+from weatherglass.report.figures import FILL, write_figures
+from weatherglass.report.reading import read_run
+
+STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("kind", STARTS)
+def test_both_figures_are_written_in_each_form(tmp_path: Path, kind: str) -> None:
+    made_up_run(tmp_path, load_tests(["weat[1-3]"]), ["a", "b"])
+    written = write_figures([read_run(tmp_path)], tmp_path, kind)
+    assert [path.name for path in written] == [f"matrix.{kind}", f"forest.{kind}"]
+    for path in written:
+        assert path.read_bytes().startswith(STARTS[kind])
+        assert path.stat().st_size > 4000
+
+
+def test_each_measure_has_figures_of_its_own(tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]), measures=["cosine/mean", "dot/mean"])
+    names = {path.name for path in write_figures([read_run(tmp_path)], tmp_path, "svg")}
+    assert names == {
+        *("matrix-cosine-mean.svg", "forest-cosine-mean.svg"),
+        *("matrix-dot-mean.svg", "forest-dot-mean.svg", "measures.svg"),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:.*missing from font.*")
+def test_names_are_no_mathematics(hostile: Path, tmp_path: Path) -> None:
+    written = write_figures([read_run(hostile)], tmp_path, "png")
+    assert len(written) == 9  # two of each measure, and a map of each model
+
+
+def test_the_same_run_gives_the_same_figure(tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    first = [path.read_bytes() for path in write_figures([read_run(tmp_path)], tmp_path, "svg")]
+    assert [path.read_bytes() for path in write_figures([read_run(tmp_path)], tmp_path, "svg")] == first
+
+
+def grey(colour: str) -> float:
+    """Relative luminance of a colour, as WCAG 2 defines it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_the_two_marks_differ_in_grey_as_strongly_as_text_must(negative: bool) -> None:
+    strong, weak = grey(FILL["**", negative]), grey(FILL["*", negative])
+    assert (weak + 0.05) / (strong + 0.05) > 4.5  # WCAG 2's contrast ratio
