@@ -1,7 +1,7 @@
 """How far the trust numbers can themselves be trusted: coverage of the intervals, level of the tests, speed.
 
-Run with `python -m benchmarks.trust coverage|noise|level|speed [--repetitions N]`; without arguments all four. The
-first three print the tables of docs/trust.md (an hour of CPU for all cells), the last one CPU time.
+Run with `python -m benchmarks.trust coverage|noise|paired|level|speed [--repetitions N]`; without arguments all. The
+first four print the tables of docs/trust.md (a quarter of an hour of CPU), the last one CPU time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.association.bootstrap import Interval, Sample, confidence_interval
+from weatherglass.association.bootstrap import (
+    Interval,
+    Sample,
+    confidence_interval,
+    confidence_interval_of_difference,
+)
 from weatherglass.association.effect import effect_size
 from weatherglass.association.statistic import MEAN
 from weatherglass.significance import permutation_test
@@ -135,6 +140,37 @@ def noise_table(repetitions: int) -> Iterator[str]:
             yield f"| {100 * noise:.0f} % | {d:g} | " + " | ".join(f"{100 * c:.1f}" for c in cells) + " |"
 
 
+def paired_coverage(n: int, before: float, after: float, repetitions: int) -> tuple[float, float]:
+    """How often the paired intervals of `compare` hold the true change; scores of the two runs correlate at 0.8."""
+    rng = np.random.default_rng([n, round(100 * before), round(100 * after)])
+    shifts = [d / math.sqrt(1 - d**2 / 4) for d in (before, after)]
+    hits = np.zeros(2)
+    for _ in range(repetitions):
+        common = math.sqrt(0.8) * rng.normal(size=(2, n))
+        first, second = common + math.sqrt(0.2) * rng.normal(size=(2, 2, n))
+        first[0] += shifts[0]
+        second[0] += shifts[1]
+        found = confidence_interval_of_difference(
+            (first[0], first[1]), (second[0], second[1]), rng, resamples=1000
+        )
+        hits += _holds(found, after - before)
+    bca, percentile = hits / repetitions
+    return float(bca), float(percentile)
+
+
+def paired_table(repetitions: int) -> Iterator[str]:
+    """Coverage of the intervals of a change, by size."""
+    error = 100 * math.sqrt(0.95 * 0.05 / repetitions)
+    yield f"{repetitions} repetitions a cell: ± {error:.1f} points (one standard error)"
+    yield ""
+    yield "| n | d before | d after | BCa | percentile |"
+    yield "|---|---|---|---|---|"
+    for n in (8, 25, 64):
+        for before, after in ((0.7, 0.7), (0.7, 1.4)):
+            cells = paired_coverage(n, before, after, repetitions)
+            yield f"| {n} | {before:g} | {after:g} | " + " | ".join(f"{100 * c:.1f}" for c in cells) + " |"
+
+
 def level(words: int, sentences: int, clustering: float, repetitions: int) -> tuple[float, float]:
     """How often p ≤ 0.05 without any effect, permuting sentences and permuting words.
 
@@ -200,6 +236,7 @@ def speed() -> Iterator[str]:
 TABLES: dict[str, tuple[Callable[[int], Iterator[str]], int]] = {
     "coverage": (coverage_table, 600),
     "noise": (noise_table, 300),
+    "paired": (paired_table, 400),
     "level": (level_table, 4000),
     "speed": (lambda _: speed(), 1),
 }

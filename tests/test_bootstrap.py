@@ -48,7 +48,7 @@ def test_the_interval_is_that_of_scipy() -> None:
     ).confidence_interval
     ours = confidence_interval(fixed, effect_size(x, y), np.random.default_rng(2), 20_000)
     assert ours is not None
-    assert (ours.bca_low, ours.bca_high) == pytest.approx((theirs.low, theirs.high), abs=0.033)
+    assert (ours.bca_low, ours.bca_high) == pytest.approx((theirs.low, theirs.high), abs=0.027)
 
 
 def test_all_four_sets_are_resampled_as_scipy_resamples_four_samples() -> None:
@@ -170,7 +170,7 @@ def test_intervals_of_25_elements_cover_the_true_effect(d: float, fixed: bool) -
 
 
 def test_sentences_taken_for_independent_inflate_the_level_and_words_keep_it() -> None:
-    """400 repetitions of 8 words with 8 sentences, half of the variance in common; docs/trust.md has 4 000."""
-    elements, words = level(8, 8, 0.5, 400)
-    assert elements > 0.15
-    assert words == pytest.approx(0.05, abs=0.033)
+    """600 repetitions of 8 words with 4 sentences, half of the variance in common; docs/trust.md has 4 000."""
+    elements, words = level(8, 4, 0.5, 600)
+    assert elements > 0.1
+    assert words == pytest.approx(0.05, abs=0.027)

@@ -140,7 +140,7 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     assert shown.exit_code == 0
     assert "changed" in shown.stdout
     assert "A and B are held fixed" in shown.stdout
-    assert "Chance alone would show about 0.1 of 1" in shown.stdout
+    assert "Chance alone marks 7 of 100" in shown.stdout
     record = json.loads(CliRunner().invoke(app, ["compare", str(before), str(after), "--json"]).stdout)
     assert record["differences"][0]["changed"] is True
     with pytest.raises(OutputError, match="no run is here"):

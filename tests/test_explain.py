@@ -14,6 +14,8 @@ from tests.models import HashedEncoder
 from typer.testing import CliRunner
 
 import weatherglass as wg
+from weatherglass.arrays import AnyMatrix
+from weatherglass.catalogue.association_test import AssociationTest, Element, ElementSet
 from weatherglass.cli import app
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
 from weatherglass.explain import explain
@@ -116,6 +118,30 @@ def test_words_are_explained_by_word(tmp_path: Path) -> None:
     d = (x.mean() - y.mean()) / np.concatenate([x, y]).std(ddof=1)
     assert run.results[0].effect_size == pytest.approx(d)
     assert all("sentences exchanged, not words" in each.why for each in explanation.profiles)
+
+
+def test_a_sign_that_a_profile_drops_is_said(tmp_path: Path) -> None:
+    found = wg.run(HashedEncoder(), tests="weat*", ci="none").results
+    name = min(found, key=lambda result: result.effect_size).test
+    wg.run(HashedEncoder(), tests=name, profile="azarpanah2021", folder=tmp_path, ci="none")
+    text = "\n".join(explain(tmp_path, name).steps)
+    assert "(this run's profile prints d without its sign)" in text
+    assert "by azarpanah2021: " in text
+
+
+def test_equal_scores_are_explained(tmp_path: Path) -> None:
+    class Constant(HashedEncoder):
+        def _vector(self, text: str) -> AnyMatrix:
+            return np.ones(4) if text not in ("a", "b") else super()._vector(text)
+
+    x, y, a, b = (
+        ElementSet(role, tuple(Element(word, word) for word in words.split()))
+        for role, words in zip("XYAB", ("k l m", "n o p", "a", "b"), strict=True)
+    )
+    wg.run(Constant(4), tests=AssociationTest("flat", (x, y), (a, b)), folder=tmp_path, resamples=100)
+    text = "\n".join(explain(tmp_path, "flat").steps)
+    assert "d is not defined: all scores are equal" in text
+    assert "p = 20 / 20 = 1.0" in text
 
 
 def test_several_rows_of_a_test_are_told_apart(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.models import HashedEncoder
 
 import weatherglass as wg
-from weatherglass.arrays import Vector
+from weatherglass.arrays import Matrix, Vector
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.profiles import PROFILES, profile_of
 from weatherglass.significance.base import Alternative
@@ -140,23 +140,24 @@ def test_wefe_draws_with_replacement(alternative: Alternative, small: tuple[Vect
     assert p * 10_001 == pytest.approx(round(p * 10_001))
 
 
-def wefe_sets() -> list[Vector]:
+def wefe_sets() -> list[Matrix]:
     vectors, ends = np.array(ORACLE["vectors"]), np.cumsum(ORACLE["sizes"])
     return [vectors[end - size : end] for size, end in zip(ORACLE["sizes"], ends, strict=True)]
 
 
 def test_the_wefe_profile_has_the_numbers_of_the_wefe_package() -> None:
-    """wefe 1.0.1 itself on the same vectors (tests/oracles/wefe_weat.py); its p is drawn without a seed."""
-    sets = wefe_sets()
-    result = wg.associate(*sets)
+    """wefe 1.0.1 itself on the same vectors (tests/oracles/wefe_weat.py), which it keeps in float32."""
+    X, Y, A, B = wefe_sets()
+    result = wg.associate(X, Y, A, B)
     x, y = result.x_scores, result.y_scores
-    assert profile_of("wefe").effect_size(x, y) == pytest.approx(ORACLE["effect_size"], abs=1e-9)
-    assert result.test_statistic == pytest.approx(ORACLE["statistic"], abs=1e-9)
+    assert profile_of("wefe").effect_size(x, y) == pytest.approx(ORACLE["effect_size"], abs=1e-6)
+    assert result.test_statistic == pytest.approx(ORACLE["statistic"], abs=1e-6)
+    # Its p is drawn without a seed, so it agrees up to the error of both.
     for alternative, expected in ORACLE["p_values"].items():
-        error = 4.5 * math.sqrt(0.25 / ORACLE["draws"] + 0.25 / 10_000)
-        assert p_of("wefe", x, y, alternative) == pytest.approx(expected, abs=error)
-    assert ORACLE["p_two_sided_swapped"] == 1, "wefe's two-sided p of a negative statistic"
-    assert p_of("wefe", y, x, "two-sided") == 1
+        assert p_of("wefe", x, y, alternative) == pytest.approx(expected, abs=0.012)
+    assert p_of("wefe", y, x, "two-sided") == pytest.approx(ORACLE["p_two_sided_swapped"], abs=0.02)
+    assert ORACLE["statistic"] < 0
+    assert ORACLE["p_values"]["two-sided"] == 1, "wefe's two-sided p of a negative statistic"
 
 
 def test_the_wefe_profile_has_wefes_effect_sizes_of_word2vec(news_vectors: Path) -> None:
@@ -187,12 +188,10 @@ def test_a_run_says_whose_numbers_these_are(name: str) -> None:
 
 
 def test_where_a_profile_drops_the_sign_the_direction_is_kept() -> None:
-    for seed in range(20):
-        encoder = HashedEncoder(width=10 + seed)
-        (plain,) = wg.run(encoder, tests="weat7", resamples=100).results
-        if plain.effect_size < 0:
-            break
-    (result,) = wg.run(encoder, tests="weat7", profile="azarpanah2021", resamples=100).results
+    found = wg.run(HashedEncoder(), tests="weat*", resamples=100).results
+    plain = min(found, key=lambda result: result.effect_size)
+    assert plain.effect_size < 0
+    (result,) = wg.run(HashedEncoder(), tests=plain.test, profile="azarpanah2021", resamples=100).results
     assert result.effect_size == -plain.effect_size
     assert result.direction == plain.direction
     assert plain.ci_low is not None

@@ -141,7 +141,7 @@ def test_sentences_that_are_significant_only_as_independent_are_said() -> None:
 
 @pytest.mark.parametrize(
     ("n", "d", "narrow"),
-    [(8, 1.8, True), (8, -1.8, True), (8, 0.5, False), (25, 1.4, False), (16, 1.9, True)],
+    [(8, 1.8, True), (8, -1.5, True), (8, 0.5, False), (25, 1.4, False), (40, 1.8, True)],
 )
 def test_the_coverage_warning_fires_where_less_than_92_percent_were_measured(
     n: int, d: float, narrow: bool
@@ -149,7 +149,9 @@ def test_the_coverage_warning_fires_where_less_than_92_percent_were_measured(
     """docs/trust.md, the lower of the two columns of BCa."""
     assert interval_is_too_narrow(n, d) is narrow
     assert not interval_is_too_narrow(n, math.nan)
-    warned = judged(effect_size=d, num_targ1=n, num_targ2=n, ci_low=0.1, ci_high=1.9).warnings
+    assert interval_is_too_narrow(25, 1.0, noise=0.6)
+    assert not interval_is_too_narrow(25, 1.0, noise=0.3)
+    warned = judged(effect_size=d, num_targ1=n, num_targ2=n, ci_low=0.1, ci_high=1.9, details={}).warnings
     assert any("less than 92 times in 100" in warning for warning in warned) is narrow
 
 
@@ -157,6 +159,7 @@ def test_details_tell_the_power_and_the_table_the_interval() -> None:
     run = wg.run(HashedEncoder(), tests="weat7", resamples=100)
     (result,) = run.results
     assert result.details["power"]["0.5"] == pytest.approx(power(8, 8, 0.5, 0.01))
+    assert run.record["power"] == {"8 + 8 elements": result.details["power"]}
     if not result.significance:
         assert any("would find an effect of 0.5 with probability 0.08 only" in line for line in caption(run))
     assert any("does not show that a model is unbiased" in line for line in caption(run))

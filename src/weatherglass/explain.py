@@ -138,6 +138,8 @@ def _effect(row: Row, categories: Categories, x: Units, y: Units) -> Iterator[st
     most = largest_effect_size(len(in_x), len(in_y), ddof)
     yield f"   d = {_number(d)}, with these sizes between -{most:.3f} and {most:.3f}"
     c_x, c_y, c_a, c_b = categories
+    if d > 0 > in_x.mean() - in_y.mean():
+        yield "   (this run's profile prints d without its sign)"
     if row["measure"].endswith(f"/{UNSIGNED}"):
         return
     if in_x.mean() < in_y.mean():

@@ -77,6 +77,16 @@ def power_at(result: Result, alpha: float) -> dict[str, float]:
     return {f"{d:g}": chance for d, chance in chances.items() if not math.isnan(chance)}
 
 
+def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
+    """The power of every size of test in a run, for its record."""
+    found = {}
+    for result in results:
+        if power_of_size := result.details.get("power"):
+            x, y = result.units()
+            found[f"{x} + {y} {result.permute}"] = power_of_size
+    return found
+
+
 def _floor_warnings(result: Result, family: int, alpha: float) -> Iterator[str]:
     x, y = result.units()
     floor = f"with {x} + {y} {result.permute} p cannot go below {result.p_floor:.2g}"
@@ -98,8 +108,9 @@ def _support_warnings(result: Result, alpha: float) -> Iterator[str]:
 
 
 def _interval_warnings(result: Result) -> Iterator[str]:
-    if result.ci_low is not None and interval_is_too_narrow(min(result.units()), result.effect_size):
+    noise = result.details.get("attribute_noise") or 0.0
+    if result.ci_low is not None and interval_is_too_narrow(min(result.units()), result.effect_size, noise):
         yield (
-            "at this size and effect the interval of d holds the true effect less than 92 times in 100 "
+            "the interval of d would hold the true effect less than 92 times in 100 here "
             "if A and B stand for more words than they list (docs/trust.md)"
         )

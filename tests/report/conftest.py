@@ -54,6 +54,15 @@ def several_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / PAGE
 
 
+@pytest.fixture(scope="session")
+def many_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of so many models that cells carry marks alone."""
+    folder = tmp_path_factory.mktemp("many")
+    made_up_run(folder, load_tests(["weat[123]"]), [f"organisation/model-{n}" for n in range(14)])
+    write_page([folder], folder / PAGE)
+    return folder / PAGE
+
+
 def own_test(name: str, categories: tuple[str, str, str, str], words: str) -> AssociationTest:
     """A test of one's own with given names."""
     sets = [

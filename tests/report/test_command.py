@@ -73,7 +73,7 @@ def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:
 
 def test_every_run_leaves_a_page(tmp_path: Path) -> None:
     finished = run(HashedEncoder(), "weat[12]", folder=tmp_path)
-    assert finished.warnings == []
+    assert not any("report.html" in warning for warning in finished.warnings)
     made = (tmp_path / "report.html").read_text("utf-8")
     assert "hashed" in made
     assert 'id="block-0"' in made
@@ -87,7 +87,7 @@ def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
 
     monkeypatch.setattr(html, "page", broken)
     finished = run(HashedEncoder(), "weat1", folder=tmp_path)
-    assert finished.warnings == ["report.html was not written: the page is broken"]
+    assert "report.html was not written: the page is broken" in finished.warnings
     assert len(finished.results) == 1
     assert (tmp_path / "results.tsv").exists()
 

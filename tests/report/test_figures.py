@@ -29,13 +29,14 @@ def test_each_measure_has_figures_of_its_own(tmp_path: Path) -> None:
     names = {path.name for path in write_figures([read_run(tmp_path)], tmp_path, "svg")}
     assert names == {
         *("matrix-cosine-mean.svg", "forest-cosine-mean.svg"),
-        *("matrix-dot-mean.svg", "forest-dot-mean.svg"),
+        *("matrix-dot-mean.svg", "forest-dot-mean.svg", "measures.svg"),
     }
 
 
 @pytest.mark.filterwarnings("ignore:.*missing from font.*")
 def test_names_are_no_mathematics(hostile: Path, tmp_path: Path) -> None:
-    assert len(write_figures([read_run(hostile)], tmp_path, "png")) == 4
+    written = write_figures([read_run(hostile)], tmp_path, "png")
+    assert len(written) == 9  # two of each measure, and a map of each model
 
 
 def test_the_same_run_gives_the_same_figure(tmp_path: Path) -> None:

@@ -182,8 +182,11 @@ def test_dark_mode_follows_the_system_and_the_button(browser: Browser, one_model
     assert brightness(browser) < 60
 
 
-def test_paper_gets_the_findings_without_the_controls(browser: Browser, one_model: Path) -> None:
-    browser.open(one_model, dark=True)
+@pytest.mark.parametrize("page", ["one_model", "many_models"])
+def test_paper_gets_the_findings_without_the_controls(
+    browser: Browser, request: pytest.FixtureRequest, page: str
+) -> None:
+    browser.open(request.getfixturevalue(page), dark=True)
     browser.emulate("dark", media="print")
     assert brightness(browser) == 255
     assert not browser.find("#filters").is_displayed()
@@ -191,10 +194,23 @@ def test_paper_gets_the_findings_without_the_controls(browser: Browser, one_mode
     assert browser.find("#matrix").is_displayed()
     printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
     assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+    browser.wait(
+        "document.querySelectorAll('#forest .panel').length > 0"
+    )  # drawn for paper, unseen on the screen
+
+
+def test_marks_alone_stand_for_many_models_until_numbers_are_asked_for(
+    browser: Browser, many_models: Path
+) -> None:
+    browser.open(many_models)
+    width = "document.querySelector('#matrix td.model .d').getBoundingClientRect().width"
+    assert browser.run(width) <= 1
+    browser.find("#dense").click()
+    assert browser.run(width) > 20
 
 
 @pytest.mark.parametrize("fragment", ["", "#r1"])
-@pytest.mark.parametrize("page", ["one_model", "several_models"])
+@pytest.mark.parametrize("page", ["one_model", "several_models", "many_models"])
 def test_a_phone_never_scrolls_sideways(
     browser: Browser, request: pytest.FixtureRequest, page: str, fragment: str
 ) -> None:

@@ -87,13 +87,7 @@ def _sorted_blocks(
     covariances: tuple[Covariance, Covariance] | None,
 ) -> Iterator[tuple[Matrix, Matrix]]:
     """Raw measures to A and to B, each row sorted, a block of targets at a time."""
-    seen_from_a = seen_from_b = targets
-    if similarity.whitened:
-        if covariances is None:
-            raise ValueError("Mahalanobis measures need the covariances of A and B; see estimate_covariance")
-        of_a, of_b = covariances
-        seen_from_a, a = whiten(targets, of_a.precision), whiten(a, of_a.precision)
-        seen_from_b, b = whiten(targets, of_b.precision), whiten(b, of_b.precision)
+    (seen_from_a, a), (seen_from_b, b) = _views(targets, a, b, similarity, covariances)
     rows = max(1, BLOCK_ENTRIES // (len(a) + len(b)))
     for start in range(0, len(targets), rows):
         block = slice(start, start + rows)
@@ -122,11 +116,21 @@ def raw_measures(
     covariances: tuple[Covariance, Covariance] | None = None,
 ) -> tuple[Matrix, Matrix]:
     """m(w, a) and m(w, b) of every target, in the order given: what resampling and leaving out start from."""
-    seen_from_a = seen_from_b = targets
-    if similarity.whitened:
-        if covariances is None:
-            raise ValueError("Mahalanobis measures need the covariances of A and B; see estimate_covariance")
-        of_a, of_b = covariances
-        seen_from_a, a = whiten(targets, of_a.precision), whiten(a, of_a.precision)
-        seen_from_b, b = whiten(targets, of_b.precision), whiten(b, of_b.precision)
+    (seen_from_a, a), (seen_from_b, b) = _views(targets, a, b, similarity, covariances)
     return similarity.between(seen_from_a, a), similarity.between(seen_from_b, b)
+
+
+def _views(
+    targets: Matrix,
+    a: Matrix,
+    b: Matrix,
+    similarity: Similarity,
+    covariances: tuple[Covariance, Covariance] | None,
+) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
+    """Targets and attributes as seen from A and from B: through its covariance, or as they are."""
+    if not similarity.whitened:
+        return (targets, a), (targets, b)
+    if covariances is None:
+        raise ValueError("Mahalanobis measures need the covariances of A and B; see estimate_covariance")
+    of_a, of_b = (covariance.precision for covariance in covariances)
+    return (whiten(targets, of_a), whiten(a, of_a)), (whiten(targets, of_b), whiten(b, of_b))

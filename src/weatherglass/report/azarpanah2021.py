@@ -1,4 +1,4 @@
-"""The reproduction of Azarpanah & Farhadloo (2021) for a terminal and as files: Tables 3 and 4, aggregates, verdicts."""
+"""Azarpanah & Farhadloo (2021) reproduced, for a terminal and as files: Tables 3 and 4, aggregates, verdicts."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _changes(layout: Layout, comparison: Mapping[str, Any]) -> list[list[Any]]:
 
 def _lean(result: Result) -> int | None:
     """The sign of d, also where a profile prints |d|."""
-    d = result.signed_effect_size
+    d = 0.0 if result.measure.endswith("/eq2") else result.signed_effect_size  # eq2 is unsigned
     return None if math.isnan(d) else (d > 0) - (d < 0)
 
 

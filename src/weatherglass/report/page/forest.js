@@ -3,8 +3,8 @@
 const forestPlace = byId("forest");
 const PANELS = 40;
 
-function forest(view) {
-  const narrow = forestPlace.clientWidth < 600;
+function forest(view, room = forestPlace.clientWidth) {
+  const narrow = room < 600;
   const height = narrow ? 30 : 22;
   const lines = forestLines(view);
   if (!lines.length || !view.subjects.length) {
@@ -13,10 +13,10 @@ function forest(view) {
   }
   const names = narrow ? 128 : 330;
   const panels = view.subjects.slice(0, PANELS);
-  const width = Math.max(narrow ? 190 : 150, Math.min(840, (forestPlace.clientWidth - names) / panels.length));
+  const width = Math.max(narrow ? 190 : 150, Math.min(840, (room - names) / panels.length));
   const scale = forestScale(view, width);
   const grid = make("div", { class: "grid" },
-    make("div", { class: "names" }, make("div", { class: "head", style: "height:2.2rem" }), lines.map((line) => forestName(line, height))),
+    make("div", { class: "names" }, make("div", { class: "head", style: "height:3.4rem" }), lines.map((line) => forestName(line, height))),
     panels.map((s) => forestPanel(s, view.measure, lines, scale, width, height)));
   grid.style.gridTemplateColumns = `${names}px repeat(${panels.length}, ${width}px)`;
   forestPlace.replaceChildren(grid);
@@ -59,7 +59,7 @@ function forestPanel(s, measure, lines, scale, width, height) {
   const svg = draw("svg", { width, height: bottom + 22, role: "img", "aria-label": `Effect sizes of ${subjects[s].label}` });
   for (const d of [-2, -1, 0, 1, 2]) {
     svg.append(draw("line", { class: d ? "axis" : "axis zero", x1: scale(d), x2: scale(d), y1: 0, y2: bottom }),
-      draw("text", { class: "soft", x: scale(d), y: bottom + 15, "text-anchor": "middle" }, effect(d, 0)));
+      ...[-6, bottom + 15].map((y) => draw("text", { class: "soft", x: scale(d), y, "text-anchor": "middle" }, effect(d, 0))));
   }
   lines.forEach((line, n) => {
     const r = line.test === undefined ? null : resultAt(line.test, s, measure);
@@ -79,7 +79,7 @@ function forestMark(r, scale, top, width, height) {
 }
 
 function startForest() {
-  drawInSight(byId("effects"), forest);
+  drawInSight(forestPlace, forest, (view) => forestLines(view).length * 22 + 80);
   let waiting = 0;
   let before = forestPlace.clientWidth;
   window.addEventListener("resize", () => {

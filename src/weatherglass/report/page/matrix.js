@@ -89,18 +89,21 @@ function update() {
   for (const watcher of watchers) watcher.stale();
 }
 
-// What lies below the matrix is drawn when it comes into sight, so that a filter never waits for it.
-function drawInSight(place, paint) {
+// What lies below the matrix is drawn when it comes into sight, so that a filter never waits for it. Until then its
+// place is kept, about as high as it will be, so that a link to what follows leads there.
+function drawInSight(place, paint, height) {
   const watcher = {
     inSight: false,
     isStale: true,
     stale() {
       watcher.isStale = true;
       if (watcher.inSight) watcher.paint();
+      else place.style.minHeight = `${height(view)}px`;
     },
     paint() {
       if (!watcher.isStale || !view) return;
       watcher.isStale = false;
+      place.style.minHeight = "";
       paint(view);
     },
   };

