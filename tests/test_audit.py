@@ -310,3 +310,10 @@ def vector_file(tmp_path: Path) -> Path:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     os.utime(path, (1, 1))
     return path
+
+
+def test_what_needs_no_covariance_is_computed_where_there_is_none() -> None:
+    """The graphical lasso takes up to 1 024 dimensions; cosine takes any."""
+    run = wg.run(HashedEncoder(width=1100), tests="weat6", measures=["cosine/mean", "mahalanobis/mean"])
+    assert [result.measure for result in run.results] == ["cosine/mean"]
+    assert "mahalanobis: the graphical lasso takes up to 1024 dimensions" in run.failures[0].reason

@@ -54,9 +54,18 @@ def claims_table(claims: pl.DataFrame, claim: str, by: list[str]) -> str:
             if row is None or row["verdict"] == "not estimable":
                 values.append("–")
             else:
-                values.append(f"{number(row['median'])} {'✓' if row['verdict'] == 'holds' else '✗'}")
+                values.append(f"{row['median']:.3f} {'✓' if row['verdict'] == 'holds' else '✗'}")
         rows.append([*(str(part_of_key) for part_of_key in key), *values, "; ".join(sorted(reasons))])
     return table(["base pairs", "corpus", "algorithm", *by, "not estimable because"], rows)
+
+
+def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
+    """In how many of the estimable conditions a claim holds, by the values of a column."""
+    estimable = claims.filter((pl.col("claim") == claim) & (pl.col("verdict") != "not estimable"))
+    parts = estimable.group_by(column, maintain_order=True).agg(
+        (pl.col("verdict") == "holds").sum(), pl.len()
+    )
+    return "; ".join(f"{name}: {holds} of {conditions}" for name, holds, conditions in parts.iter_rows())
 
 
 def main(folder: Path) -> None:
@@ -79,6 +88,9 @@ def main(folder: Path) -> None:
         ),
         "verdicts": "\n".join(f"- {verdict}" for verdict in verdicts(tables)),
         "statements": "\n".join(f"- **{claim}**: {statement}" for claim, statement in STATEMENTS.items()),
+        "consistency_parts": in_parts(claims, CONSISTENCY, "algorithm"),
+        "rater_parts": in_parts(claims, RATER, "by"),
+        "rater_algorithms": in_parts(claims.filter(pl.col("by") == "standardised"), RATER, "algorithm"),
         "retest": claims_table(claims, RETEST, list(RATERS)),
         "consistency": claims_table(claims, CONSISTENCY, list(RATERS)),
         "rater": claims_table(claims, RATER, ["raw", "standardised"]),

@@ -3,54 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from weatherglass.arrays import Matrix
 from weatherglass.association.covariance import ESTIMATORS, Covariance
 from weatherglass.association.measure import Measure, select_measures
 from weatherglass.catalogue.association_test import AssociationTest
-from weatherglass.covariances import Pair, Synonyms, enlarged, estimate_covariances, needs_covariance, of_test
+from weatherglass.covariances import Synonyms, enlarged, estimate_covariances, needs_covariance, of_test
 from weatherglass.details import DETAILS, write_details
 from weatherglass.encode import Encodings, encode_texts
 from weatherglass.encoders import DEFAULT_MODEL
-from weatherglass.encoders.base import Encoder, ModelEncoder
+from weatherglass.encoders.base import Encoder
 from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError
-from weatherglass.evaluate import CI, LEAST_RESAMPLES, PERMUTE, Settings, evaluate
+from weatherglass.evaluate import CI, LEAST_RESAMPLES, PERMUTE, Settings
 from weatherglass.folder import RunFolder
-from weatherglass.judge import Correction, family_sizes, judge, power_by_size
-from weatherglass.ledger import KnownSet, Ledger, known_sets
+from weatherglass.judge import Correction, judge
+from weatherglass.ledger import known_sets
 from weatherglass.parallel import Backend, backend
 from weatherglass.plan import Model, Plan, choose_synonyms, choose_tests, synonyms_fingerprint
-from weatherglass.profiles import headline, profile_of, settings_of, warnings_of
+from weatherglass.profiles import profile_of, settings_of
 from weatherglass.progress import Progress, Silent
-from weatherglass.record import (
-    collected_warnings,
-    command_line,
-    environment,
-    failure_records,
-    missing_words,
-    now,
-)
+from weatherglass.record import now, run_record
 from weatherglass.registry import one_of
 from weatherglass.results import Failure, Result, Run
 from weatherglass.significance import ALTERNATIVES, METHODS, Alternative, Budget
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """One test on one model: all that another process needs to compute it."""
-
-    model: str
-    options: str
-    test: AssociationTest
-    sets: list[KnownSet]
-    ledger: Ledger
-    warnings: tuple[str, ...]
-    measures: list[Measure]
-    settings: Settings
-    covariances: Pair | None = None
+from weatherglass.unit import Unit, evaluate_unit
 
 
 def run(
@@ -199,7 +176,8 @@ class Audit:
 
     def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
         """Write table, details and record, where there is a folder; returns the record."""
-        record = self._record(results, started, status)
+        unreadable = self.folder.warnings if self.folder else []
+        record = run_record(self.plan, results, self.failures, unreadable, started, status)
         if self.folder:
             self.folder.write_table(results, at_once=True)
             write_details(self.folder.path / DETAILS, results)
@@ -261,25 +239,25 @@ class Audit:
         covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Unit]:
         for test in tests:
+            measures, pair = missing[test.name], None
+            if covariances:
+                try:
+                    pair = of_test(test, self.plan.synonyms, covariances)
+                except UnitError as error:
+                    # Only what needs a covariance fails with it.
+                    self.failures.append(Failure(model.name, test.name, f"mahalanobis: {error}"))
+                    measures = [measure for measure in measures if not needs_covariance([measure])]
             try:
                 sets, ledger, warnings = known_sets(test, encodings)
-                pair = of_test(test, self.plan.synonyms, covariances) if covariances else None
             except UnitError as error:
                 self.failures.append(Failure(model.name, test.name, str(error)))
+                measures = []
+            if not measures:
                 self.progress.advance()
                 continue
             said = (*test.warnings, *warnings)
-            yield Unit(
-                model.name,
-                model.options,
-                test,
-                sets,
-                ledger,
-                said,
-                missing[test.name],
-                self.plan.settings,
-                pair,
-            )
+            about = (model.name, model.options, test)
+            yield Unit(*about, sets, ledger, said, measures, self.plan.settings, pair)
 
     def _compile(self) -> None:
         """Have the compiled kernels ready before the processes need them, and say so where that takes time."""
@@ -302,70 +280,6 @@ class Audit:
 
     def _in_order(self) -> list[Result]:
         return [self.finished[key] for key in self.order if key in self.finished]
-
-    def _record(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
-        plan = self.plan
-        unreadable = self.folder.warnings if self.folder else []
-        notes = {
-            model.name: model.encoder.notes()
-            for model in plan.models
-            if isinstance(model.encoder, ModelEncoder)
-        }
-        return {
-            "status": status,
-            "command": command_line(),
-            "started": started,
-            "finished": now(),
-            **environment(),
-            "models": [
-                {
-                    "model": model.name,
-                    "options": model.options,
-                    "identity": model.identity,
-                    "notes": notes.get(model.name, []),
-                }
-                for model in plan.models
-            ],
-            "tests": {test.name: test.fingerprint() for test in plan.tests},
-            "measures": [str(measure) for measure in plan.measures],
-            "settings": asdict(plan.settings),
-            "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
-            "power": power_by_size(results),
-            "headline": headline(plan.settings, results),
-            "missing_words": missing_words(results),
-            "warnings": [*unreadable, *warnings_of(plan.settings), *collected_warnings(results)],
-            "failures": failure_records(self.failures),
-            "citations": sorted({test.citation for test in plan.tests if test.citation}),
-        }
-
-
-def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
-    """The results of one test on one model, one per measure, with one BLAS thread so that bits do not depend on
-    how many there are.
-    """
-    from threadpoolctl import threadpool_limits
-
-    notes = (
-        {"oov": asdict(unit.ledger)}
-        if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes
-        else {}
-    )
-    sets = [known.vectors(vectors) for known in unit.sets]
-    with threadpool_limits(1):
-        return [
-            replace(
-                result,
-                model=unit.model,
-                options=unit.options,
-                test=unit.test.name,
-                context=unit.test.context,
-                categories=unit.test.categories,
-                oov=", ".join(unit.ledger.words()),
-                warnings=(*unit.warnings, *result.warnings),
-                notes={**notes, **result.notes},
-            )
-            for result in evaluate(sets, unit.measures, unit.settings, unit.covariances)
-        ]
 
 
 def _reason(error: Exception | None) -> str:

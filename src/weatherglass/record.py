@@ -5,11 +5,16 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from weatherglass import __version__
+from weatherglass.encoders.base import ModelEncoder
+from weatherglass.judge import family_sizes, power_by_size
+from weatherglass.plan import Plan
+from weatherglass.profiles import headline, warnings_of
 from weatherglass.results import Failure, Result
 
 PACKAGES = (
@@ -23,6 +28,52 @@ PACKAGES = (
     "gensim",
 )
 """Libraries whose version can change a number."""
+
+
+def run_record(
+    plan: Plan,
+    results: Sequence[Result],
+    failures: Sequence[Failure],
+    unreadable: Sequence[str],
+    started: str,
+    status: str,
+) -> dict[str, Any]:
+    """What run.json says.
+
+    Args:
+        unreadable: what could not be read of the folder's journal.
+        started: when work began.
+        status: complete, incomplete (some tests could not be run) or interrupted.
+    """
+    notes = {
+        model.name: model.encoder.notes() for model in plan.models if isinstance(model.encoder, ModelEncoder)
+    }
+    return {
+        "status": status,
+        "command": command_line(),
+        "started": started,
+        "finished": now(),
+        **environment(),
+        "models": [
+            {
+                "model": model.name,
+                "options": model.options,
+                "identity": model.identity,
+                "notes": notes.get(model.name, []),
+            }
+            for model in plan.models
+        ],
+        "tests": {test.name: test.fingerprint() for test in plan.tests},
+        "measures": [str(measure) for measure in plan.measures],
+        "settings": asdict(plan.settings),
+        "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
+        "power": power_by_size(results),
+        "headline": headline(plan.settings, results),
+        "missing_words": missing_words(results),
+        "warnings": [*unreadable, *warnings_of(plan.settings), *collected_warnings(results)],
+        "failures": failure_records(failures),
+        "citations": sorted({test.citation for test in plan.tests if test.citation}),
+    }
 
 
 def environment() -> dict[str, Any]:

@@ -7,7 +7,7 @@ It minimises −log det Θ + tr(SΘ) + λ Σ_{i≠j} |Θ_ij| over positive defin
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +24,8 @@ GAP = 1e-4
 """A fit ends when its objective is certainly this near to the optimum."""
 GAP_PER_DIMENSION_IN_FOLDS = 1e-4
 """Looser in cross-validation, where fits are only compared: 0.03 at d = 300."""
+BEATEN_BY = 20
+"""In the folds, a fit also ends when its score lies this many gaps below another penalty's: it will not win."""
 MOST_ITERATIONS = 3000
 OVER_RELAXATION = 1.8
 
@@ -40,7 +42,13 @@ class Fit:
     """How far the objective of Θ can be from the optimum at most; inf if Θ is not positive definite."""
 
 
-def graphical_lasso(S: Matrix, penalty: float, gap: float = GAP, start: Fit | None = None) -> Fit:
+def graphical_lasso(
+    S: Matrix,
+    penalty: float,
+    gap: float = GAP,
+    start: Fit | None = None,
+    enough: Callable[[Matrix, float], bool] = lambda _, __: False,
+) -> Fit:
     """The sparse precision matrix of a covariance matrix.
 
     Args:
@@ -48,13 +56,14 @@ def graphical_lasso(S: Matrix, penalty: float, gap: float = GAP, start: Fit | No
         penalty: λ, laid on the off-diagonal entries.
         gap: the duality gap to reach.
         start: the fit of a problem nearby.
+        enough: whether a precision with such a gap will do, although that is larger than `gap`.
     """
     fit = start or Fit(np.diag(1 / np.diag(S)), np.diag(np.diag(S)) - S, math.inf)
     theta, dual = fit.precision, np.clip(fit.dual, -penalty, penalty)
     rho = 4.5 * penalty * float(np.trace(S)) / len(S)  # Θ goes as 1/S and λ as S, so the step goes as S².
     for iteration in range(0, MOST_ITERATIONS, 2):
         reached = _gap(S, penalty, theta, dual)
-        if reached <= gap:
+        if reached <= gap or enough(theta, reached):
             break
         for _ in range(2):
             before = theta
@@ -156,6 +165,8 @@ class Fold:
     """Second moments of the vectors held out, about the mean of the others."""
     fits: dict[float, Fit] = field(default_factory=dict)
     """By penalty."""
+    best: float = -math.inf
+    """The highest score so far."""
 
     @classmethod
     def leaving_out(cls, vectors: Matrix, fold: int) -> Fold:
@@ -164,11 +175,21 @@ class Fold:
         return cls(sample_covariance(vectors[~out]), away.T @ away / len(away))
 
     def score(self, penalty: float) -> float:
-        """Twice the Gaussian log-likelihood of a vector held out, but for a constant."""
+        """The likelihood under the fit with this penalty; where it is clearly not the best, a rough one."""
         start = _interpolate(self.fits, penalty)
-        fit = graphical_lasso(self.S, penalty, GAP_PER_DIMENSION_IN_FOLDS * len(self.S), start)
+        gap = GAP_PER_DIMENSION_IN_FOLDS * len(self.S)
+        fit = graphical_lasso(self.S, penalty, gap, start, self._beaten)
         self.fits[penalty] = fit
-        return log_determinant(fit.precision) - float((self.held_out * fit.precision).sum())
+        score = self._likelihood(fit.precision)
+        self.best = max(self.best, score)
+        return score
+
+    def _beaten(self, precision: Matrix, gap: float) -> bool:
+        return gap < math.inf and gap * BEATEN_BY < self.best - self._likelihood(precision)
+
+    def _likelihood(self, precision: Matrix) -> float:
+        """Twice the Gaussian log-likelihood of a vector held out, but for a constant."""
+        return log_determinant(precision) - float((self.held_out * precision).sum())
 
 
 def choose_penalty(folds: list[Fold], largest: float) -> float:

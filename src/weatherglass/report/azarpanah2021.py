@@ -36,12 +36,12 @@ def tables(found: Reproduction) -> Iterator[Table]:
     )
     for model in found.models:
         rows = table_4_rows(found, model)
-        yield _table(f"Table 4: |d| and stars, {model} ({found.models[model]})", rows, left=1, aligned="left")
+        yield _table(f"Table 4: |d| and stars, {model} ({found.models[model]})", rows, left=11)
     yield _table("|d| over all models and tests", aggregate_rows(found), left=2)
     if found.sensitivity:
         title = "how |d| of the Mahalanobis measures changes with the covariance"
-        yield _table(title, sensitivity_rows(found), left=2)
-    yield _table("claims of the paper", claim_rows(found), left=4)
+        yield _table(title, sensitivity_rows(found), left=2, right=5)
+    yield _table(f"claims of the paper, on {', '.join(found.models)}", claim_rows(found), left=4)
 
 
 def lines(found: Reproduction) -> Iterator[str]:
@@ -91,9 +91,7 @@ def _write_maps(found: Reproduction, folder: Path) -> Iterator[Path]:
     from weatherglass.report.figures import save_figure
     from weatherglass.report.measures import measure_map
 
-    note = (
-        f"* p ≤ {ALPHA:g}, one-sided in the direction observed; ** also after correction over the ten tests."
-    )
+    note = f"* p ≤ {ALPHA:g}, one-sided in the direction observed; ** also after correction over all tests of a measure."
     for model, spec in found.models.items():
         if results := results_of(found, model):
             path = folder / f"measures-{model}.png"
@@ -156,11 +154,13 @@ def _with_stars(result: Result | None) -> str:
     return effect(abs(result.effect_size)) + stars(result.p_value)
 
 
-def _table(title: str, rows: Rows, left: int, aligned: str = "right") -> Table:
-    """The first row as headings; the first `left` columns flush left, the others as asked."""
+def _table(title: str, rows: Rows, left: int, right: int | None = None) -> Table:
+    """The first row as headings; numbers, from column `left` up to `right`, end at one line."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for number, heading in enumerate(next(rows)):
-        table.add_column(heading, justify="left" if number < left or aligned == "left" else "right")
+    headings = next(rows)
+    numbers = range(left, len(headings) if right is None else right)
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number in numbers else "left")
     for row in rows:
         table.add_row(*row)
     return table

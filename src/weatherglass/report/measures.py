@@ -107,7 +107,7 @@ def measure_map(results: Sequence[Result], title: str, note: str) -> Figure:
         axes.tick_params(length=0, labelsize=7, labelcolor=INK)
     cells.set_xlim(0, across)
     cells.set_yticks([row + 0.5 for row in range(len(tests))], tests)
-    for label in cells.get_yticklabels():
+    for label in [*cells.get_xticklabels(), *cells.get_yticklabels()]:
         label.set_parse_math(False)
     _title_and_note(cells, title, f"{MAP_NOTE} {note}", letters=int((width + PANEL) * 72 / 3.4))
     return figure
@@ -165,6 +165,7 @@ def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]
             weight="bold",
             color=INK,
             annotation_clip=False,
+            parse_math=False,
         )
 
 

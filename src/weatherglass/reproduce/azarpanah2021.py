@@ -195,7 +195,6 @@ def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str
     return {
         "no synonyms": ({}, covariance),
         "every other synonym": ({word: others[::2] for word, others in listed.items()}, covariance),
-        "the others": ({word: others[1::2] for word, others in listed.items()}, covariance),
         other: (listed, other),
     }
 

@@ -70,7 +70,7 @@ def _depends_on_the_measure(found: Found) -> Claim:
 def _smallest_is_mahalanobis(found: Found) -> Claim:
     ours, theirs = _of(aggregates(found), "similarity"), _of(published().aggregates, "similarity")
     holds = _extremes(ours)[0] == "mahalanobis"
-    return Claim("Mahalanobis distance reveals the smallest bias", holds, _means(ours), _means(theirs))
+    return Claim("Mahalanobis distance reveals the smallest bias", holds, _means(ours, 3), _means(theirs))
 
 
 def _largest_is_euclidean_with_the_mean(found: Found) -> Claim:
@@ -82,7 +82,7 @@ def _largest_is_euclidean_with_the_mean(found: Found) -> Claim:
     theirs = {name: Summary(len(v), None, sum(v) / len(v), 0.0) for name, v in printed.items()}
     holds = _extremes(ours)[1] == "euclidean"
     statement = "Euclidean distance reveals the largest bias (statistic mean, as in Table 3)"
-    return Claim(statement, holds, _means(ours), _means(theirs))
+    return Claim(statement, holds, _means(ours, 3), _means(theirs))
 
 
 def _largest_is_euclidean(found: Found) -> Claim:
@@ -91,14 +91,14 @@ def _largest_is_euclidean(found: Found) -> Claim:
     statement = (
         "Euclidean distance reveals the largest bias (all statistics; the paper's own means put cosine first)"
     )
-    return Claim(statement, holds, _means(ours), _means(theirs))
+    return Claim(statement, holds, _means(ours, 3), _means(theirs))
 
 
 def _mean_most_eq2_least(found: Found) -> Claim:
     ours, theirs = _of(aggregates(found), "statistic"), _of(published().aggregates, "statistic")
     holds = _extremes(ours) == ("eq2", "mean")
     return Claim(
-        "Of the statistics, the mean reveals most and eq2 least", holds, _means(ours), _means(theirs)
+        "Of the statistics, the mean reveals most and eq2 least", holds, _means(ours, 3), _means(theirs)
     )
 
 
@@ -150,5 +150,5 @@ def _extremes(summaries: Mapping[str, Summary]) -> tuple[str, str]:
     return min(summaries, key=mean), max(summaries, key=mean)
 
 
-def _means(summaries: Mapping[str, Summary]) -> str:
-    return ", ".join(f"{name} {summary.mean:.2f}" for name, summary in summaries.items())
+def _means(summaries: Mapping[str, Summary], digits: int = 2) -> str:
+    return ", ".join(f"{name} {summary.mean:.{digits}f}" for name, summary in summaries.items())

@@ -1,0 +1,101 @@
+"""The map of measures and the spread lines: what they say of results that are given."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from tests.report.made_up import made_up_run
+
+from weatherglass.association.measure import select_measures
+from weatherglass.catalogue import load_tests
+from weatherglass.report.figures import write_figures
+from weatherglass.report.measures import Spread, measure_map, spreads
+from weatherglass.report.reading import read_run
+from weatherglass.results import Result
+
+
+def result(test: str, measure: str, d: float, mark: str = "") -> Result:
+    return Result(
+        test=test,
+        p_value=0.5,
+        effect_size=d,
+        num_targ1=8,
+        num_targ2=8,
+        num_attr1=8,
+        num_attr2=8,
+        measure=measure,
+        permute="elements",
+        alternative="greater",
+        ddof=1,
+        test_statistic=0.0,
+        p_low=None,
+        p_high=None,
+        p_method="enumerate",
+        p_floor=1e-5,
+        p_middle=0.5,
+        certified=True,
+        significance=mark,
+    )
+
+
+def test_a_spread_reads_as_a_sentence() -> None:
+    assert str(Spread("weat7", 0.2, 1.1, 9, 20)) == "weat7: from 0.2 to 1.1; significant in 9 of 20"
+    assert str(Spread("weat7", -0.61, -0.01, 0, 2)) == "weat7: from −0.6 to 0.0; significant in 0 of 2"
+
+
+def test_a_spread_reaches_from_the_least_to_the_greatest_d() -> None:
+    found = spreads(
+        [
+            result("weat1", "cosine/mean", 1.5, "**"),
+            result("weat2", "cosine/mean", 0.3),
+            result("weat1", "dot/mean", -0.4),
+            result("weat1", "dot/min", 0.9, "*"),
+            result("weat2", "dot/min", math.nan),
+        ]
+    )
+    assert found == [Spread("weat1", -0.4, 1.5, 2, 3), Spread("weat2", 0.3, 0.3, 0, 2)]
+
+
+def test_the_sign_of_a_measure_without_direction_does_not_widen_the_spread() -> None:
+    (found,) = spreads([result("weat1", "cosine/mean", 0.5), result("weat1", "cosine/eq2", -0.7)])
+    assert (found.lowest, found.highest) == (0.5, 0.7)
+
+
+def test_a_test_without_any_d_says_so() -> None:
+    (found,) = spreads([result("weat1", "cosine/eq2", math.nan)])
+    assert str(found) == "weat1: no d; significant in 0 of 1"
+
+
+def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
+    measures = [str(measure) for measure in select_measures(["azarpanah2021"])]
+    results = [
+        result(test, measure, number / 10 - 1, "*" if number > 15 else "")
+        for test in ("weat1", "$weat2$")
+        for number, measure in enumerate(measures)
+    ]
+    figure = measure_map(results, "a model", "what the marks mean")
+    cells, ranges = figure.axes
+    texts = [text.get_text() for text in cells.texts]
+    assert texts.count("−0.70") == 2
+    assert texts.count("*") == 2 * 4
+    assert {"a model", "cosine", "euclidean", "manhattan", "mahalanobis"} <= set(texts)
+    assert [label.get_text() for label in cells.get_yticklabels()] == ["weat1", "$weat2$"]
+    assert [label.get_text() for label in cells.get_xticklabels()] == [
+        "mean",
+        "median",
+        "min",
+        "max",
+        "eq2",
+    ] * 4
+    assert [text.get_text() for text in ranges.texts][:2] == ["from −1.0 to 0.9; significant in 4 of 20"] * 2
+
+
+@pytest.mark.parametrize("models", [["a"], ["a", "b"]])
+def test_each_model_of_a_run_has_a_map(tmp_path: Path, models: list[str]) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]), models, measures=["cosine/mean", "dot/mean"])
+    names = [path.name for path in write_figures([read_run(tmp_path)], tmp_path, "png")]
+    assert [name for name in names if name.startswith("measures")] == (
+        ["measures.png"] if len(models) == 1 else ["measures-1.png", "measures-2.png"]
+    )
