@@ -19,6 +19,7 @@ from weatherglass.reliability.explain_tables import regression_table, terminal_t
 from weatherglass.reliability.figures import save_drawing
 from weatherglass.reliability.observations import KEYS, Design, build_design
 from weatherglass.reliability.regression import MODELS, RSquared, changes, fit, inflation
+from weatherglass.reliability.reml import criterion, cross_products, reml
 
 ORACLES = Path(__file__).parents[1] / "oracles" / "lme4"
 FEATURES = ("frequency", "senses", "pos", "nn_similarity", "l2_norm", "stability")
@@ -87,6 +88,20 @@ def test_intervals_cover_the_truth_95_times_in_100_if_the_model_knows_the_words(
 
 def test_intervals_of_the_published_model_are_too_narrow_for_what_varies_only_between_words() -> None:
     assert coverage("as published", 60)["log senses"] < 0.9
+
+
+def test_no_variance_near_the_estimate_is_better_although_two_algorithms_leave_the_criterion_almost_flat() -> (
+    None
+):
+    design = generated(np.random.default_rng(15), words=1500, corpora=3, algorithms=2)
+    rows = cross_products(design.score, design.columns, design.factors)
+    found = reml(rows)
+    least = criterion(rows, found.variances, found.residual)
+    for name, variance in found.variances.items():
+        for step in (0.99, 1.01):
+            assert (
+                criterion(rows, {**found.variances, name: variance * step}, found.residual) > least + 1e-6
+            ), name
 
 
 # --- Against lme4 ------------------------------------------------------------------------------------------------

@@ -1,18 +1,17 @@
-"""The multilevel regression of reliability on word features, by REML through `mixedlm` (METHODS 7)."""
+"""The multilevel regression of reliability on word features: estimates, R² and what each factor adds (METHODS 7)."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Matrix, Vector
-from weatherglass.errors import MissingExtraError, WeatherglassError
+from weatherglass.arrays import Vector
+from weatherglass.errors import WeatherglassError
 from weatherglass.reliability.observations import Design
+from weatherglass.reliability.reml import CrossProducts, cross_products, reml
 
 MODELS: Mapping[str, tuple[str, ...]] = {
     "as published": ("algorithm", "corpus"),
@@ -70,47 +69,26 @@ class Fit:
         return {name: random * var / total if total > 0 else 0.0 for name, var in self.variances.items()}
 
 
-def fit(design: Design, random: Sequence[str], without: str | None = None) -> Fit:
+def fit(design: Design, random: Sequence[str]) -> Fit:
     """Fit a model by REML.
 
     Args:
         design: the rows.
         random: factors with a random intercept; one with a single level is left out, with a warning.
-        without: a fixed factor to leave out, with all its columns.
 
     Raises:
-        MissingExtraError: if mixedlm is not installed.
         WeatherglassError: if these rows determine no such model.
     """
-    names = [name for name in design.columns if design.factor_of(name) != without]
-    x = np.column_stack([np.ones(len(design.score)), *(design.columns[name] for name in names)])
-    levels = {name: int(design.factors[name].max()) + 1 for name in random}
-    notes = [note for name, n in levels.items() if (note := _on_levels(name, n))]
-    levels = {name: n for name, n in levels.items() if n > 1}
-    beta, covariance, variances, residual, said = (
-        _mixed(design, x, list(levels)) if levels else _least_squares(x, design.score)
-    )
-    explained = float(np.var(x @ beta, ddof=1))
-    between = sum(variances.values())
-    total = explained + between + residual
-    first, *rest = _coefficients(["intercept", *names], beta, np.sqrt(np.diag(covariance)))
-    return Fit(
-        rows=len(design.score),
-        levels=levels,
-        intercept=first,
-        coefficients=tuple(rest),
-        variances=variances,
-        residual=residual,
-        r2=RSquared(explained / total, (explained + between) / total),
-        warnings=(*notes, *said),
-    )
+    return _fit(design, random, _rows(design, random))
 
 
 def changes(design: Design, random: Sequence[str], whole: RSquared) -> dict[str, RSquared]:
     """What R² loses when a fixed factor is left out; log freq goes with its square."""
+    rows = _rows(design, random)
     lost = {}
     for factor in design.fixed_factors:
-        rest = fit(design, random, without=factor).r2
+        names = [name for name in design.columns if design.factor_of(name) == factor]
+        rest = _fit(design, random, rows.without(names)).r2
         lost[factor] = RSquared(whole.marginal - rest.marginal, whole.conditional - rest.conditional)
     return lost
 
@@ -150,47 +128,36 @@ def _on_levels(name: str, levels: int) -> str:
     return ""
 
 
-Estimates = tuple[Vector, Matrix, dict[str, float], float, list[str]]
-"""Fixed effects, their covariance, variances of the random factors, residual variance, what the solver said."""
+def _rows(design: Design, random: Sequence[str]) -> CrossProducts:
+    factors = {name: design.factors[name] for name in random if int(design.factors[name].max()) > 0}
+    return cross_products(design.score, design.columns, factors)
 
 
-def _mixed(design: Design, x: Matrix, random: Sequence[str]) -> Estimates:
+def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
+    levels = {name: int(design.factors[name].max()) + 1 for name in random}
+    notes = [note for name, n in levels.items() if (note := _on_levels(name, n))]
     try:
-        import mixedlm
-        import pandas
-    except ImportError:
-        raise MissingExtraError(
-            "the regression needs mixedlm; run: pip install 'weatherglass[reliability]'"
+        found = reml(rows)
+    except np.linalg.LinAlgError:
+        raise WeatherglassError(
+            f"{rows.rows} rows are too few for {len(rows.names)} features and random {', '.join(random)}"
         ) from None
-    # Neutral names: a formula cannot hold "pos:noun", and its own coding of factors would choose the references.
-    columns = {f"x{i}": x[:, i] for i in range(1, x.shape[1])}
-    frame = pandas.DataFrame(
-        {"score": design.score, **columns, **{name: design.factors[name] for name in random}}
+    variances = {name: found.variances[name] for name in random if name in found.variances}
+    notes += [f"the variance of {name} is estimated as zero" for name, var in variances.items() if var == 0]
+    if not found.converged:
+        notes.append("the solver did not converge; take the variances as rough guesses")
+    between = sum(variances.values())
+    total = found.explained + between + found.residual
+    first, *rest = _coefficients(
+        ["intercept", *rows.names], found.coefficients, np.sqrt(np.diag(found.covariance))
     )
-    formula = " + ".join(["score ~ 1", *columns, *(f"(1 | {name})" for name in random)])
-    control = mixedlm.lmerControl(
-        check_singular=False, check_nlev_gtreq_5="ignore", check_scaleX="ignore", check_rankX="ignore"
+    return Fit(
+        rows=rows.rows,
+        levels={name: n for name, n in levels.items() if n > 1},
+        intercept=first,
+        coefficients=tuple(rest),
+        variances=variances,
+        residual=found.residual,
+        r2=RSquared(found.explained / total, (found.explained + between) / total),
+        warnings=tuple(notes),
     )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result: Any = mixedlm.lmer(formula, frame, REML=True, control=control)
-        except (RuntimeError, ValueError, np.linalg.LinAlgError) as error:
-            raise WeatherglassError(
-                f"no model with random {', '.join(random)} can be fitted to these {len(frame)} rows ({error})"
-            ) from None
-    said = [str(warning.message).strip() for warning in caught]
-    if not result.converged:
-        said.append(f"the solver did not converge: {result.message}")
-    components = result.VarCorr().as_dict()
-    variances = {name: float(components[name]["(Intercept)"]) for name in random}
-    said += [f"the variance of {name} is estimated as zero" for name, var in variances.items() if var < 1e-12]
-    return np.asarray(result.beta), np.asarray(result.vcov()), variances, float(result.sigma) ** 2, said
-
-
-def _least_squares(x: Matrix, y: Vector) -> Estimates:
-    """Without any random factor the model is ordinary least squares."""
-    inverse: Matrix = np.linalg.pinv(x.T @ x).astype(np.float64)
-    beta = inverse @ (x.T @ y)
-    residual = float(np.sum((y - x @ beta) ** 2) / max(len(y) - x.shape[1], 1))
-    return beta, residual * inverse, {}, residual, []

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Integers
 from weatherglass.reliability.embedding import Embedding, Vectors
@@ -20,6 +21,7 @@ RATERS = ("dbwa", "ripa", "nbm")
 """The rules that Du et al. compare with one another."""
 NEIGHBOURS = 100
 ROWS_AT_A_TIME = 2048
+"""As many as the processor's cache holds."""
 
 Scores = NDArray[np.float32]
 """rule × word × pair, or word × pair where one rule is meant."""
@@ -105,13 +107,15 @@ def projections(vectors: Vectors, first: Integers, second: Integers) -> tuple[Sc
     length = np.linalg.norm(between, axis=1, keepdims=True)
     directions = np.concatenate([ends[0] - ends[1], between / np.where(length == 0, 1, length)]).T
     scores = np.empty((3, len(vectors), len(first)), dtype=np.float32)
-    for start in range(0, len(vectors), ROWS_AT_A_TIME):  # As many as the processor's cache holds.
-        part = slice(start, start + ROWS_AT_A_TIME)
-        products = vectors[part] @ directions
-        inverse = 1 / np.sqrt(np.einsum("vd,vd->v", vectors[part], vectors[part]))[:, None]
-        scores[2, part] = products[:, len(first) :]
-        products *= inverse
-        scores[0, part], scores[1, part] = products[:, : len(first)], products[:, len(first) :]
+    # Products this thin cost several threads more in waiting for one another than they save.
+    with threadpool_limits(1):
+        for start in range(0, len(vectors), ROWS_AT_A_TIME):
+            part = slice(start, start + ROWS_AT_A_TIME)
+            products = vectors[part] @ directions
+            inverse = 1 / np.sqrt(np.einsum("vd,vd->v", vectors[part], vectors[part]))[:, None]
+            scores[2, part] = products[:, len(first) :]
+            products *= inverse
+            scores[0, part], scores[1, part] = products[:, : len(first)], products[:, len(first) :]
     return scores[0], scores[1], scores[2]
 
 

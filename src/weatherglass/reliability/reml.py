@@ -1,0 +1,181 @@
+"""REML for random intercepts, from cross products: a fit costs milliseconds however many rows there are.
+
+The model is y = Xb + Σ_k Z_k u_k + e with u_k ~ N(0, θ_k² σ²). The criterion needs the rows only through cross products
+of the columns, and the factor with the most levels (words) only through their sums within each level; levels of equal
+size enter it alike, so their sums are added up once. What remains per evaluation is a handful of small matrices, so
+that the optimum is found to many digits. That matters: with two algorithms the criterion is all but flat in their
+variance, and a solver that stops at a relative 1e-8 of a criterion of -200 000 can miss it by several per cent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix, Vector
+
+PRECISION = 1e-9
+"""Of the criterion, a deviance: a variance is then exact to about 1e-4 of its standard error."""
+RESTARTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """What REML gives."""
+
+    coefficients: Vector
+    """The intercept first."""
+    covariance: Matrix
+    variances: dict[str, float]
+    residual: float
+    explained: float
+    """The variance of the fixed part over the rows."""
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CrossProducts:
+    """All that REML needs to know of the rows; columns are small factors' levels, intercept, features, score."""
+
+    rows: int
+    random: tuple[str, ...]
+    """Factors; the last is the one whose levels are summed over."""
+    owner: Integers
+    """For each level of the small factors, the place of its factor in `random`."""
+    names: tuple[str, ...]
+    """Features, after the intercept."""
+    gram: Matrix
+    sizes: Vector
+    """The different numbers of rows that a level of the last factor has."""
+    levels: Vector
+    """How many levels have each."""
+    sums: Matrix
+    """For each size, the cross products of the levels' sums: size × column × column."""
+    shift: float
+    """The mean score, taken out so that sums of squares lose no digits."""
+
+    def without(self, names: Sequence[str]) -> CrossProducts:
+        """The same rows without some features."""
+        first = len(self.owner) + 1
+        kept = [place for place, name in enumerate(self.names) if name not in names]
+        columns = [*range(first), *(first + place for place in kept), self.gram.shape[0] - 1]
+        return CrossProducts(
+            self.rows,
+            self.random,
+            self.owner,
+            tuple(self.names[place] for place in kept),
+            self.gram[np.ix_(columns, columns)],
+            self.sizes,
+            self.levels,
+            self.sums[:, columns][:, :, columns],
+            self.shift,
+        )
+
+
+def cross_products(
+    score: Vector, features: Mapping[str, Vector], factors: Mapping[str, Integers]
+) -> CrossProducts:
+    """Go over the rows once.
+
+    Args:
+        score: what is explained.
+        features: the columns of X without the intercept.
+        factors: random factor -> level of each row, from 0; without any, REML is ordinary least squares.
+    """
+    random = sorted(factors, key=lambda name: int(factors[name].max()))
+    small = random[:-1]
+    last = factors[random[-1]] if random else np.arange(0)
+    indicators = [np.eye(int(factors[name].max()) + 1)[factors[name]] for name in small]
+    owner = np.repeat(
+        np.arange(len(small)), np.array([block.shape[1] for block in indicators], dtype=np.int64)
+    )
+    shift = float(score.mean())
+    table = np.column_stack([*indicators, np.ones(len(score)), *features.values(), score - shift])
+    sizes, levels, sums = _sums_by_size(table, last)
+    gram = table.T @ table
+    return CrossProducts(len(score), tuple(random), owner, tuple(features), gram, sizes, levels, sums, shift)
+
+
+def _sums_by_size(table: Matrix, factor: Integers) -> tuple[Vector, Vector, Matrix]:
+    """The sizes that levels have, how many levels have each, and the cross products of those levels' sums."""
+    width = table.shape[1]
+    if not len(factor):
+        return np.empty(0), np.empty(0), np.empty((0, width, width))
+    counts = np.bincount(factor)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    totals = np.add.reduceat(table[np.argsort(factor, kind="stable")], starts[counts > 0], axis=0)
+    sizes, group = np.unique(counts[counts > 0], return_inverse=True)
+    sums = np.stack([totals[group == place].T @ totals[group == place] for place in range(len(sizes))])
+    return sizes.astype(np.float64), np.bincount(group).astype(np.float64), sums
+
+
+def reml(rows: CrossProducts) -> Estimates:
+    """The restricted maximum likelihood estimates."""
+    from scipy.optimize import minimize
+
+    theta = np.full(len(rows.random), 0.5)
+    if not rows.random:
+        return _estimates(rows, theta, converged=True)
+    best, converged = _profile(rows, theta)[0], False
+    for _ in range(RESTARTS):
+        # A simplex can collapse on a ridge; from a fresh one it goes on, until that gains nothing.
+        options = {"xatol": 1e-9, "fatol": PRECISION / 10, "maxiter": 2000, "maxfev": 4000}
+        found = minimize(lambda at: _profile(rows, at)[0], theta, method="Nelder-Mead", options=options)
+        theta, gain, best = np.abs(found.x), best - found.fun, found.fun
+        if gain < PRECISION:
+            converged = True
+            break
+    for place in range(len(theta)):
+        nothing = np.where(np.arange(len(theta)) == place, 0.0, theta)
+        if _profile(rows, nothing)[0] <= best + PRECISION:
+            theta = nothing  # On the edge of what a variance may be: exactly zero, not almost.
+    return _estimates(rows, theta, converged)
+
+
+def criterion(rows: CrossProducts, variances: Mapping[str, float], residual: float) -> float:
+    """-2 times the restricted log-likelihood at given variances, the residual one profiled out: lme4's REMLcrit."""
+    return _profile(rows, np.array([(variances[name] / residual) ** 0.5 for name in rows.random]))[0]
+
+
+def _profile(rows: CrossProducts, theta: Vector) -> tuple[float, Matrix, Vector, float]:
+    """The REML criterion at relative standard deviations θ (their signs do not matter), after Bates et al. (2015).
+
+    Returns:
+        The criterion, XᵀV⁻¹X, the coefficients, and the weighted residual sum of squares.
+    """
+    ratio = theta[-1] ** 2 if rows.random else 0.0
+    shrinkage = ratio / (1 + ratio * rows.sizes)
+    inner = rows.gram - np.einsum("s,sij->ij", shrinkage, rows.sums)
+    determinant = float(rows.levels @ np.log1p(ratio * rows.sizes))
+    z = len(rows.owner)
+    if z:
+        scale = np.abs(theta[rows.owner])
+        lower = np.linalg.cholesky(np.eye(z) + scale[:, None] * inner[:z, :z] * scale)
+        half = np.linalg.solve(lower, scale[:, None] * inner[:z, z:])
+        determinant += 2 * float(np.log(np.diag(lower)).sum())
+        rest = inner[z:, z:] - half.T @ half
+    else:
+        rest = inner
+    information, right = rest[:-1, :-1], rest[:-1, -1]
+    lower = np.linalg.cholesky(information)
+    coefficients = np.linalg.solve(information, right)
+    squares = float(rest[-1, -1] - right @ coefficients)
+    free = rows.rows - len(information)
+    determinant += 2 * float(np.log(np.diag(lower)).sum())
+    return determinant + free * (1 + np.log(2 * np.pi * squares / free)), information, coefficients, squares
+
+
+def _estimates(rows: CrossProducts, theta: Vector, converged: bool) -> Estimates:
+    _, information, coefficients, squares = _profile(rows, theta)
+    residual = squares / (rows.rows - len(information))
+    z = len(rows.owner)
+    inside = rows.gram[z:-1, z:-1]
+    mean = float(inside[0] @ coefficients) / rows.rows
+    explained = float(coefficients @ inside @ coefficients - rows.rows * mean**2) / (rows.rows - 1)
+    variances = dict(zip(rows.random, (theta**2 * residual).tolist(), strict=True))
+    coefficients = coefficients.copy()
+    coefficients[0] += rows.shift
+    covariance: Matrix = np.asarray(residual * np.linalg.inv(information), np.float64)
+    return Estimates(coefficients, covariance, variances, residual, explained, converged)
