@@ -46,7 +46,7 @@ def nothing(number: int) -> int:
 @contextmanager
 def dask(workers: int, folder: Path) -> Iterator[Backend]:
     """A scheduler and worker processes on loopback."""
-    file = folder / f"scheduler-{workers}.json"
+    file = folder / f"scheduler-{time.time_ns()}.json"
     local = ["--host", "127.0.0.1", "--no-dashboard"]
     where = ["--scheduler-file", str(file)]
     started = [_dask("scheduler", "--port", "0", "--no-show", *local, *where)]

@@ -91,7 +91,8 @@ def _write_maps(found: Reproduction, folder: Path) -> Iterator[Path]:
     from weatherglass.report.figures import save_figure
     from weatherglass.report.measures import measure_map
 
-    note = f"* p ≤ {ALPHA:g}, one-sided in the direction observed; ** also after correction."
+    observed = f"* p ≤ {ALPHA:g}, one-sided in the direction observed"
+    note = f"{observed}; ** also after correction over all tests of a measure."
     for model, spec in found.models.items():
         if results := results_of(found, model):
             path = folder / f"measures-{model}.png"
