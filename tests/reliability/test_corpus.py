@@ -117,7 +117,8 @@ def test_a_corpus_is_encoded_once_and_again_when_its_content_changes(tmp_path: P
         (b'{"body": "a"}\nno json', "line 2: not a JSON object"),
         (b"rare words only", "no word occurs 5 times"),
     ],
-    ids=["gzip cut off", "xz cut off", "not JSON", "rare words"],  # a packed file holds the time, a name must not
+    # Named, since a packed file holds the time, which would make another name in every process.
+    ids=["gzip cut off", "xz cut off", "not JSON", "rare words"],
 )
 def test_a_bad_corpus_is_named_in_one_line(tmp_path: Path, content: bytes, message: str) -> None:
     source = tmp_path / "bad"
