@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -173,6 +174,35 @@ def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
             undisturbed[0] / "tables" / f"{name}.tsv"
         ).read_bytes(), name
         assert again.tables[name].equals(table)
+
+
+@pytest.mark.large
+def test_a_study_killed_at_20_random_moments_ends_with_the_same_tables(
+    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "killed"
+    command = [
+        sys.executable,
+        "-m",
+        "weatherglass",
+        "reliability",
+        "run",
+        str(study_file),
+        "-o",
+        str(folder),
+        "-q",
+    ]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    moments = random.Random(20)
+    for _ in range(20):
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0.5, 6))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    conduct(read_study(study_file), folder)
+    for name in undisturbed[1].tables:
+        ours, theirs = (place / "tables" / f"{name}.tsv" for place in (folder, undisturbed[0]))
+        assert ours.read_bytes() == theirs.read_bytes(), name
 
 
 def test_assessing_before_training_says_what_to_do(study_file: Path, tmp_path: Path) -> None:
