@@ -142,10 +142,8 @@ def test_every_condition_has_its_figures(undisturbed: tuple[Path, Conducted]) ->
     }
 
 
-def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
-    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "killed"
+def start(study_file: Path, folder: Path) -> subprocess.Popen[bytes]:
+    """The study as a user starts it, in a process that can be killed."""
     command = [
         sys.executable,
         "-m",
@@ -158,7 +156,14 @@ def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
         "-q",
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+
+def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
+    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "killed"
+    process = start(study_file, folder)
     while process.poll() is None and len(list(folder.glob("embeddings/*.safetensors"))) < 2:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
@@ -181,21 +186,9 @@ def test_a_study_killed_at_20_random_moments_ends_with_the_same_tables(
     undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "killed"
-    command = [
-        sys.executable,
-        "-m",
-        "weatherglass",
-        "reliability",
-        "run",
-        str(study_file),
-        "-o",
-        str(folder),
-        "-q",
-    ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     moments = random.Random(20)
     for _ in range(20):
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        process = start(study_file, folder)
         time.sleep(moments.uniform(0.5, 6))
         process.send_signal(signal.SIGKILL)
         process.wait()
