@@ -168,7 +168,8 @@ def test_a_line_cut_short_is_computed_again(tmp_path: Path, vector_file: Path) -
     journal.write_bytes(journal.read_bytes()[:-100])
     second = wg.run(str(vector_file), tests="weat[678]", folder=tmp_path)
     assert numbers(second) == numbers(first)
-    assert len(journal.read_text().splitlines()) == 3
+    # What is left of the line is gone: the next result does not grow onto it.
+    assert len([json.loads(line)["key"] for line in journal.read_text().splitlines()]) == 3
 
 
 def test_a_damaged_line_is_reported_and_computed_again(tmp_path: Path, vector_file: Path) -> None:
