@@ -23,7 +23,7 @@ import numpy as np
 
 from weatherglass.reliability.agreement import retest
 from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
-from weatherglass.reliability.glove import PAIR, descend
+from weatherglass.reliability.glove import CONTEXT, PAIR, WORD, descend, initial_parameters
 from weatherglass.reliability.scores import projections
 
 WORDS, WIDTH, PAIRS, K = 200_000, 300, 23, 100
@@ -172,13 +172,13 @@ def glove_epoch(pairs_number: int = 1_000_000, words: int = 50_000) -> None:
             np.int32
         )
     pairs["log"], pairs["weight"] = rng.normal(size=pairs_number), rng.uniform(size=pairs_number)
-    shape = (words, WIDTH + 1)
-    w, c = (rng.random(shape, dtype=np.float32) for _ in range(2))
-    w_squares, c_squares = (np.ones(shape, np.float32) for _ in range(2))
     eta = np.float32(0.05)
-    descend(pairs[:10], w, c, w_squares, c_squares, eta)
-    ours = cpu(lambda: descend(pairs, w, c, w_squares, c_squares, eta)) / pairs_number
+    ours_words, ours_contexts = (initial_parameters(rng, words, WIDTH, side) for side in (WORD, CONTEXT))
+    descend(pairs[:10], ours_words, ours_contexts, eta)
+    ours = cpu(lambda: descend(pairs, ours_words, ours_contexts, eta)) / pairs_number
     floor = 8 * 4 * (WIDTH + 1) / bandwidth()
+    w, c = (rng.random((words, WIDTH + 1), dtype=np.float32) / WIDTH for _ in range(2))
+    w_squares, c_squares = (np.ones_like(w) for _ in range(2))
 
     def loop(number: int = 5000) -> None:
         for pair in pairs[:number]:
@@ -192,7 +192,7 @@ def glove_epoch(pairs_number: int = 1_000_000, words: int = 50_000) -> None:
             w_squares[i] += one * one
             c_squares[j] += other * other
 
-    plain = cpu(loop, repeat=1) / 5000
+    plain = cpu(loop) / 5000
     row(
         f"glove, one pair at d = {WIDTH}",
         f"{ours * 1e9:.0f} CPU ns",

@@ -14,7 +14,16 @@ import pytest
 from weatherglass.reliability import cooccurrence
 from weatherglass.reliability.cooccurrence import count_cooccurrence
 from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
-from weatherglass.reliability.glove import PAIR, GloveSettings, descend, fit, shuffled_pairs
+from weatherglass.reliability.glove import (
+    CONTEXT,
+    PAIR,
+    WORD,
+    GloveSettings,
+    descend,
+    fit,
+    initial_parameters,
+    shuffled_pairs,
+)
 
 
 def cells_by_definition(corpus: Corpus, window: int) -> dict[tuple[int, int], float]:
@@ -67,10 +76,12 @@ def test_a_step_follows_the_gradient_of_the_paper() -> None:
     d, eta = 5, 0.05
     cells = [(0, 1, 2.5), (1, 0, 40.0), (2, 2, 1.0), (0, 1, 7.0)]
     pairs = np.array([(i, j, math.log(x), min(1.0, (x / 10) ** 0.75)) for i, j, x in cells], dtype=PAIR)
-    start = [rng.normal(size=(3, d + 1)).astype(np.float32) for _ in range(2)]
-    words, contexts = start[0].copy(), start[1].copy()
-    squares = np.ones((3, d + 1), np.float32), np.ones((3, d + 1), np.float32)
-    loss = descend(pairs, words, contexts, squares[0], squares[1], np.float32(eta))
+    parameters = [initial_parameters(rng, 3, d, side) for side in (WORD, CONTEXT)]
+    places = [[*range(d), side] for side in (WORD, CONTEXT)]
+    for side, columns in zip(parameters, places, strict=True):
+        side[:, 0, columns] = rng.normal(size=(3, d + 1))
+    start = [side[:, 0, columns] for side, columns in zip(parameters, places, strict=True)]
+    loss = descend(pairs, parameters[0], parameters[1], np.float32(eta))
 
     w, c = (array.astype(float).tolist() for array in start)
     w_squares, c_squares = ([[1.0] * (d + 1) for _ in range(3)] for _ in range(2))
@@ -87,8 +98,9 @@ def test_a_step_follows_the_gradient_of_the_paper() -> None:
             w_squares[i][k] += w_step**2
             c_squares[j][k] += c_step**2
     assert loss == pytest.approx(expected_loss, rel=1e-5)
-    for found, expected in zip((words, contexts, *squares), (w, c, w_squares, c_squares), strict=True):
-        assert found == pytest.approx(np.array(expected), rel=2e-4, abs=1e-5)
+    for side, columns, expected in zip(parameters, places, ((w, w_squares), (c, c_squares)), strict=True):
+        for found, by_hand in zip((side[:, 0, columns], side[:, 1, columns]), expected, strict=True):
+            assert found == pytest.approx(np.array(by_hand), rel=2e-4, abs=1e-5)
 
 
 def test_on_real_text_the_loss_falls_and_neighbours_make_sense(shared: Path, tmp_path: Path) -> None:
