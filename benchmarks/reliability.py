@@ -177,20 +177,23 @@ def glove_epoch(pairs_number: int = 1_000_000, words: int = 50_000) -> None:
     descend(pairs[:10], ours_words, ours_contexts, eta)
     ours = cpu(lambda: descend(pairs, ours_words, ours_contexts, eta)) / pairs_number
     floor = 8 * 4 * (WIDTH + 1) / bandwidth()
-    w, c = (rng.random((words, WIDTH + 1), dtype=np.float32) / WIDTH for _ in range(2))
-    w_squares, c_squares = (np.ones_like(w) for _ in range(2))
+    w, c = (rng.random((words, WIDTH), dtype=np.float32) / WIDTH for _ in range(2))
+    b, d = (rng.random(words, dtype=np.float32) / WIDTH for _ in range(2))
+    w_squares, c_squares, b_squares, d_squares = (np.ones_like(parameters) for parameters in (w, c, b, d))
 
-    def loop(number: int = 5000) -> None:
-        for pair in pairs[:number]:
-            i, j = pair["word"], pair["context"]
-            error = w[i, :-1] @ c[j, :-1] + w[i, -1] + c[j, -1] - pair["log"]
-            step = eta * pair["weight"] * error
-            one, other = step * c[j], step * w[i]
-            one[-1] = other[-1] = step
-            w[i] -= one / np.sqrt(w_squares[i])
-            c[j] -= other / np.sqrt(c_squares[j])
-            w_squares[i] += one * one
-            c_squares[j] += other * other
+    def loop() -> None:
+        """The paper's four parameters w, w̃, b, b̃, pair by pair."""
+        for i, j, log, weight in pairs[:5000]:
+            step = eta * weight * (w[i] @ c[j] + b[i] + d[j] - log)
+            of_word, of_context = step * c[j], step * w[i]
+            w[i] -= of_word / np.sqrt(w_squares[i])
+            c[j] -= of_context / np.sqrt(c_squares[j])
+            b[i] -= step / np.sqrt(b_squares[i])
+            d[j] -= step / np.sqrt(d_squares[j])
+            w_squares[i] += of_word * of_word
+            c_squares[j] += of_context * of_context
+            b_squares[i] += step * step
+            d_squares[j] += step * step
 
     plain = cpu(loop) / 5000
     row(
