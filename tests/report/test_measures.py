@@ -12,8 +12,8 @@ from weatherglass.association.measure import select_measures
 from weatherglass.catalogue import load_tests
 from weatherglass.report.figures import write_figures
 from weatherglass.report.measures import Spread, measure_map, spreads
-from weatherglass.report.reading import read_run
 from weatherglass.results import Result
+from weatherglass.stored import read_run
 
 
 def result(test: str, measure: str, d: float, mark: str = "") -> Result:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from weatherglass.report.measures import measure_map
 from weatherglass.report.numbers import effect
-from weatherglass.report.reading import RunRead
 from weatherglass.report.subjects import Layout, lay_out
 from weatherglass.report.tables import caption
 from weatherglass.results import Result
+from weatherglass.stored import StoredRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ NUMBERED = 12
 """With more models than this, cells carry marks alone."""
 
 
-def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path]:
+def write_figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Path]:
     """Write both figures of each measure, and a map of the measures for each model, as png, svg or pdf.
 
     Returns:
