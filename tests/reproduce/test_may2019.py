@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.published import NEWS_EFFECT_SIZES
 from tests.results import made_result
 from typer.testing import CliRunner
 
@@ -128,10 +129,8 @@ def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]
 
 
 def test_effect_sizes_on_word2vec_are_those_known_for_its_vectors(cbow: tuple[Reproduction, Path]) -> None:
-    # From the published lists and GoogleNews vectors with n - 1, see METHODS 8.
-    known = {"weat1": 1.539, "weat3": 0.584, "weat4": 1.242, "weat6": 1.890, "weat7": 0.966, "weat8": 1.244}
     by_test = {result.test: result for result in cbow[0].run.results}
-    for test, d in known.items():
+    for test, d in NEWS_EFFECT_SIZES.items():
         assert by_test[test].effect_size == pytest.approx(d, abs=0.001)
 
 
