@@ -275,6 +275,16 @@ def test_a_mistake_in_the_request_is_found_before_work_starts(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_model_spelt_in_two_ways_is_run_and_corrected_for_once() -> None:
+    once = wg.run("wordllama", tests="weat7", ci="none")
+    assert numbers(wg.run(["wordllama", "wordllama:"], tests="weat7", ci="none")) == numbers(once)
+
+
+def test_models_that_results_could_not_tell_apart_are_refused() -> None:
+    with pytest.raises(WeatherglassError, match="two different models are called 'hashed'"):
+        wg.run([HashedEncoder(), HashedEncoder()], tests="weat7")
+
+
 def test_an_unknown_name_is_its_own_kind_of_error() -> None:
     with pytest.raises(UnknownNameError):
         wg.load_test("weet1")
