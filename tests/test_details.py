@@ -11,7 +11,7 @@ import pytest
 from tests.models import HashedEncoder
 
 import weatherglass as wg
-from weatherglass.details import DETAILS, Details, write_details
+from weatherglass.details import DETAILS, IDENTITY, Details, write_details
 from weatherglass.errors import OutputError
 from weatherglass.results import Run
 from weatherglass.trust import NULL_LEVELS
@@ -26,8 +26,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
 def test_scores_and_trust_are_read_back_as_they_were(finished: tuple[Path, Run]) -> None:
     folder, run = finished
     details = Details(folder / DETAILS)
-    for (key, number), result in zip(details.numbers().items(), run.results, strict=True):
-        assert key == (result.model, result.options, result.test, "cosine/mean", "elements", "greater")
+    for row, result in zip(details.every("result"), run.results, strict=True):
+        number = row["id"]
+        told_by = tuple(row[name] for name in IDENTITY)
+        assert told_by == (result.model, result.options, result.test, "cosine/mean", "elements", "greater", 1)
         assert tuple(details.scores(number)) == result.scores
         (bca, percentile) = details.rows("confidence_interval", number)
         assert (bca["low"], bca["high"], bca["method"]) == (result.ci_low, result.ci_high, "bca")

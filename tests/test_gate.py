@@ -11,36 +11,15 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.results import made_result
 
 from weatherglass.errors import GateError
 from weatherglass.expression import parse
 from weatherglass.gate import COLUMN_KINDS, Gate, Rule, gate_of, load_rules
 from weatherglass.junit import junit, write_junit
-from weatherglass.results import COLUMNS, Failure, Result, Run
+from weatherglass.results import COLUMNS, Failure, Run
 
-RESULT = Result(
-    model="m",
-    test="weat6",
-    p_value=0.002,
-    effect_size=-0.9,
-    num_targ1=8,
-    num_targ2=8,
-    num_attr1=8,
-    num_attr2=8,
-    measure="cosine/mean",
-    permute="elements",
-    alternative="greater",
-    ddof=1,
-    test_statistic=-0.2,
-    p_low=0.002,
-    p_high=0.002,
-    p_method="enumerate",
-    p_floor=7.8e-5,
-    p_adjusted=0.02,
-    significance="*",
-    p_middle=0.002,
-    certified=True,
-)
+RESULT = made_result(0.002, -0.9, model="m", test="weat6", p_adjusted=0.02, significance="*")
 
 
 def decide(expression: str, **values: Any) -> bool | None:

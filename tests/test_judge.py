@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.models import HashedEncoder
+from tests.results import made_result
 
 import weatherglass as wg
 from weatherglass.errors import WeatherglassError
@@ -12,28 +13,8 @@ from weatherglass.judge import Correction, family_sizes, judge
 from weatherglass.results import Result
 
 
-def with_p(p: float, test: str = "t", measure: str = "cosine/mean", floor: float = 1e-9) -> Result:
-    """A result of which only p, floor and measure matter."""
-    return Result(
-        test=test,
-        p_value=p,
-        effect_size=1.0,
-        num_targ1=4,
-        num_targ2=4,
-        num_attr1=4,
-        num_attr2=4,
-        measure=measure,
-        permute="elements",
-        alternative="greater",
-        ddof=1,
-        test_statistic=1.0,
-        p_low=p,
-        p_high=p,
-        p_method="enumerate",
-        p_floor=floor,
-        p_middle=p,
-        certified=True,
-    )
+def with_p(p: float, measure: str = "cosine/mean", floor: float = 1e-9) -> Result:
+    return made_result(p, measure=measure, p_floor=floor)
 
 
 def test_marks_follow_holm_worked_by_hand() -> None:

@@ -20,7 +20,7 @@ from weatherglass.folder import RunFolder
 from weatherglass.judge import Correction, judge
 from weatherglass.ledger import known_sets
 from weatherglass.parallel import Backend, backend
-from weatherglass.plan import Model, Plan, choose_synonyms, choose_tests, synonyms_fingerprint
+from weatherglass.plan import Model, Plan, choose_models, choose_synonyms, choose_tests, synonyms_fingerprint
 from weatherglass.profiles import profile_of, settings_of
 from weatherglass.progress import Progress, Silent
 from weatherglass.record import now, run_record
@@ -107,9 +107,9 @@ def run(
         settings = settings_of(profile_of(profile), settings)
     chosen_tests = choose_tests([tests] if isinstance(tests, str | AssociationTest) else tests)
     chosen_measures = select_measures([measures] if isinstance(measures, str) else measures)
-    listed = models if isinstance(models, list | tuple) else [models]
+    listed: Sequence[Any] = models if isinstance(models, list | tuple) else [models]
     plan = Plan(
-        [Model.of(model) for model in dict.fromkeys(listed)],
+        choose_models(listed),
         chosen_tests,
         chosen_measures,
         settings,

@@ -14,8 +14,9 @@ from weatherglass.arrays import Vector
 from weatherglass.association.bootstrap import confidence_interval_of_difference
 from weatherglass.association.effect import effect_size
 from weatherglass.errors import WeatherglassError
-from weatherglass.results import ElementScore
-from weatherglass.stored import Row, StoredRun
+from weatherglass.folder import RECORD
+from weatherglass.results import ElementScore, Result
+from weatherglass.stored import StoredRun, read_whole_run
 
 MUST_AGREE = ("permute", "ddof")
 """Columns without which two effect sizes are not the same quantity."""
@@ -99,20 +100,16 @@ def compare_runs(
         OutputError: if a folder holds no run.
         WeatherglassError: if a row of one run could stand for several of the other.
     """
-    runs = StoredRun(Path(before)), StoredRun(Path(after))
-    try:
-        by_model = any(len({row["model"] for row in run.rows}) > 1 for run in runs)
-        first, second = (_by_key(run, by_model) for run in runs)
-        found: list[Difference | Incomparable] = [
-            _difference(runs, (row, second[key]), resamples, np.random.default_rng(seed))
-            if key in second
-            else _only_in(row, runs[0], runs[1])
-            for key, row in first.items()
-        ]
-        found += [_only_in(row, runs[1], runs[0]) for key, row in second.items() if key not in first]
-    finally:
-        for run in runs:
-            run.close()
+    runs = read_whole_run(Path(before)), read_whole_run(Path(after))
+    by_model = any(len({result.model for result in run.results}) > 1 for run in runs)
+    first, second = (_by_key(run, by_model) for run in runs)
+    found: list[Difference | Incomparable] = [
+        _difference((row, second[key]), resamples, np.random.default_rng(seed))
+        if key in second
+        else _only_in(row, runs[1])
+        for key, row in first.items()
+    ]
+    found += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
     return Comparison(
         (str(before), str(after)),
         tuple(each for each in found if isinstance(each, Difference)),
@@ -121,37 +118,61 @@ def compare_runs(
     )
 
 
-def _by_key(run: StoredRun, by_model: bool) -> dict[tuple[str, ...], Row]:
-    rows: dict[tuple[str, ...], Row] = {}
-    for row in run.rows:
-        key = (row["test"], row["measure"], row["model"] if by_model else "")
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A result of one of the runs."""
+
+    run: StoredRun
+    position: int
+
+    @property
+    def result(self) -> Result:
+        return self.run.results[self.position]
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The hash of the words of its test."""
+        found: str | None = self.run.record.get("tests", {}).get(self.result.test)
+        return found
+
+    def dropped(self, role: str) -> list[str]:
+        """The elements that the model does not know."""
+        of_model = self.run.record.get("missing_words", {}).get(self.result.model, {})
+        return sorted(of_model.get(self.result.test, {}).get("dropped", {}).get(role, []))
+
+
+def _by_key(run: StoredRun, by_model: bool) -> dict[tuple[str, ...], _Row]:
+    rows: dict[tuple[str, ...], _Row] = {}
+    for position, result in enumerate(run.results):
+        key = (result.test, result.measure, result.model if by_model else "")
         if key in rows:
             raise WeatherglassError(
-                f"{run.folder}: {row['test']}, {row['measure']} has several results of {row['model']}, which differ in "
+                f"{run.path}: {result.test}, {result.measure} has several results of {result.model}, which differ in "
                 "options; compare runs in which it has one"
             )
-        rows[key] = row
+        rows[key] = _Row(run, position)
     return rows
 
 
-def _only_in(row: Row, here: StoredRun, there: StoredRun) -> Incomparable:
+def _only_in(row: _Row, there: StoredRun) -> Incomparable:
+    result, reason = row.result, f"is in {row.run.path} only"
     for failure in there.record.get("failures", []):
-        if failure["test"] == row["test"]:
-            reason = f"could not be run in {there.folder}: {failure['reason']}"
-            return Incomparable(row["test"], row["measure"], row["model"], reason)
-    return Incomparable(row["test"], row["measure"], row["model"], f"is in {here.folder} only")
+        if failure["test"] == result.test:
+            reason = f"could not be run in {there.path}: {failure['reason']}"
+            break
+    return Incomparable(result.test, result.measure, result.model, reason)
 
 
 def _difference(
-    runs: tuple[StoredRun, StoredRun], rows: tuple[Row, Row], resamples: int, rng: np.random.Generator
+    rows: tuple[_Row, _Row], resamples: int, rng: np.random.Generator
 ) -> Difference | Incomparable:
-    first, second = rows
-    test, measure = first["test"], first["measure"]
-    model = " and ".join(dict.fromkeys(row["model"] for row in rows))
-    if reason := _obstacle(runs, rows):
+    first, second = (row.result for row in rows)
+    test, measure = first.test, first.measure
+    model = " and ".join(dict.fromkeys((first.model, second.model)))
+    if reason := _obstacle(rows):
         return Incomparable(test, measure, model, reason)
-    permute, ddof = first["permute"], int(first["ddof"])
-    before, after = _shared([run.scores(row) for run, row in zip(runs, rows, strict=True)], permute)
+    permute, ddof = first.permute, first.ddof
+    before, after = _shared([row.run.scores(row.position) for row in rows], permute)
     units = len(before[0]), len(before[1])
     if min(units) < 2:
         return Incomparable(
@@ -164,42 +185,41 @@ def _difference(
     return Difference(
         test,
         measure,
-        (first["model"], second["model"]),
+        (first.model, second.model),
         d[0],
         d[1],
         interval.bca_low if interval else None,
         interval.bca_high if interval else None,
         units,
-        tuple(_notes(runs, rows)),
+        tuple(_notes(rows)),
     )
 
 
-def _obstacle(runs: tuple[StoredRun, StoredRun], rows: tuple[Row, Row]) -> str | None:
+def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
     """Why two rows do not measure the same thing."""
-    first, second = rows
-    prints = [run.record["tests"].get(first["test"]) for run in runs]
-    if prints[0] != prints[1]:
+    prints = {row.fingerprint for row in rows}
+    if None in prints:
+        return f"{RECORD} does not say which words the test has"
+    if len(prints) > 1:
         return "the words of the test differ between the runs"
+    first, second = (row.result for row in rows)
     for name in MUST_AGREE:
-        if first[name] != second[name]:
-            return f"{name} is {first[name]} in one run and {second[name]} in the other"
+        values = getattr(first, name), getattr(second, name)
+        if values[0] != values[1]:
+            return f"{name} is {values[0]} in one run and {values[1]} in the other"
     return None
 
 
-def _notes(runs: tuple[StoredRun, StoredRun], rows: tuple[Row, Row]) -> Iterator[str]:
+def _notes(rows: tuple[_Row, _Row]) -> Iterator[str]:
+    first, second = (row.result for row in rows)
     for role, name in (("X", "num_targ1"), ("Y", "num_targ2"), ("A", "num_attr1"), ("B", "num_attr2")):
-        dropped = [_dropped(run, row, role) for run, row in zip(runs, rows, strict=True)]
-        if dropped[0] != dropped[1]:
+        if rows[0].dropped(role) != rows[1].dropped(role):
             how = "compared over what both have" if role in "XY" else "so its scores rest on other words"
-            yield f"{role} has {rows[0][name]} and {rows[1][name]} known elements: {how}"
+            yield f"{role} has {getattr(first, name)} and {getattr(second, name)} known elements: {how}"
     for name in ("alternative", "p_method"):
-        if rows[0][name] != rows[1][name]:
-            yield f"p: {name} {rows[0][name]} and {rows[1][name]}"
-
-
-def _dropped(run: StoredRun, row: Row, role: str) -> list[str]:
-    ledger = run.record.get("missing_words", {}).get(row["model"], {}).get(row["test"], {})
-    return sorted(ledger.get("dropped", {}).get(role, []))
+        values = getattr(first, name), getattr(second, name)
+        if values[0] != values[1]:
+            yield f"p: {name} {values[0]} and {values[1]}"
 
 
 def _shared(

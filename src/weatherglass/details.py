@@ -17,6 +17,13 @@ from weatherglass.trust import NULL_LEVELS
 
 DETAILS = "details.sqlite"
 FORMAT = 1
+IDENTITY = ("model", "options", "test", "measure", "permute", "alternative", "ddof")
+"""What tells a result from the others of its run, and from those of an earlier run in the same folder."""
+TABLES = (
+    *("element_score", "word_score", "left_out", "confidence_interval"),
+    *("null_quantile", "attribute_noise", "power"),
+)
+"""What there is of each result."""
 
 SCHEMA = """
 CREATE TABLE format (version INTEGER NOT NULL);
@@ -104,7 +111,7 @@ class _Writer:
 def _about(number: int, r: Result) -> tuple[Any, ...]:
     return (
         number,
-        *(r.model, r.options, r.test, r.measure, r.permute, r.alternative, r.ddof),
+        *(getattr(r, name) for name in IDENTITY),
         *(r.context, *r.categories),
         *(r.p_middle, r.certified, json.dumps(r.warnings), json.dumps(dict(r.notes))),
     )
@@ -152,16 +159,6 @@ class Details:
     def every(self, table: str) -> Iterator[sqlite3.Row]:
         """All rows of one table; those of one result stand together, in the order of the results."""
         yield from self._database.execute(f"SELECT * FROM {table} ORDER BY rowid")
-
-    def numbers(self) -> dict[tuple[str, ...], int]:
-        """The id of each result by model, options, test, measure, permute and alternative."""
-        query = "SELECT model, options, test, measure, permute, alternative, id FROM result"
-        return {tuple(row)[:-1]: row["id"] for row in self._database.execute(query)}
-
-    def about(self, result: int) -> sqlite3.Row:
-        """What is said of one result as a whole."""
-        found: sqlite3.Row = self._database.execute("SELECT * FROM result WHERE id = ?", [result]).fetchone()
-        return found
 
     def scores(self, result: int) -> list[ElementScore]:
         """s(w, A, B) of each target element, in the order of the test."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.association.effect import largest_effect_size
-from weatherglass.details import Details
+from weatherglass.details import DETAILS, Details
 from weatherglass.profiles import PROFILES, Profile
-from weatherglass.results import ElementScore
-from weatherglass.stored import Row, StoredRun
+from weatherglass.results import ElementScore, Result, cell
+from weatherglass.stored import read_whole_run
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 UNSIGNED = "eq2"
@@ -38,8 +40,7 @@ class Reported:
 class Explanation:
     """All steps of one row."""
 
-    row: Row
-    categories: tuple[str, str, str, str]
+    result: Result
     x: Sequence[tuple[str, float]]
     """The exchangeable units of X, each with its score."""
     y: Sequence[tuple[str, float]]
@@ -56,27 +57,24 @@ def explain(
     Raises:
         WeatherglassError: if the folder holds no such row, or several.
     """
-    run = StoredRun(Path(folder))
-    try:
-        row = run.find(test, model, measure)
-        about = run.details.about(row.number)
-        categories = (about["x"], about["y"], about["a"], about["b"])
-        scores = run.scores(row)
-        x, y = (_units(scores, role, row["permute"]) for role in "XY")
-        seed = int(run.record.get("settings", {}).get("seed", 0))
-        profiles = tuple(_reported(scores, row, seed))
+    run = read_whole_run(Path(folder))
+    position = run.find(test, model, measure)
+    result = run.results[position]
+    scores = run.scores(position)
+    x, y = (_units(scores, role, result.permute) for role in "XY")
+    profiles = tuple(_reported(scores, result, int(run.record.get("settings", {}).get("seed", 0))))
+    with closing(Details(run.path / DETAILS)) as details:
+        rows = partial(details.rows, result=run.details[position])
         steps = (
-            *_scores(row, categories, x, y),
-            *_effect(row, categories, x, y),
-            *_null(row, run.details, x, y),
-            *_p(row, x, y, run),
-            *_trust(row, run.details),
-            *_others(row, profiles),
-            *_warnings(run, row),
+            *_scores(result, x, y),
+            *_effect(result, x, y),
+            *_null(result, rows, x, y),
+            *_p(result, x, y, run.record.get("correction", {}).get("method")),
+            *_trust(result, rows),
+            *_others(result, profiles),
+            *_warnings(result),
         )
-    finally:
-        run.close()
-    return Explanation(row, categories, x, y, steps, profiles)
+    return Explanation(result, x, y, steps, profiles)
 
 
 def _units(scores: Sequence[ElementScore], role: str, permute: str) -> list[tuple[str, float]]:
@@ -94,106 +92,105 @@ def _values(units: Sequence[tuple[str, float]]) -> Vector:
 
 
 Units = Sequence[tuple[str, float]]
-Categories = tuple[str, str, str, str]
+Rows = Callable[[str], list[sqlite3.Row]]
+"""The rows of one table of the details that belong to the result."""
 
 
-def _scores(row: Row, categories: Categories, x: Units, y: Units) -> Iterator[str]:
-    similarity, _, statistic = row["measure"].partition("/")
-    c_x, c_y, c_a, c_b = categories
-    yield f"{row['test']} on {row['model']}, {row['measure']}"
-    if row["options"]:
-        yield f"encoded with {row['options']}"
+def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
+    similarity, _, statistic = result.measure.partition("/")
+    c_x, c_y, c_a, c_b = result.categories
+    yield f"{result.test} on {result.model}, {result.measure}"
+    if result.options:
+        yield f"encoded with {result.options}"
     yield ""
     yield f"1. Scores s(w), from the {similarity} m of the vectors of w and each attribute"
-    yield f"   A: {c_a}, {row['num_attr1']} elements; B: {c_b}, {row['num_attr2']} elements"
+    yield f"   A: {c_a}, {result.num_attr1} elements; B: {c_b}, {result.num_attr2} elements"
     if statistic == UNSIGNED:
         yield "   s is the smallest |m(w, a) - m(w, b)|; it has no direction"
     else:
         yield f"   s is the {statistic} of m over A less that over B (the other way round for a distance): above 0 is"
         yield f"   nearer to {c_a}"
-    if row["permute"] == "words":
+    if result.permute == "words":
         yield "   A word's score is the mean over its sentences."
     for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
-        yield f"   {role}: {category}, {len(units)} {row['permute']}"
+        yield f"   {role}: {category}, {len(units)} {result.permute}"
         width = max(len(text) for text, _ in units)
         yield from (f"     {text:<{width}}  {_number(score)}" for text, score in units)
-    if row["oov"]:
-        yield f"   Unknown to the model: {row['oov']}"
+    if result.oov:
+        yield f"   Unknown to the model: {result.oov}"
 
 
-def _effect(row: Row, categories: Categories, x: Units, y: Units) -> Iterator[str]:
+def _effect(result: Result, x: Units, y: Units) -> Iterator[str]:
     in_x, in_y = _values(x), _values(y)
-    ddof = int(row["ddof"])
     both = np.concatenate([in_x, in_y])
-    d = row.value("effect_size")
+    d, ddof = result.effect_size, result.ddof
     divisor = "n - 1" if ddof else "n"
     yield ""
     yield "2. Effect size: the difference of the means in standard deviations of all scores"
     yield f"   mean of X = {_number(float(in_x.mean()))}"
     yield f"   mean of Y = {_number(float(in_y.mean()))}"
     yield f"   sd of all {len(both)} = {_number(float(both.std(ddof=ddof)))} (divided by {divisor})"
-    if d is None:
+    if math.isnan(d):
         yield "   d is not defined: all scores are equal"
         return
     most = largest_effect_size(len(in_x), len(in_y), ddof)
     yield f"   d = {_number(d)}, with these sizes between -{most:.3f} and {most:.3f}"
-    c_x, c_y, c_a, c_b = categories
+    c_x, c_y, c_a, c_b = result.categories
     if d > 0 > in_x.mean() - in_y.mean():
         yield "   (this run's profile prints d without its sign)"
-    if row["measure"].endswith(f"/{UNSIGNED}"):
+    if result.measure.endswith(f"/{UNSIGNED}"):
         return
     if in_x.mean() < in_y.mean():
         c_a, c_b = c_b, c_a
     yield f"   {c_x} lean to {c_a}, {c_y} to {c_b}"
 
 
-def _null(row: Row, details: Details, x: Units, y: Units) -> Iterator[str]:
+def _null(result: Result, rows: Rows, x: Units, y: Units) -> Iterator[str]:
     in_x, in_y = _values(x), _values(y)
     both = np.concatenate([in_x, in_y])
     n, size = len(both), len(in_x)
     spread = math.sqrt(size * (n - size) / n * both.var(ddof=1))
     yield ""
-    yield f"3. Null hypothesis: the labels X and Y of these {n} {row['permute']} can be exchanged"
+    yield f"3. Null hypothesis: the labels X and Y of these {n} {result.permute} can be exchanged"
     yield f"   {size} of {n} can be labelled X in {_count(math.comb(n, size))} ways"
     yield f"   sum over X = {_number(math.fsum(in_x))}; over all ways its mean is {_number(size * both.mean())} "
     yield f"   and its sd {_number(spread)}"
-    yield f"   S = sum over X - sum over Y = {row['test_statistic']}"
-    null = {round(q["level"], 4): q["effect_size"] for q in details.rows("null_quantile", row.number)}
+    yield f"   S = sum over X - sum over Y = {result.test_statistic}"
+    null = {round(q["level"], 4): q["effect_size"] for q in rows("null_quantile")}
     if null:
         yield f"   95 of 100 relabellings have d between {null[0.025]:.3f} and {null[0.975]:.3f} (drawn at random)"
 
 
-def _p(row: Row, x: Units, y: Units, run: StoredRun) -> Iterator[str]:
-    p = float(row["p_value"])
+def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[str]:
     ways = math.comb(len(x) + len(y), len(x))
     tail = {
         "greater": "a sum over X at least as large",
         "less": "a sum over X at least as small",
         "two-sided": "a sum over X at least as far from the mean",
         "observed": "a sum over X at least as far out, on the side on which the data lie",
-    }[row["alternative"]]
+    }[result.alternative]
     yield ""
-    yield f"4. p: the share of all ways with {tail} (alternative {row['alternative']})"
-    if row["p_method"] in EXACT and ways < 2**53:
-        yield f"   p = {_count(round(p * ways))} / {_count(ways)} = {row['p_value']}, counted ({row['p_method']})"
+    yield f"4. p: the share of all ways with {tail} (alternative {result.alternative})"
+    if result.p_method in EXACT and ways < 2**53:
+        count = _count(round(result.p_value * ways))
+        yield f"   p = {count} / {_count(ways)} = {result.p_value}, counted ({result.p_method})"
     else:
-        bounds = f", between {row['p_low']} and {row['p_high']}" if row["p_low"] else ""
-        yield f"   p = {row['p_value']} by {row['p_method']}{bounds}"
-    yield f"   smallest p that this size can reach: {row['p_floor']}"
-    correction = run.record.get("correction", {})
-    if row["p_adjusted"]:
-        yield f"   p adjusted by {correction.get('method')} for its family: {row['p_adjusted']} {row['significance']}"
-    if row["p_words"]:
-        yield f"   by whole words: d = {row['effect_size_words']}, p = {row['p_words']}"
-    if not row["significance"]:
+        bounds = f", between {result.p_low} and {result.p_high}" if result.p_low is not None else ""
+        yield f"   p = {result.p_value} by {result.p_method}{bounds}"
+    yield f"   smallest p that this size can reach: {result.p_floor}"
+    if result.p_adjusted is not None:
+        yield f"   p adjusted by {correction} for its family: {result.p_adjusted} {result.significance}"
+    if result.p_words is not None:
+        yield f"   by whole words: d = {cell(result.effect_size_words)}, p = {result.p_words}"
+    if not result.significance:
         yield "   Not significant: the labels may be exchangeable, or the test too small. It does not show that"
         yield "   the model is unbiased."
 
 
-def _trust(row: Row, details: Details) -> Iterator[str]:
+def _trust(result: Result, rows: Rows) -> Iterator[str]:
     yield ""
     yield "5. How far to trust d"
-    intervals = details.rows("confidence_interval", row.number)
+    intervals = rows("confidence_interval")
     for interval in intervals:
         name = {"bca": "BCa", "percentile": "percentile"}[interval["method"]]
         yield (
@@ -202,56 +199,57 @@ def _trust(row: Row, details: Details) -> Iterator[str]:
         )
     if not intervals:
         yield "   no interval was computed; see --ci"
-    for noise in details.rows("attribute_noise", row.number):
+    for noise in rows("attribute_noise"):
         yield f"   {100 * noise['share']:.0f} % of the variance within X and Y is owed to the choice of A and B"
-    sign = math.copysign(1, row.value("effect_size") or 0.0)
-    left_out = [each for each in details.rows("left_out", row.number) if each["effect_size"] is not None]
+    sign = math.copysign(1, result.effect_size)
+    left_out = [each for each in rows("left_out") if each["effect_size"] is not None]
     for each in sorted(left_out, key=lambda one: sign * one["effect_size"])[:TELLING]:
         p = f", p = {each['p_value']:.3g}" if each["p_value"] is not None else ""
         yield f"   without the {each['kind']} '{each['name']}' ({each['role']}): d = {each['effect_size']:.4f}{p}"
-    for chance in details.rows("power", row.number):
+    for chance in rows("power"):
         yield (
             f"   an effect of {chance['effect_size']:g} would be found with probability "
             f"{chance['probability']:.2f} at this size"
         )
 
 
-def _reported(scores: Sequence[ElementScore], row: Row, seed: int) -> Iterator[Reported]:
+def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iterator[Reported]:
     """What each profile has for the elements; none of them exchanges words."""
     x, y = (_values(_units(scores, role, "elements")) for role in "XY")
     for profile in PROFILES.values():
         found = profile.significance(x, y, profile.alternatives[0], np.random.default_rng(seed))
-        yield Reported(profile.name, profile.effect_size(x, y), found.p_value, "; ".join(_why(profile, row)))
+        yield Reported(
+            profile.name, profile.effect_size(x, y), found.p_value, "; ".join(_why(profile, result))
+        )
 
 
-def _why(profile: Profile, row: Row) -> Iterator[str]:
-    if str(profile.ddof) != row["ddof"]:
+def _why(profile: Profile, result: Result) -> Iterator[str]:
+    if profile.ddof != result.ddof:
         yield "sd divided by n" if profile.ddof == 0 else "sd divided by n - 1"
     if profile.absolute:
         yield "|d|"
-    if profile.alternatives[0] != row["alternative"]:
+    if profile.alternatives[0] != result.alternative:
         yield f"alternative {profile.alternatives[0]}"
-    if row["permute"] == "words":
+    if result.permute == "words":
         yield "sentences exchanged, not words"
     yield profile.draws
 
 
-def _others(row: Row, profiles: Sequence[Reported]) -> Iterator[str]:
+def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
     yield ""
     yield "6. The same scores in other hands (their vectors may differ, too)"
-    yield f"   {'this run':<13} d = {_rounded(row.value('effect_size'))}  p = {_p_rounded(float(row['p_value']))}"
+    yield f"   {'this run':<13} d = {_rounded(result.effect_size)}  p = {_p_rounded(result.p_value)}"
     for each in profiles:
         d, p = _rounded(each.effect_size), _p_rounded(each.p_value)
         yield f"   {each.profile:<13} d = {d}  p = {p}  {each.why}"
     yield from (f"   {profile.name}: {profile.caution}." for profile in PROFILES.values())
 
 
-def _warnings(run: StoredRun, row: Row) -> Iterator[str]:
-    found = json.loads(run.details.about(row.number)["warnings"])
-    if found:
+def _warnings(result: Result) -> Iterator[str]:
+    if result.warnings:
         yield ""
         yield "Warnings"
-        yield from (f"   {warning}" for warning in found)
+        yield from (f"   {warning}" for warning in result.warnings)
 
 
 def _number(value: float) -> str:
@@ -259,8 +257,8 @@ def _number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def _rounded(d: float | None) -> str:
-    return "   none" if d is None or math.isnan(d) else f"{d:7.4f}"
+def _rounded(d: float) -> str:
+    return "   none" if math.isnan(d) else f"{d:7.4f}"
 
 
 def _p_rounded(p: float) -> str:

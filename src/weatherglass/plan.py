@@ -72,6 +72,22 @@ class Plan:
             )
 
 
+def choose_models(given: Iterable[str | Encoder]) -> list[Model]:
+    """Each model once, however it is spelt.
+
+    Raises:
+        WeatherglassError: for two models that no row of the results could tell apart.
+    """
+    models: dict[tuple[str, str], Model] = {}
+    for item in dict.fromkeys(given):
+        model = Model.of(item)
+        if models.setdefault((model.name, model.options), model).identity != model.identity:
+            raise WeatherglassError(
+                f"two different models are called '{model.name}' and have the same options; rename one of them"
+            )
+    return list(models.values())
+
+
 def choose_tests(given: Iterable[str | AssociationTest]) -> list[AssociationTest]:
     tests: dict[str, AssociationTest] = {}
     for item in given:

@@ -122,7 +122,17 @@ class Result:
 
     def columns(self) -> dict[str, str]:
         """The row of results.tsv: numbers in full, what is not known as an empty cell."""
-        return {name: _cell(getattr(self, name)) for name in COLUMNS}
+        return {name: cell(getattr(self, name)) for name in COLUMNS}
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, str]) -> Result:
+        """The inverse of `columns`, as far as a row tells; a column that an older table lacks counts as empty.
+
+        Raises:
+            ValueError: if a cell that should hold a number does not.
+        """
+        values = {name: _value(name, columns.get(name, "")) for name in COLUMNS}
+        return cls(**values, p_middle=values["p_value"], certified=False, context="")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, NaN as None, for the journal and for machines."""
@@ -146,6 +156,9 @@ class Result:
 _FIELDS = [f.name for f in fields(Result)]
 COLUMNS: tuple[str, ...] = tuple(_FIELDS[: _FIELDS.index("seconds") + 1])
 """The nine published columns first, in their order, then ours."""
+_TYPES = {f.name: str(f.type) for f in fields(Result)}
+_OLDER = {"measure": "cosine/mean", "permute": "elements", "alternative": "greater", "ddof": 1}
+"""What a table without these columns, such as one of the published code, was made with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +193,27 @@ def word_scores(result: Result) -> list[tuple[str, str, float, int]]:
     return [(role, word, math.fsum(v) / len(v), len(v)) for (role, word), v in of_word.items()]
 
 
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
+    """A value as results.tsv writes it: what is not known is empty, tabs and line breaks are spaces."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
         return repr(value)
     return str(value).replace("\t", " ").replace("\n", " ").replace("\r", " ")
+
+
+def _value(name: str, text: str) -> Any:
+    """The inverse of `cell` for one column."""
+    if text == "" and name in _OLDER:
+        return _OLDER[name]
+    kind = _TYPES[name]
+    if kind == "str":
+        return text
+    if kind == "int":
+        return int(text or 0)
+    if text == "":
+        return math.nan if kind == "float" else None
+    return float(text)
 
 
 def _plain(value: object) -> object:

@@ -14,8 +14,8 @@ from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import load_tests
 from weatherglass.report.html import page
-from weatherglass.report.reading import read_run
 from weatherglass.results import word_scores
+from weatherglass.stored import read_run
 
 
 def blocks_of(made: str) -> dict[str, Any]:

@@ -7,37 +7,18 @@ from pathlib import Path
 
 import pytest
 from tests.report.made_up import made_up_run
+from tests.results import made_result
 
 from weatherglass.association.measure import select_measures
 from weatherglass.catalogue import load_tests
 from weatherglass.report.figures import write_figures
 from weatherglass.report.measures import Spread, measure_map, spreads
-from weatherglass.report.reading import read_run
 from weatherglass.results import Result
+from weatherglass.stored import read_run
 
 
 def result(test: str, measure: str, d: float, mark: str = "") -> Result:
-    return Result(
-        test=test,
-        p_value=0.5,
-        effect_size=d,
-        num_targ1=8,
-        num_targ2=8,
-        num_attr1=8,
-        num_attr2=8,
-        measure=measure,
-        permute="elements",
-        alternative="greater",
-        ddof=1,
-        test_statistic=0.0,
-        p_low=None,
-        p_high=None,
-        p_method="enumerate",
-        p_floor=1e-5,
-        p_middle=0.5,
-        certified=True,
-        significance=mark,
-    )
+    return made_result(test=test, measure=measure, effect_size=d, significance=mark)
 
 
 def test_a_spread_reads_as_a_sentence() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.results import made_result
 from typer.testing import CliRunner
 
 from weatherglass.association.measure import Measure
@@ -35,25 +36,7 @@ from weatherglass.results import Result
 
 
 def result(d: float, p: float = 0.5) -> Result:
-    return Result(
-        p_value=p,
-        effect_size=d,
-        num_targ1=8,
-        num_targ2=8,
-        num_attr1=8,
-        num_attr2=8,
-        measure="cosine/mean",
-        permute="elements",
-        alternative="observed",
-        ddof=1,
-        test_statistic=0.0,
-        p_low=None,
-        p_high=None,
-        p_method="enumerate",
-        p_floor=1e-5,
-        p_middle=p,
-        certified=True,
-    )
+    return made_result(p, d, alternative="observed")
 
 
 def grid(by_similarity: Mapping[str, float], model: str = "glove") -> dict[tuple[str, str, Measure], Result]:

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.published import NEWS_EFFECT_SIZES
+from tests.results import made_result
 from typer.testing import CliRunner
 
 from weatherglass.audit import run
@@ -22,29 +24,6 @@ from weatherglass.reproduce.may2019 import (
     published,
     released_spec,
 )
-from weatherglass.results import Result
-
-
-def result(p_value: float) -> Result:
-    return Result(
-        p_value=p_value,
-        effect_size=0.0,
-        num_targ1=8,
-        num_targ2=8,
-        num_attr1=8,
-        num_attr2=8,
-        measure="cosine/mean",
-        permute="elements",
-        alternative="greater",
-        ddof=1,
-        test_statistic=0.0,
-        p_low=None,
-        p_high=None,
-        p_method="sampled",
-        p_floor=1e-5,
-        p_middle=p_value,
-        certified=False,
-    )
 
 
 def test_the_published_figures_are_those_of_the_paper(shared: Path) -> None:
@@ -76,7 +55,7 @@ def test_the_published_figures_are_those_of_the_paper(shared: Path) -> None:
 def test_the_papers_own_p_values_pass_and_fail_the_check_of_weat7_and_weat8(
     model: str, sentences: bool, holds: bool
 ) -> None:
-    found = {key: result(p) for key, p in published().p_values.items() if key[1] == model}
+    found = {key: made_result(p) for key, p in published().p_values.items() if key[1] == model}
     checks = {check.tests[0]: check for check in check_coherence(model, found)}
     assert checks["sent-weat7" if sentences else "weat7"].holds is holds
 
@@ -85,14 +64,14 @@ def test_the_papers_own_p_values_pass_and_fail_the_check_of_weat7_and_weat8(
 def test_the_papers_own_p_values_rise_over_weat3_to_5_for_cbow_and_not_for_elmo(
     model: str, holds: bool
 ) -> None:
-    found = {key: result(p) for key, p in published().p_values.items() if key[1] == model}
+    found = {key: made_result(p) for key, p in published().p_values.items() if key[1] == model}
     for check in check_coherence(model, found):
         if check.expected == "p rises":
             assert check.holds is holds
 
 
 def test_a_check_with_a_missing_test_is_left_open() -> None:
-    found = {("weat7", "use"): result(0.5)}
+    found = {("weat7", "use"): made_result(0.5)}
     check = next(check for check in check_coherence("use", found) if check.tests == ("weat7", "weat8"))
     assert check.p_values == (0.5, None)
     assert check.holds is None
@@ -150,10 +129,8 @@ def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]
 
 
 def test_effect_sizes_on_word2vec_are_those_known_for_its_vectors(cbow: tuple[Reproduction, Path]) -> None:
-    # From the published lists and GoogleNews vectors with n - 1, see METHODS 8.
-    known = {"weat1": 1.539, "weat3": 0.584, "weat4": 1.242, "weat6": 1.890, "weat7": 0.966, "weat8": 1.244}
     by_test = {result.test: result for result in cbow[0].run.results}
-    for test, d in known.items():
+    for test, d in NEWS_EFFECT_SIZES.items():
         assert by_test[test].effect_size == pytest.approx(d, abs=0.001)
 
 

@@ -7,23 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.published import NEWS_EFFECT_SIZES
 
 from weatherglass.catalogue import load_test
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.unpickle import Record, read_pickle
 from weatherglass.vectors import read_vectors
 from weatherglass.vectors.gensim import RECORDS
-
-# METHODS 8: word2vec GoogleNews, sd with n - 1. The subset lacks "axe", one of weat2's weapons.
-EFFECT_SIZES = {
-    "weat1": 1.539,
-    "weat2": 1.628,
-    "weat3": 0.584,
-    "weat4": 1.242,
-    "weat6": 1.890,
-    "weat7": 0.966,
-    "weat8": 1.244,
-}
 
 
 def unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -35,18 +25,18 @@ def unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
 def encoder(news_vectors: Path) -> VectorEncoder:
     """The words of all these tests, looked up in one reading of the file."""
     encoder = VectorEncoder(news_vectors, case="exact")
-    encoder.encode([text for name in EFFECT_SIZES for text in load_test(name).texts])
+    encoder.encode([text for name in NEWS_EFFECT_SIZES for text in load_test(name).texts])
     return encoder
 
 
-@pytest.mark.parametrize("name", EFFECT_SIZES)
+@pytest.mark.parametrize("name", NEWS_EFFECT_SIZES)
 def test_effect_sizes_of_word2vec_match_the_published_ones(name: str, encoder: VectorEncoder) -> None:
     sets = [encoder.encode([element.text for element in group.elements]) for group in load_test(name).sets]
     X, Y, A, B = (unit(vectors[~np.isnan(vectors).any(axis=1)]) for vectors in sets)
     # Cosine/mean written out here, apart from the code that weatherglass scores with.
     x, y = ((group @ A.T).mean(axis=1) - (group @ B.T).mean(axis=1) for group in (X, Y))
     effect_size = (x.mean() - y.mean()) / np.concatenate([x, y]).std(ddof=1)
-    assert effect_size == pytest.approx(EFFECT_SIZES[name], abs=0.005)
+    assert effect_size == pytest.approx(NEWS_EFFECT_SIZES[name], abs=0.005)
 
 
 def test_the_file_has_13013_words_of_300_numbers(news_vectors: Path) -> None:

@@ -14,7 +14,7 @@ from weatherglass.errors import OutputError, WeatherglassError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weatherglass.report.reading import RunRead
+    from weatherglass.stored import StoredRun
 
 
 class Format(StrEnum):
@@ -57,7 +57,7 @@ def report(
 
     A report reads what runs have left behind and computes nothing. Two runs are also shown side by side.
     """
-    from weatherglass.report.reading import labelled, read_run
+    from weatherglass.stored import labelled, read_run
 
     runs = labelled(read_run(folder) for folder in folders)
     home = folders[0] if len(folders) == 1 else Path()
@@ -91,7 +91,7 @@ def _comparison(path: Path | None) -> dict[str, Any] | None:
     return found
 
 
-def _page(runs: Sequence[RunRead], path: Path, comparison: dict[str, Any] | None) -> None:
+def _page(runs: Sequence[StoredRun], path: Path, comparison: dict[str, Any] | None) -> None:
     from weatherglass.files import write_whole
     from weatherglass.report.html import page
 
@@ -99,7 +99,7 @@ def _page(runs: Sequence[RunRead], path: Path, comparison: dict[str, Any] | None
     typer.echo(path)
 
 
-def _figures(runs: Sequence[RunRead], folder: Path, kind: str) -> None:
+def _figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> None:
     from weatherglass.report.figures import write_figures
 
     if folder.is_file():
@@ -109,7 +109,7 @@ def _figures(runs: Sequence[RunRead], folder: Path, kind: str) -> None:
         typer.echo(path)
 
 
-def _table(runs: Sequence[RunRead], path: Path | None, form: Format) -> None:
+def _table(runs: Sequence[StoredRun], path: Path | None, form: Format) -> None:
     from weatherglass.files import write_whole
     from weatherglass.report import tables
 

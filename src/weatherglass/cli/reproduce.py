@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.table import Table
 
 app = typer.Typer(no_args_is_help=True, help="Reproduce a paper: its procedure, its numbers beside ours.")
 
@@ -39,7 +44,6 @@ def may2019(
     and how to name each of the seven. For ELMo and BERT it also shows what the released code's settings give.
     """
     from weatherglass.cli.bar import Bar
-    from weatherglass.cli.console import screen
     from weatherglass.report.may2019 import lines, tables
     from weatherglass.reproduce.may2019 import parse_models, reproduce
 
@@ -47,14 +51,7 @@ def may2019(
     with Bar(quiet) as bar:
         found = reproduce(specs, folder=folder if specs else None, seed=seed, jobs=jobs, progress=bar)
     if not quiet:
-        console = screen()
-        for table in tables(found):
-            console.print(table)
-            console.print()
-        for line in lines(found):
-            console.print(line, soft_wrap=True)
-        if specs:
-            console.print(f"Results, record and Table 4: {folder}", soft_wrap=True)
+        _show(tables(found), [*lines(found), *([f"Results, record and Table 4: {folder}"] if specs else [])])
     if found.run.failures or (found.released and found.released.failures):
         raise typer.Exit(3)
 
@@ -82,7 +79,6 @@ def azarpanah2021(
     it runs on the embedded one.
     """
     from weatherglass.cli.bar import Bar
-    from weatherglass.cli.console import screen
     from weatherglass.report.azarpanah2021 import lines, tables, write_reproduction
     from weatherglass.reproduce.azarpanah2021 import parse_models, reproduce
 
@@ -100,12 +96,18 @@ def azarpanah2021(
         )
     write_reproduction(found, folder)
     if not quiet:
-        console = screen()
-        for table in tables(found):
-            console.print(table)
-            console.print()
-        for line in lines(found):
-            console.print(line, soft_wrap=True)
-        console.print(f"Results, tables and pictures: {folder}", soft_wrap=True)
+        _show(tables(found), [*lines(found), f"Results, tables and pictures: {folder}"])
     if found.run.failures:
         raise typer.Exit(3)
+
+
+def _show(tables: Iterable[Table], lines: Iterable[str]) -> None:
+    """Print tables, each with room below it, and then the lines."""
+    from weatherglass.cli.console import screen
+
+    console = screen()
+    for table in tables:
+        console.print(table)
+        console.print()
+    for line in lines:
+        console.print(line, soft_wrap=True)

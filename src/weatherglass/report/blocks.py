@@ -14,11 +14,12 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any
 
-from weatherglass.details import DETAILS, Details
+from weatherglass.details import DETAILS, TABLES, Details
 from weatherglass.report.numbers import rounded
-from weatherglass.report.reading import TABLES, RunRead
+from weatherglass.stored import StoredRun
 
 SCORE_STEPS = 9999
 """Scores are whole multiples of the largest |s| over this."""
@@ -46,13 +47,13 @@ class Packer:
         self._blocks: dict[int, list[str]] = {}
         """By block, its results: the member of a JSON object, already written."""
 
-    def add(self, run: RunRead, number: Callable[[int], int], block: Callable[[int], int]) -> None:
+    def add(self, run: StoredRun, number: Callable[[int], int], block: Callable[[int], int]) -> None:
         """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
         with closing(Details(run.path / DETAILS)) as details:
             texts = {row["id"]: tuple(row)[1:] for row in details.every("element")}
             present = details.tables()
             tables = {table: _Groups(details, table) for table in TABLES if table in present}
-            for stored, position in sorted(run.details.items()):
+            for position, stored in sorted(run.details.items(), key=itemgetter(1)):
                 rows: dict[str, list[Row]] = {table: [] for table in TABLES}
                 rows |= {table: groups.of(stored) for table, groups in tables.items()}
                 packed = self._pack(rows, texts) | _about(run, position)
@@ -122,7 +123,7 @@ def compress(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
-def _about(run: RunRead, position: int) -> dict[str, Any]:
+def _about(run: StoredRun, position: int) -> dict[str, Any]:
     result = run.results[position]
     said: dict[str, Any] = {"p_middle": result.p_middle, "certified": result.certified}
     if result.warnings:

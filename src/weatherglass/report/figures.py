@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.report.measures import measure_map
+from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
 from weatherglass.report.numbers import effect
-from weatherglass.report.reading import RunRead
 from weatherglass.report.subjects import Layout, lay_out
 from weatherglass.report.tables import caption
 from weatherglass.results import Result
+from weatherglass.stored import StoredRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, SOFT, LINE = "#1c2023", "#595f64", "#d8d5cc"
 # Blue and orange differ for every kind of colour vision; dark and light differ in grey print; marks stand beside both.
 FILL = {
     ("**", False): "#20598a",
@@ -37,7 +35,7 @@ NUMBERED = 12
 """With more models than this, cells carry marks alone."""
 
 
-def write_figures(runs: Sequence[RunRead], folder: Path, kind: str) -> list[Path]:
+def write_figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Path]:
     """Write both figures of each measure, and a map of the measures for each model, as png, svg or pdf.
 
     Returns:
@@ -178,17 +176,7 @@ def _finish(axes: Axes, note: str) -> None:
     figure = _figure(axes)
     names = LETTER * max((len(label.get_text()) for label in axes.get_yticklabels()), default=0)
     letters = max(40, int((names + 72 * figure.get_figwidth()) / LETTER))
-    axes.annotate(
-        "\n".join(textwrap.wrap(note, letters)),
-        (0, 0),
-        (-names, -20),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=6.5,
-        color=SOFT,
-        va="top",
-        parse_math=False,
-    )
+    put_note(axes, note, letters, (-names, -20))
 
 
 def _short(name: str, longest: int = LONGEST) -> str:

@@ -17,9 +17,9 @@ from weatherglass.folder import PAGE as PAGE
 from weatherglass.report import numbers
 from weatherglass.report.findings import findings
 from weatherglass.report.payload import blocks_of, flat, for_script, pairs, script_data
-from weatherglass.report.reading import RunRead, labelled, read_run
 from weatherglass.report.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.results import Result
+from weatherglass.stored import StoredRun, labelled, read_run
 
 STYLES = ("colours.css", "style.css", "detail.css", "print.css")
 SCRIPTS = ("core.js", "matrix.js", "forest.js", "tables.js", "plots.js", "detail.js", "start.js")
@@ -36,7 +36,7 @@ def write_page(folders: Sequence[Path], path: Path) -> None:
     write_whole(path, page(labelled(read_run(folder) for folder in folders)))
 
 
-def page(runs: Sequence[RunRead], comparison: Mapping[str, Any] | None = None) -> str:
+def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None) -> str:
     """The page of one or several runs; of two, with the changes that `weatherglass compare --json` found."""
     layout = lay_out(runs)
     blocks = list(blocks_of(runs, layout))  # first, since it may add to what the runs lack
@@ -107,7 +107,7 @@ def _asset(name: str) -> str:
     return files("weatherglass.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _run_record(run: RunRead) -> dict[str, Any]:
+def _run_record(run: StoredRun) -> dict[str, Any]:
     """What the page says of one run: from run.json, with a gap where it says nothing."""
     record = run.record
     correction = record.get("correction", {})
@@ -160,7 +160,7 @@ def _by_measure(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
     ]
 
 
-def _citations(runs: Sequence[RunRead]) -> list[str]:
+def _citations(runs: Sequence[StoredRun]) -> list[str]:
     from weatherglass.catalogue.published import reference
 
     cited = []

@@ -155,18 +155,7 @@ def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]
     for measure, place in zip(measures, places, strict=True):
         groups.setdefault(measure.partition("/")[0], []).append(place)
     for similarity, columns in groups.items():
-        axes.annotate(
-            similarity,
-            ((columns[0] + columns[-1] + 1) / 2, 0),
-            (0, 16),
-            textcoords="offset points",
-            ha="center",
-            fontsize=7.5,
-            weight="bold",
-            color=INK,
-            annotation_clip=False,
-            parse_math=False,
-        )
+        _head(axes, similarity, (columns[0] + columns[-1] + 1) / 2)
 
 
 def _draw_ranges(axes: Axes, results: Sequence[Result]) -> None:
@@ -194,9 +183,14 @@ def _draw_ranges(axes: Axes, results: Sequence[Result]) -> None:
     axes.set_xticks([-2, -1, 0, 1, 2], ["−2", "−1", "0", "1", "2"])
     axes.xaxis.tick_top()
     axes.set_yticks([])
+    _head(axes, "d of each measure", 0)
+
+
+def _head(axes: Axes, text: str, place: float) -> None:
+    """A heading above the labels of the columns."""
     axes.annotate(
-        "d of each measure",
-        (0, 0),
+        text,
+        (place, 0),
         (0, 16),
         textcoords="offset points",
         ha="center",
@@ -204,6 +198,7 @@ def _draw_ranges(axes: Axes, results: Sequence[Result]) -> None:
         weight="bold",
         color=INK,
         annotation_clip=False,
+        parse_math=False,
     )
 
 
@@ -218,10 +213,15 @@ def _title_and_note(axes: Axes, title: str, note: str, letters: int) -> None:
         color=INK,
         parse_math=False,
     )
+    put_note(axes, note, letters, (0, -8))
+
+
+def put_note(axes: Axes, note: str, letters: int, offset: tuple[float, float]) -> None:
+    """Write a note below a figure, so many letters to a line, `offset` in points from its lower left corner."""
     axes.annotate(
         "\n".join(textwrap.wrap(note, letters)),
         (0, 0),
-        (0, -8),
+        offset,
         xycoords="axes fraction",
         textcoords="offset points",
         fontsize=6.5,

@@ -12,12 +12,12 @@ from typing import Any
 from weatherglass.details import DETAILS
 from weatherglass.report import numbers
 from weatherglass.report.blocks import Packer
-from weatherglass.report.reading import RunRead
 from weatherglass.report.subjects import CONTEXTS, Layout
 from weatherglass.results import Result
+from weatherglass.stored import StoredRun
 
 
-def script_data(runs: Sequence[RunRead], layout: Layout, comparison: Mapping[str, Any]) -> dict[str, Any]:
+def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[str, Any]) -> dict[str, Any]:
     """What the script works with; a result is a short list, in the order of `fields` in core.js."""
     methods = list(dict.fromkeys(result.p_method for result in layout.results))
     place = {method: number for number, method in enumerate(methods)}
@@ -60,7 +60,7 @@ def script_data(runs: Sequence[RunRead], layout: Layout, comparison: Mapping[str
     }
 
 
-def pairs(runs: Sequence[RunRead], layout: Layout) -> list[tuple[int, int]]:
+def pairs(runs: Sequence[StoredRun], layout: Layout) -> list[tuple[int, int]]:
     """Which models of two runs to put side by side: the same model; or the only one of each."""
     if len(runs) != 2:
         return []
@@ -93,8 +93,8 @@ def _lean(result: Result) -> int | None:
     return None if math.isnan(d) else (d > 0) - (d < 0)
 
 
-def blocks_of(runs: Sequence[RunRead], layout: Layout) -> Iterator[tuple[str, str]]:
-    """Names and contents of the blocks of details; what could not be read is added to the notices of its run."""
+def blocks_of(runs: Sequence[StoredRun], layout: Layout) -> Iterator[tuple[str, str]]:
+    """Names and contents of the blocks of details; what could not be read is added to what its run lacks."""
     packer = Packer()
     start = 0
     for run in runs:
@@ -102,7 +102,7 @@ def blocks_of(runs: Sequence[RunRead], layout: Layout) -> Iterator[tuple[str, st
             try:
                 packer.add(run, partial(_after, start), partial(_block_of, layout, start))
             except (sqlite3.Error, LookupError, TypeError, ValueError) as error:
-                run.notices.append(f"{DETAILS} could not be read to its end ({error}).")
+                run.lacking.append(f"{DETAILS} could not be read to its end ({error}).")
         start += len(run.results)
     return packer.blocks()
 

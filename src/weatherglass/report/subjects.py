@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weatherglass.report.reading import RunRead
 from weatherglass.results import Result
+from weatherglass.stored import StoredRun
 
 CONTEXTS = {
     "word": "word",
@@ -84,7 +84,7 @@ def group_of(test: str) -> str:
     return next((group for pattern, group in _GROUPS if re.fullmatch(pattern, name)), OWN)
 
 
-def lay_out(runs: Sequence[RunRead]) -> Layout:
+def lay_out(runs: Sequence[StoredRun]) -> Layout:
     """Number the models, tests and measures of all runs in the order in which they first appear."""
     subjects: dict[tuple[int, str, str], int] = {}
     tests: dict[str, Test] = {}
@@ -111,7 +111,7 @@ def lay_out(runs: Sequence[RunRead]) -> Layout:
     )
 
 
-def _labelled(keys: Sequence[tuple[int, str, str]], runs: Sequence[RunRead]) -> list[Subject]:
+def _labelled(keys: Sequence[tuple[int, str, str]], runs: Sequence[StoredRun]) -> list[Subject]:
     names = Counter(model for _, model, _ in keys)
     in_run = Counter((run, model) for run, model, _ in keys)
     subjects = []

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from weatherglass.report.html import CORRECTIONS
 from weatherglass.report.numbers import effect
-from weatherglass.report.reading import RunRead
 from weatherglass.report.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.results import COLUMNS, Result
+from weatherglass.stored import StoredRun
 
 HEADS = 50
 """With more letters than this in the names of models, LaTeX column heads are turned on their side."""
@@ -23,7 +23,7 @@ _LATEX = {
 }
 
 
-def markdown(runs: Sequence[RunRead]) -> str:
+def markdown(runs: Sequence[StoredRun]) -> str:
     """One table per measure, tests down and models across, with what the marks mean."""
     layout = lay_out(runs)
     parts = []
@@ -44,7 +44,7 @@ def markdown(runs: Sequence[RunRead]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def latex(runs: Sequence[RunRead]) -> str:
+def latex(runs: Sequence[StoredRun]) -> str:
     """One booktabs table per measure; numbers align, marks hang beside them."""
     layout = lay_out(runs)
     tables = [_latex_table(layout, number, runs) for number in range(len(layout.measures))]
@@ -52,7 +52,7 @@ def latex(runs: Sequence[RunRead]) -> str:
     return needs + "\n" + "\n".join(tables)
 
 
-def comma_separated(runs: Sequence[RunRead]) -> str:
+def comma_separated(runs: Sequence[StoredRun]) -> str:
     """Every result with all its columns in full, the run it is from, and what its test compares."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -64,7 +64,7 @@ def comma_separated(runs: Sequence[RunRead]) -> str:
     return text.getvalue()
 
 
-def caption(runs: Sequence[RunRead]) -> str:
+def caption(runs: Sequence[StoredRun]) -> str:
     """What the marks mean, and that their absence means little."""
     levels = " or ".join(dict.fromkeys(f"{run.alpha:g}" for run in runs))
     corrections = " or ".join(
@@ -100,7 +100,7 @@ def _markdown_cell(result: Result | None) -> str:
     return "–" if result is None else effect(result.effect_size) + _markdown(result.significance)
 
 
-def _latex_table(layout: Layout, measure: int, runs: Sequence[RunRead]) -> str:
+def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun]) -> str:
     heads = [_tex(subject.label) for subject in layout.subjects]
     if _turned(layout):
         heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]

@@ -20,8 +20,8 @@ from weatherglass.association.measure import GROUPS, Measure
 from weatherglass.association.synonyms import Synonyms, load_synonyms
 from weatherglass.audit import run
 from weatherglass.encoders import DEFAULT_MODEL, resolve_spec
-from weatherglass.errors import WeatherglassError
 from weatherglass.progress import Progress
+from weatherglass.reproduce.models import specs_by_name
 from weatherglass.results import Result, Run
 
 TESTS: Final = tuple(f"weat{number}" for number in range(1, 11))
@@ -123,15 +123,7 @@ def parse_models(given: Iterable[str]) -> dict[str, str]:
     Raises:
         WeatherglassError: for an entry without a spec, or a name twice.
     """
-    specs: dict[str, str] = {}
-    for entry in given:
-        name, equals, spec = entry.partition("=")
-        if not name or not equals or not spec:
-            raise WeatherglassError(f"model '{entry}' should read NAME=SPEC, such as glove={MODELS['glove']}")
-        if name in specs:
-            raise WeatherglassError(f"model '{name}' is given twice")
-        specs[name] = spec
-    return specs or {DEFAULT_MODEL: DEFAULT_MODEL}
+    return specs_by_name(given, f"glove={MODELS['glove']}") or {DEFAULT_MODEL: DEFAULT_MODEL}
 
 
 def reproduce(

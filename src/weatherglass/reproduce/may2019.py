@@ -17,10 +17,11 @@ from typing import Final
 from weatherglass.audit import run
 from weatherglass.encoders import Spec, resolve_spec
 from weatherglass.encoders.presets import FAMILIES
-from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.errors import UnknownNameError
 from weatherglass.files import write_whole
 from weatherglass.progress import Progress
 from weatherglass.registry import did_you_mean
+from weatherglass.reproduce.models import specs_by_name
 from weatherglass.results import Result, Run
 
 FAMILY: Final = 644
@@ -129,17 +130,11 @@ def parse_models(given: Iterable[str]) -> dict[str, str]:
         UnknownNameError: for a name that is none of the seven.
         WeatherglassError: for an entry without a spec, or a name twice.
     """
-    specs: dict[str, str] = {}
-    for entry in given:
-        name, equals, spec = entry.partition("=")
-        if not equals or not spec:
-            raise WeatherglassError(f"model '{entry}' should read NAME=SPEC, such as cbow={MODELS['cbow']}")
+    specs = specs_by_name(given, f"cbow={MODELS['cbow']}")
+    for name in specs:
         if name not in MODELS:
             hint = did_you_mean(name, MODELS)
             raise UnknownNameError(f"'{name}' is no model of May et al.{hint} (theirs: {', '.join(MODELS)})")
-        if name in specs:
-            raise WeatherglassError(f"model '{name}' is given twice")
-        specs[name] = spec
     return specs
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.report.made_up import made_up_run
@@ -13,10 +15,10 @@ from tests.report.made_up import made_up_run
 from weatherglass.catalogue import load_tests
 from weatherglass.details import DETAILS
 from weatherglass.errors import OutputError
-from weatherglass.folder import RECORD, TABLE
+from weatherglass.folder import RECORD, TABLE, RunFolder
 from weatherglass.report.html import page
-from weatherglass.report.reading import labelled, read_run
 from weatherglass.results import COLUMNS
+from weatherglass.stored import labelled, read_run, read_whole_run
 
 
 def test_a_whole_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -30,6 +32,14 @@ def test_a_whole_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
         assert read.columns() == result.columns()
         assert (read.context, read.categories) == (result.context, result.categories)
         assert read.direction == result.direction
+
+
+def test_names_with_tabs_and_line_breaks_keep_their_details(tmp_path: Path) -> None:
+    (test,) = load_tests(["weat1"])
+    made_up_run(tmp_path, [replace(test, name="my\tweat\n1")], ["a\rmodel"])
+    run = read_whole_run(tmp_path)
+    assert (run.results[0].test, run.results[0].model) == ("my weat 1", "a model")
+    assert run.scores(run.find("my weat 1"))[0].text == test.targets[0].texts[0]
 
 
 def test_a_folder_without_a_table_is_an_error_that_says_what_to_give(tmp_path: Path) -> None:
@@ -91,6 +101,19 @@ def test_a_details_file_that_is_none_is_said(tmp_path: Path, content: bytes) -> 
     assert any("could not be read" in notice for notice in run.notices)
 
 
+@pytest.mark.parametrize("change", [{"permute": "words"}, {"alternative": "less"}, {"ddof": 0}])
+def test_details_of_an_earlier_run_are_not_taken_for_those_of_this_one(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """A second run in the folder, killed before its end, leaves its table beside the details of the first."""
+    (earlier,) = made_up_run(tmp_path, load_tests(["weat1"]))
+    with RunFolder(tmp_path) as folder:
+        folder.write_table([replace(earlier, **change)], at_once=True)
+    run = read_run(tmp_path)
+    assert not run.details
+    assert any("details.sqlite lacks 1 of 1 results" in notice for notice in run.notices)
+
+
 def test_a_details_file_of_an_older_form_shows_what_it_has(tmp_path: Path) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
     with closing(sqlite3.connect(tmp_path / DETAILS)) as database, database:
@@ -109,6 +132,35 @@ def test_a_record_that_cannot_be_read_is_said(tmp_path: Path, content: str) -> N
     run = read_run(tmp_path)
     assert any(notice.startswith("run.json could not be read") for notice in run.notices)
     assert "weat1" in page([run])
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "lacking"),
+    [
+        (DETAILS, None, "details.sqlite is missing"),
+        (DETAILS, "", "details.sqlite could not be read"),
+        (RECORD, None, r"no run is here \(run.json is missing\)"),
+        (RECORD, "{", "run.json could not be read"),
+        (TABLE, None, "no results.tsv here"),
+        (TABLE, "word\tcount\n", "no column model"),
+        (TABLE, "\t".join(COLUMNS[:9]) + "\n", "it lacks measure, permute"),
+        (TABLE, "\t".join(COLUMNS) + "\na\tb\n", "line 2: left out"),
+    ],
+)
+def test_who_needs_a_whole_run_is_told_what_it_lacks(
+    tmp_path: Path, part: str, content: str | None, lacking: str
+) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    (tmp_path / part).unlink()
+    if content is not None:
+        (tmp_path / part).write_text(content)
+    with pytest.raises(OutputError, match=lacking):
+        read_whole_run(tmp_path)
+
+
+def test_an_unfinished_run_is_whole(tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]), record={"status": "interrupted"})
+    assert read_whole_run(tmp_path).results[0].test == "weat1"
 
 
 def test_an_unfinished_run_is_called_so(tmp_path: Path) -> None:

@@ -1,0 +1,28 @@
+"""Results that were never computed, for tests of what is made of results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weatherglass.results import Result
+
+
+def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) -> Result:
+    """A result of which only what is given matters; p is exact."""
+    return Result(
+        p_value=p_value,
+        effect_size=effect_size,
+        **{
+            **dict.fromkeys(("num_targ1", "num_targ2", "num_attr1", "num_attr2"), 8),
+            **dict.fromkeys(("p_low", "p_high", "p_middle"), p_value),
+            "measure": "cosine/mean",
+            "permute": "elements",
+            "alternative": "greater",
+            "ddof": 1,
+            "test_statistic": effect_size,
+            "p_method": "enumerate",
+            "p_floor": 1e-9,
+            "certified": True,
+            **given,
+        },
+    )
