@@ -237,3 +237,12 @@ def test_the_command_assesses_binary_files_and_prints_what_is_assumed(tmp_path: 
     assert "no counts are known" in (folder / "study.html").read_text(encoding="utf-8")
     table = pl.read_parquet(folder / "tables" / "test_retest_words.parquet")
     assert table.filter(pl.col("rule") == "dbwa")["word"].to_list() == WORDS
+
+
+def test_a_single_file_is_assessed_as_far_as_one_seed_goes(tmp_path: Path) -> None:
+    write(".bin", tmp_path / "1.bin", 1)
+    options = ["--embeddings", str(tmp_path / "*.bin"), "--pairs", "gender", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, ["reliability", "assess", *options])
+    assert done.exit_code == 0, done.output
+    assert "one seed, 2 are needed" in done.stdout
+    assert (tmp_path / "out" / "study.html").is_file()

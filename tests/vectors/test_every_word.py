@@ -103,6 +103,14 @@ def test_a_binary_file_cannot_hold_a_word_with_spaces_and_says_so(tmp_path: Path
         read_every_word(tmp_path / "v.bin")
 
 
+def test_more_words_than_a_block_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weatherglass.vectors.kept.BLOCK_ROWS", 3)
+    path = tmp_path / "v.txt"
+    for number in range(1, 8):
+        path.write_text("".join(f"w{i} {i} {i + 1}\n" for i in range(number)))
+        assert read_every_word(path).matrix.tolist() == [[i, i + 1] for i in range(number)]
+
+
 def test_of_two_equal_words_the_first_counts(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\nb 3 4\na 5 6\n")

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
 
+BLOCK_ROWS = 4096
+"""Rows that are set aside at a time; memory of this size goes back to the system when it is freed."""
+
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
@@ -63,7 +66,8 @@ class Kept:
             EveryWord() if words is None else {to_bytes(word): word for word in words}
         )
         self._noun = noun
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._rows: dict[str, int] = {}
+        self._blocks: list[NDArray[np.float32]] = []
         self._places: list[int] = []
         self._duplicates = 0
 
@@ -74,16 +78,20 @@ class Kept:
             VectorFileError: if a number is not finite in float32.
         """
         text = self.wanted[word]
-        if text in self._vectors:
+        if text in self._rows:
             self._duplicates += 1
             return
         with np.errstate(over="ignore"):
             row = np.array(vector, dtype=np.float32)
         if not np.isfinite(row).all():
-            number = int(np.flatnonzero(~np.isfinite(row))[0])
+            wrong = int(np.flatnonzero(~np.isfinite(row))[0])
             where = f"{self.path}, {self._noun} {place} ('{text}')"
-            raise VectorFileError(f"{where}: number {number + 1} is {vector[number]}, which is not finite")
-        self._vectors[text] = row
+            raise VectorFileError(f"{where}: number {wrong + 1} is {vector[wrong]}, which is not finite")
+        number = len(self._rows)
+        if number % BLOCK_ROWS == 0:
+            self._blocks.append(np.empty((BLOCK_ROWS, len(row)), dtype=np.float32))
+        self._blocks[-1][number % BLOCK_ROWS] = row
+        self._rows[text] = number
         self._places.append(place)
 
     def finish(self, width: int, format: str, counts: NDArray[Any] | None = None) -> WordVectors:
@@ -94,13 +102,14 @@ class Kept:
             format: what the file is.
             counts: how often the word at each place occurred, kept or not.
         """
-        rows = {word: row for row, word in enumerate(self._vectors)}
-        matrix = np.empty((len(rows), width), dtype=np.float32)
-        for word, row in rows.items():
-            matrix[row] = self._vectors.pop(word)
+        matrix = np.empty((len(self._rows), width), dtype=np.float32)
+        while self._blocks:
+            block = self._blocks.pop()
+            part = matrix[len(self._blocks) * BLOCK_ROWS :][:BLOCK_ROWS]
+            part[:] = block[: len(part)]
         if counts is not None:
             counts = counts[np.array(self._places, dtype=np.int64) - 1].astype(np.int64)
-        return WordVectors(matrix, rows, format, self._duplicates, counts)
+        return WordVectors(matrix, self._rows, format, self._duplicates, counts)
 
 
 def to_bytes(word: str) -> bytes:
