@@ -7,48 +7,31 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from weatherglass.cli.reliability import (
-    FOLDER,
-    Corpora,
-    Embeddings,
-    Folder,
-    Parts,
-    Quiet,
-    Seeds,
-    Senses,
-    StudyFile,
-    chosen_study,
-    interruptible,
-)
+from weatherglass.cli.study_options import Options, study_command
+from weatherglass.cli.study_output import interruptible, print_notices
 
 if TYPE_CHECKING:
     from weatherglass.reliability.explain import Explanation
 
 
-def explain(
-    study: StudyFile = None,
-    folder: Folder = FOLDER,
-    corpus: Corpora = None,
-    embeddings: Embeddings = None,
-    seeds: Seeds = None,
-    senses: Senses = None,
-    parts: Parts = None,
-    quiet: Quiet = False,
-) -> None:
+@study_command("pairs", "targets", "jobs", "scheduler")
+def explain(options: Options) -> None:
     """Which words are measured reliably? Regress the reliability of an assessed study on word features."""
     from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.conduct import FIGURES, TABLES
+    from weatherglass.reliability.conduct import FIGURES, TABLES, notices_of
     from weatherglass.reliability.explain_plot import coefficient_drawing
     from weatherglass.reliability.explain_study import explain_study
     from weatherglass.reliability.figures import save_drawing
     from weatherglass.reliability.study import brought_groups, study_folder, trained_groups
     from weatherglass.reliability.tables import read_tables
 
-    chosen = chosen_study(study, corpus, embeddings, None, None, seeds)
-    with interruptible(folder), study_folder(folder), Bar(quiet) as bar:
-        groups = [*trained_groups(chosen, folder), *brought_groups(chosen)]
-        explanations = explain_study(groups, read_tables(folder / TABLES), folder, senses, parts, bar)
-    if not quiet:
+    study, folder = options.chosen_study(), options.folder
+    with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
+        groups = [*trained_groups(study, folder), *brought_groups(study, folder, bar)]
+        tables = read_tables(folder / TABLES)
+        explanations = explain_study(groups, tables, folder, options.senses, options.parts, bar)
+    print_notices(notices_of(groups))
+    if not options.quiet:
         print_explanations(explanations)
     for pairs, found in explanations.items():
         if found.parts:

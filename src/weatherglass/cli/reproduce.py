@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weatherglass.cli import study_options
+from weatherglass.cli.study_output import interruptible, print_claims, report_failures
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -99,6 +102,41 @@ def azarpanah2021(
         _show(tables(found), [*lines(found), f"Results, tables and pictures: {folder}"])
     if found.run.failures:
         raise typer.Exit(3)
+
+
+@app.command()
+def du2021(
+    corpus: Annotated[list[str], typer.Argument(metavar="[NAME=]PATH…", help="The corpora, one or more.")],
+    folder: study_options.Folder = Path("du2021"),
+    seeds: Annotated[int, typer.Option(help="How many; the paper has 32.", min=2)] = 32,
+    share: Annotated[float, typer.Option(help="Of the lines of each corpus, evenly spread.")] = 1.0,
+    dimensions: Annotated[int, typer.Option(help="The paper has 300.", min=2)] = 300,
+    jobs: study_options.Jobs = 1,
+    scheduler: study_options.Scheduler = None,
+    quiet: study_options.Quiet = False,
+) -> None:
+    """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
+    from weatherglass.cli.bar import Bar
+    from weatherglass.cli.console import plain_table
+    from weatherglass.parallel import backend
+    from weatherglass.reliability.conduct import conduct
+    from weatherglass.reproduce.du2021 import correlations, study, verdicts
+
+    chosen = study(study_options.named_corpora(corpus), seeds, share, dimensions)
+    with interruptible(folder), Bar(quiet) as bar:
+        conducted = conduct(chosen, folder, backend(jobs, scheduler), bar)
+    if not quiet:
+        print_claims(conducted.tables)
+        table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")
+        for row in correlations(conducted.tables):
+            numbers = (row.ours, row.reproduced, row.original)
+            table.add_row(
+                row.pairs, row.algorithm, row.rules, *("–" if r is None else f"{r:.3f}" for r in numbers)
+            )
+        typer.echo("\nPearson's r between rules, over the vocabularies of all corpora")
+        _show([table], map(str, verdicts(conducted.tables)))
+    typer.echo(f"page: {conducted.page}")
+    report_failures(conducted.failures)
 
 
 def _show(tables: Iterable[Table], lines: Iterable[str]) -> None:

@@ -40,6 +40,13 @@ class Conducted:
     """Set of base pairs -> which words are measured reliably."""
     failures: Sequence[str]
     """One line for each embedding that could not be trained."""
+    notices: Sequence[str] = ()
+    """What a reader of the results has to know about embeddings that were trained elsewhere."""
+
+
+def notices_of(groups: Sequence[Group]) -> list[str]:
+    """What has to be known about the embeddings, each line with their names before it."""
+    return [f"{group.corpus}, {group.algorithm}: {notice}" for group in groups for notice in group.notices]
 
 
 def conduct(
@@ -62,10 +69,11 @@ def conduct(
         if train:
             groups, failures = train_study(study, folder, backend, progress)
         else:
-            groups, failures = [*trained_groups(study, folder), *brought_groups(study)], []
+            groups, failures = [*trained_groups(study, folder), *brought_groups(study, folder, progress)], []
         progress = progress or Silent()
         scored = score_study(study, groups, folder, backend, progress)
-        return Conducted(*_report(study, groups, scored, folder, (senses, parts), progress), failures)
+        reported = _report(study, groups, scored, folder, (senses, parts), progress)
+        return Conducted(*reported, failures, notices_of(groups))
 
 
 def _report(
@@ -112,6 +120,10 @@ def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tup
         text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in asdict(training).items())
         facts.append((algorithm, text))
     seeds = [
-        (f"embeddings {group.corpus}, {group.algorithm}", f"{len(group.paths)} seeds") for group in groups
+        (
+            f"embeddings {group.corpus}, {group.algorithm}",
+            "; ".join([f"{len(group.paths)} seeds", *group.notices]),
+        )
+        for group in groups
     ]
     return [*facts, *seeds, ("nbm", f"{study.neighbours} neighbours")]

@@ -94,6 +94,45 @@ def save_embedding(path: Path, embedding: Embedding) -> None:
         temporary.unlink(missing_ok=True)
 
 
+@dataclass(frozen=True)
+class Description:
+    """What is known of a stored embedding without reading its vectors."""
+
+    words: Sequence[str]
+    dimensions: int
+    counted: bool
+    """Whether it is known how often each word occurs."""
+    algorithm: str
+    corpus: str
+    corpus_hash: str
+    settings: Mapping[str, Any]
+
+    @property
+    def origin(self) -> tuple[str, str, str]:
+        """What the seeds of one embedding have in common."""
+        return self.corpus, self.algorithm, self.corpus_hash
+
+
+def describe_embedding(path: Path) -> Description | None:
+    """Describe what `save_embedding` wrote; None for any other file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            known = file.metadata() or {}
+            return Description(
+                words=json.loads(known["words"]),
+                dimensions=file.get_slice("vectors").get_shape()[1],
+                counted=bool(file.get_tensor("counts").any()),
+                algorithm=known["algorithm"],
+                corpus=known["corpus"],
+                corpus_hash=known["corpus_hash"],
+                settings=json.loads(known["settings"]),
+            )
+    except (OSError, SafetensorError, KeyError, ValueError):
+        return None
+
+
 def load_embedding(path: Path) -> Embedding:
     """Read what `save_embedding` wrote.
 

@@ -87,10 +87,10 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
         of_these = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
-        mine = {
-            name: table.filter(of_these)
+        mine = {  # A table without rows, such as that of batches of a single seed, has no columns either.
+            name: table if table.is_empty() else table.filter(of_these)
             for name, table in tables.items()
-            if "pairs" in table.columns and "algorithm" in table.columns
+            if table.is_empty() or {"pairs", "algorithm"} <= set(table.columns)
         }
         what = f"{algorithm}, {LABELS.get(pairs, pairs).replace('_', ' ')} pairs"
         for draw in FIGURES:

@@ -19,8 +19,9 @@ from weatherglass.files import write_whole
 from weatherglass.fingerprint import file_hash
 from weatherglass.parallel import Backend, InProcess
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.brought import embedding_files, read_embedding
+from weatherglass.reliability.brought import bring
 from weatherglass.reliability.corpus import Corpus, encode_corpus
+from weatherglass.reliability.embedding import load_embedding
 from weatherglass.reliability.lists import BasePairs, base_pairs
 from weatherglass.reliability.scores import ScoreTensor, load_scores, scorable, score_embedding
 from weatherglass.reliability.study_file import Study
@@ -37,6 +38,8 @@ class Group:
     algorithm: str
     seeds: tuple[int, ...]
     paths: tuple[Path, ...]
+    notices: tuple[str, ...] = ()
+    """What a reader of the results has to know about embeddings that were trained elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,6 @@ class ScoreUnit:
     """One embedding to be scored with all pairs, and where the scores go."""
 
     embedding: Path
-    corpus: str
-    algorithm: str
     seed: int
     words: Path
     """A JSON list of the targets, the same for all seeds of the group."""
@@ -98,7 +99,7 @@ def train_study(
         progress.advance()
     units.sort(key=lambda unit: unit.seed)  # A study that is cut short has whole seeds.
     failures = train_all(units, backend or InProcess(), progress)
-    return [*trained_groups(study, folder), *brought_groups(study)], failures
+    return [*trained_groups(study, folder), *brought_groups(study, folder, progress)], failures
 
 
 def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[TrainingUnit]:
@@ -127,14 +128,28 @@ def trained_groups(study: Study, folder: Path) -> list[Group]:
     return groups
 
 
-def brought_groups(study: Study) -> list[Group]:
+def brought_groups(study: Study, folder: Path, progress: Progress | None = None) -> list[Group]:
     """Groups of embeddings that were trained elsewhere."""
     groups = []
     for name, pattern in study.embeddings.items():
-        corpus, _, algorithm = name.partition("/")
-        paths = tuple(embedding_files(pattern))
-        groups.append(Group(corpus, algorithm, tuple(range(1, len(paths) + 1)), paths))
+        found = bring(name, pattern, folder / EMBEDDINGS, progress)
+        seeds = tuple(range(1, len(found.paths) + 1))
+        notices = found.notices if found.counted else (*found.notices, *_without_counts(study))
+        groups.append(Group(found.corpus, found.algorithm, seeds, found.paths, notices))
     return groups
+
+
+def _without_counts(study: Study) -> list[str]:
+    """What is assumed where nobody knows how often a word occurs."""
+    lines = []
+    if isinstance(study.frequent, int):
+        lines.append(
+            "no counts are known: words are taken to be ordered by frequency, and the first "
+            f"{study.frequent} of the first file to be the frequent ones"
+        )
+    if study.min_frequency > 1:
+        lines.append(f"no counts are known: min_frequency = {study.min_frequency} is not applied")
+    return lines
 
 
 def score_study(
@@ -147,9 +162,15 @@ def score_study(
     """Score every embedding with every pair that its vocabulary has; all sets of pairs at once.
 
     Raises:
-        CorpusError: if there is no embedding, or one could not be scored.
+        CorpusError: if there is no embedding, two groups have one name, or an embedding could not be scored.
     """
     progress = progress or Silent()
+    names = [f"{group.corpus}/{group.algorithm}" for group in groups]
+    if doubled := next((name for name in names if names.count(name) > 1), None):
+        raise CorpusError(
+            f"there are two groups of embeddings for {doubled}; give those from elsewhere another name, under "
+            "[embeddings] in a study file"
+        )
     if not any(group.paths for group in groups):
         raise CorpusError(
             f"{folder}: no embeddings yet; run: weatherglass reliability train STUDY.toml -o {folder}"
@@ -186,9 +207,7 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
     for seed, path in zip(group.seeds, group.paths, strict=True):
         key = hashlib.sha256(f"{recipe}{file_hash(path)}".encode()).hexdigest()[:8]
         target = folder / f"{group_name}-seed{seed:03d}-{key}.npy"
-        units.append(
-            ScoreUnit(path, group.corpus, group.algorithm, seed, words_path, pairs, study.neighbours, target)
-        )
+        units.append(ScoreUnit(path, seed, words_path, pairs, study.neighbours, target))
     return units
 
 
@@ -197,19 +216,20 @@ def _common_words(group: Group, min_frequency: int) -> list[str]:
 
     Embeddings of one corpus share their vocabulary, so that the first speaks for all; brought ones may differ.
     """
-    first = read_embedding(group.paths[0], group.corpus, group.algorithm, group.seeds[0])
+    first = load_embedding(group.paths[0])
     words = [first.words[row] for row in scorable(first, min_frequency if first.counts.any() else 0)]
     if first.corpus_hash:
         return words
-    for seed, path in zip(group.seeds[1:], group.paths[1:], strict=True):
-        other = set(read_embedding(path, group.corpus, group.algorithm, seed).words)
-        words = [word for word in words if word in other]
+    for path in group.paths[1:]:
+        other = load_embedding(path)
+        there = {other.words[row] for row in scorable(other)}
+        words = [word for word in words if word in there]
     return words
 
 
 def score_unit(unit: ScoreUnit) -> None:
     """Score one embedding and store the scores."""
-    embedding = read_embedding(unit.embedding, unit.corpus, unit.algorithm, unit.seed)
+    embedding = load_embedding(unit.embedding)
     words = json.loads(unit.words.read_text(encoding="utf-8"))
     targets = np.array([embedding.index[word] for word in words], dtype=np.int64)
     scores = score_embedding(embedding, unit.pairs, targets, unit.neighbours)

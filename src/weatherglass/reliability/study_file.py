@@ -181,7 +181,7 @@ x_max = 10.0
 exponent = 0.75
 eta = 0.05
 
-# [embeddings]                  # trained elsewhere, one file per seed
+# [embeddings]                  # trained elsewhere, one file per seed, in any format of word vectors
 # "wiki/glove" = "vectors/*.txt"
 """
 """What `reliability init` writes."""

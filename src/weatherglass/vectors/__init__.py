@@ -1,4 +1,4 @@
-"""Word-vector files: read only the words that are wanted, in whichever format the content turns out to be.
+"""Word-vector files: read the words that are wanted, or all, in whichever format the content turns out to be.
 
 word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, each also compressed with gzip;
 .npz and .safetensors.
@@ -17,7 +17,7 @@ from weatherglass.vectors.binary import is_binary, read_binary
 from weatherglass.vectors.kept import Kept, WordVectors
 from weatherglass.vectors.text import read_text
 
-__all__ = ["WordVectors", "check_file", "files_of", "read_vectors"]
+__all__ = ["WordVectors", "check_file", "files_of", "read_every_word", "read_vectors"]
 
 HEAD = 2**16
 """Bytes from which the format is told; enough for one line of 5 000 numbers."""
@@ -71,6 +71,20 @@ def read_vectors(path: Path, words: Collection[str]) -> WordVectors:
             has a number that is not finite. Errors name the file and the line or the word.
         UnsafeFileError: if reading it would run code.
     """
+    return _read_file(path, words)
+
+
+def read_every_word(path: Path) -> WordVectors:
+    """The vectors of all words of the file, in its order, in one pass; memory is that of the vectors.
+
+    Raises:
+        VectorFileError: as `read_vectors`, for any word.
+        UnsafeFileError: if reading it would run code.
+    """
+    return _read_file(path, None)
+
+
+def _read_file(path: Path, words: Collection[str] | None) -> WordVectors:
     check_file(path)
     try:
         with path.open("rb") as file:
@@ -90,7 +104,7 @@ def _open(path: Path, compressed: bool) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path) if compressed else path.open("rb"))
 
 
-def _read(path: Path, compressed: bool, head: bytes, words: Collection[str]) -> WordVectors:
+def _read(path: Path, compressed: bool, head: bytes, words: Collection[str] | None) -> WordVectors:
     """Tell the format from the first bytes and read the file."""
     for start, what in OTHERS.items():
         if head.startswith(start):

@@ -24,8 +24,10 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, Runti
 """What the zip and array readers raise for damaged, encrypted or impossible content."""
 
 
-def keep_rows(words: Sequence[str], vectors: NDArray[Any], kept: Kept, format: str) -> WordVectors:
-    """Keep the rows of the wanted words of a matrix.
+def keep_rows(
+    words: Sequence[str], vectors: NDArray[Any], kept: Kept, format: str, counts: object = None
+) -> WordVectors:
+    """Keep the rows of the wanted words of a matrix, and their counts, if they are whole numbers, one for each word.
 
     Raises:
         VectorFileError: if there is not one row of numbers for each word.
@@ -39,13 +41,14 @@ def keep_rows(words: Sequence[str], vectors: NDArray[Any], kept: Kept, format: s
         raise VectorFileError(f"{kept.path}: {len(words)} words, but {len(vectors)} vectors")
     for row, word in _wanted(words, kept):
         kept.keep(word, vectors[row], row + 1)
+    if isinstance(counts, np.ndarray) and counts.dtype.kind in "iu" and counts.shape == (len(words),):
+        return kept.finish(vectors.shape[1], format, counts)
     return kept.finish(vectors.shape[1], format)
 
 
 def _wanted(words: Iterable[str], kept: Kept) -> Iterable[tuple[int, bytes]]:
     """The wanted words with their places, in the order of the file."""
-    asked = set(kept.wanted.values())
-    return ((place, to_bytes(word)) for place, word in enumerate(words) if word in asked)
+    return ((place, spelt) for place, spelt in enumerate(map(to_bytes, words)) if spelt in kept.wanted)
 
 
 def read_npz(path: Path, kept: Kept) -> WordVectors:
@@ -124,9 +127,9 @@ def read_safetensors(path: Path, kept: Kept) -> WordVectors:
                 raise VectorFileError(
                     f"{path}: no tensor called 'vectors' (it has: {', '.join(sorted(file.keys()))})"
                 )
-            return keep_rows(
-                _safetensors_words(file.metadata(), path), file.get_tensor("vectors"), kept, "safetensors"
-            )
+            words = _safetensors_words(file.metadata(), path)
+            counts = file.get_tensor("counts") if "counts" in file.keys() else None  # noqa: SIM118
+            return keep_rows(words, file.get_tensor("vectors"), kept, "safetensors", counts)
     except (SafetensorError, TypeError, ValueError) as error:  # TypeError: a type of number that numpy lacks
         raise VectorFileError(f"{path}: this .safetensors file cannot be read ({error})") from None
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import numpy as np
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors.kept import Kept, WordVectors
+from weatherglass.vectors.kept import EveryWord, Kept, WordVectors
 from weatherglass.vectors.text import HEADER, has_numbers
 
 BLOCK = 2**20
@@ -28,16 +28,17 @@ def is_binary(head: bytes) -> bool:
     if has_numbers(body.partition(b"\n")[0], int(header[2])):
         return False
     # No line of text: raw numbers, or text that is ragged from the start.
-    sample = body[:SAMPLE]
-    return bool(CONTROL.search(sample)) or not _is_utf8(sample)
+    return not _is_text(body[:SAMPLE])
 
 
-def _is_utf8(sample: bytes) -> bool:
+def _is_text(sample: bytes) -> bool:
+    """Whether these are characters, of which the last may be cut off: by us, or by word2vec in a long word."""
     try:
         sample.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start >= len(sample) - 3  # The sample may end within a character.
-    return True
+        if error.start < len(sample) - 3:
+            return False
+    return not CONTROL.search(sample)
 
 
 def read_binary(file: BinaryIO, kept: Kept) -> WordVectors:
@@ -52,6 +53,7 @@ def read_binary(file: BinaryIO, kept: Kept) -> WordVectors:
         raise VectorFileError(f"{kept.path}: the first line should be two whole numbers")
     count, width = int(header[1]), int(header[2])
     size, position, wanted = 4 * width, header.end(), kept.wanted
+    everything = isinstance(wanted, EveryWord)
     for entry in range(1, count + 1):
         space = block.find(b" ", position, position + LONGEST_WORD)
         end = space + 1 + size
@@ -67,6 +69,11 @@ def read_binary(file: BinaryIO, kept: Kept) -> WordVectors:
             end = space + 1 + size
         word = block[position:space].lstrip(b"\n")  # The original tool ends each entry with a newline.
         if word in wanted:
+            if everything and not _is_text(word):
+                raise VectorFileError(
+                    f"{kept.path}, word {entry} of {count}: {word[:40]!r} is no text; if the word before it has a "
+                    "space, this format cannot hold it: save the vectors as text"
+                )
             kept.keep(word, np.frombuffer(block, "<f4", width, space + 1), entry)
         position = end
     if block[position:].strip() or file.read(BLOCK).strip():

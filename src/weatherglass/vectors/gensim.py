@@ -43,7 +43,9 @@ def read_gensim(file: BinaryIO, kept: Kept) -> WordVectors:
         raise
     if not isinstance(record, Record) or record.class_name not in KEYED_VECTORS:
         raise VectorFileError(f"{kept.path}: this pickle does not hold gensim's KeyedVectors")
-    return keep_rows(_words(record, kept.path), _vectors(record, kept.path), kept, "gensim KeyedVectors")
+    words = _words(record, kept.path)
+    vectors = _vectors(record, kept.path)
+    return keep_rows(words, vectors, kept, "gensim KeyedVectors", _counts(record, words))
 
 
 def _words(record: Record, path: Path) -> list[str]:
@@ -52,6 +54,24 @@ def _words(record: Record, path: Path) -> list[str]:
         if isinstance(words, list):
             return [str(word) for word in words]
     raise VectorFileError(f"{path}: these KeyedVectors have no list of words ({' or '.join(WORDS)})")
+
+
+def _counts(record: Record, words: list[str]) -> NDArray[Any] | None:
+    """How often each word occurred: an array of gensim 4, or in the entries of gensim 3's dictionary.
+
+    Where gensim read the vectors from a file without counts, it made some up: n for the first word, then n − 1,
+    and so on. In a text many rare words occur equally often, so numbers that are all different are no counts.
+    """
+    expandos, vocabulary = record.state.get("expandos"), record.state.get("vocab")
+    counts = expandos.get("count") if isinstance(expandos, dict) else None
+    if isinstance(vocabulary, dict):
+        entries = [vocabulary.get(word) for word in words]
+        counts = np.array(
+            [entry.state.get("count") if isinstance(entry, Record) else None for entry in entries]
+        )
+    if isinstance(counts, np.ndarray) and counts.dtype.kind in "iu" and len(np.unique(counts)) < counts.size:
+        return counts
+    return None
 
 
 def _vectors(record: Record, path: Path) -> NDArray[Any]:

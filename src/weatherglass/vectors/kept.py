@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
 
+BLOCK_ROWS = 4096
+"""Rows that are set aside at a time; memory of this size goes back to the system when it is freed."""
+
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
@@ -25,6 +28,8 @@ class WordVectors:
     """What the content was recognised as, such as "word2vec binary"."""
     duplicates: int = 0
     """How many further entries these words had; the first one counts."""
+    counts: NDArray[np.int64] | None = None
+    """How often each word occurred in the training text, where the file says so."""
 
     @property
     def width(self) -> int:
@@ -39,17 +44,31 @@ class WordVectors:
         return vector
 
 
+class EveryWord:
+    """Stands for the wanted words where all of a file are; bytes that are no UTF-8 are spelt out as \\xff."""
+
+    def __contains__(self, word: bytes) -> bool:
+        return bool(word)
+
+    def __getitem__(self, word: bytes) -> str:
+        return word.decode("utf-8", "backslashreplace")
+
+
 class Kept:
     """Collects the wanted entries of one file and refuses numbers that are none.
 
     Words are compared as bytes, so entries that are no valid text do no harm unless they are wanted.
     """
 
-    def __init__(self, path: Path, words: Collection[str], noun: str = "word") -> None:
+    def __init__(self, path: Path, words: Collection[str] | None, noun: str = "word") -> None:
         self.path = path
-        self.wanted = {to_bytes(word): word for word in words}
+        self.wanted: dict[bytes, str] | EveryWord = (
+            EveryWord() if words is None else {to_bytes(word): word for word in words}
+        )
         self._noun = noun
-        self._vectors: dict[bytes, NDArray[np.float32]] = {}
+        self._rows: dict[str, int] = {}
+        self._blocks: list[NDArray[np.float32]] = []
+        self._places: list[int] = []
         self._duplicates = 0
 
     def keep(self, word: bytes, vector: NDArray[Any], place: int) -> None:
@@ -58,24 +77,39 @@ class Kept:
         Raises:
             VectorFileError: if a number is not finite in float32.
         """
-        if word in self._vectors:
+        text = self.wanted[word]
+        if text in self._rows:
             self._duplicates += 1
             return
         with np.errstate(over="ignore"):
             row = np.array(vector, dtype=np.float32)
         if not np.isfinite(row).all():
-            number = int(np.flatnonzero(~np.isfinite(row))[0])
-            where = f"{self.path}, {self._noun} {place} ('{self.wanted[word]}')"
-            raise VectorFileError(f"{where}: number {number + 1} is {vector[number]}, which is not finite")
-        self._vectors[word] = row
+            wrong = int(np.flatnonzero(~np.isfinite(row))[0])
+            where = f"{self.path}, {self._noun} {place} ('{text}')"
+            raise VectorFileError(f"{where}: number {wrong + 1} is {vector[wrong]}, which is not finite")
+        number = len(self._rows)
+        if number % BLOCK_ROWS == 0:
+            self._blocks.append(np.empty((BLOCK_ROWS, len(row)), dtype=np.float32))
+        self._blocks[-1][number % BLOCK_ROWS] = row
+        self._rows[text] = number
+        self._places.append(place)
 
-    def finish(self, width: int, format: str) -> WordVectors:
-        """What was collected."""
-        matrix = np.empty((len(self._vectors), width), dtype=np.float32)
-        for row, vector in enumerate(self._vectors.values()):
-            matrix[row] = vector
-        rows = {self.wanted[word]: row for row, word in enumerate(self._vectors)}
-        return WordVectors(matrix, rows, format, self._duplicates)
+    def finish(self, width: int, format: str, counts: NDArray[Any] | None = None) -> WordVectors:
+        """What was collected, moved rather than copied, so that memory is that of the vectors once.
+
+        Args:
+            width: the number of dimensions.
+            format: what the file is.
+            counts: how often the word at each place occurred, kept or not.
+        """
+        matrix = np.empty((len(self._rows), width), dtype=np.float32)
+        while self._blocks:
+            block = self._blocks.pop()
+            part = matrix[len(self._blocks) * BLOCK_ROWS :][:BLOCK_ROWS]
+            part[:] = block[: len(part)]
+        if counts is not None:
+            counts = counts[np.array(self._places, dtype=np.int64) - 1].astype(np.int64)
+        return WordVectors(matrix, self._rows, format, self._duplicates, counts)
 
 
 def to_bytes(word: str) -> bytes:

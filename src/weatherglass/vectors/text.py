@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors.kept import Kept, WordVectors
+from weatherglass.vectors.kept import EveryWord, Kept, WordVectors
 
 BLOCK = 2**20
 """Bytes read at a time; larger blocks fall out of the processor's cache and are slower."""
@@ -154,7 +154,11 @@ class _Scan:
         self.line = 0
         self.words = 0
         # A wanted word may itself contain spaces; its line is recognised by the part before the first.
-        self._first_fields = {word.partition(b" ")[0] for word in kept.wanted}
+        self._first_fields: EveryWord | set[bytes] = (
+            kept.wanted
+            if isinstance(kept.wanted, EveryWord)
+            else {word.partition(b" ")[0] for word in kept.wanted}
+        )
 
     def block(self, block: bytes) -> None:
         """Check the shape of every line and keep the wanted ones."""

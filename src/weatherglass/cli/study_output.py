@@ -1,0 +1,55 @@
+"""What the commands on a study print: claims, what has to be known about them, what failed, how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from weatherglass.errors import InterruptedRunError, UnitError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
+    """How many base pairs occur, and the claims with their medians and verdicts."""
+    from weatherglass.cli.console import plain_table, screen
+
+    console = screen()
+    for row in tables["pairs"].iter_rows(named=True):
+        console.print(
+            f"{row['pairs']}, {row['corpus']}, {row['algorithm']}: {row['present']} of {row['of']} base pairs occur"
+        )
+    table = plain_table("claim", "base pairs", "corpus", "algorithm", "by", "median", "verdict", "")
+    for row in tables["claims"].iter_rows(named=True) if "claims" in tables else ():
+        median = "–" if row["median"] != row["median"] else f"{row['median']:.2f}"
+        names = (row["claim"], row["pairs"], row["corpus"], row["algorithm"], row["by"])
+        table.add_row(*names, median, row["verdict"], row["size"])
+    console.print(table)
+
+
+def print_notices(notices: Sequence[str]) -> None:
+    """What a reader of the results has to know, whether or not the results are shown."""
+    for notice in notices:
+        typer.echo(f"warning: {notice}", err=True)
+
+
+def report_failures(failures: Sequence[str]) -> None:
+    """End with an error if an embedding could not be trained."""
+    if failures:
+        raise UnitError(f"{len(failures)} embeddings could not be trained; the first: {failures[0]}")
+
+
+@contextmanager
+def interruptible(folder: Path) -> Iterator[None]:
+    """Ctrl-C ends in one line that says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise InterruptedRunError(
+            f"stopped; what was finished is in {folder}, and the same command goes on from there"
+        ) from None
