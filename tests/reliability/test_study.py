@@ -22,6 +22,8 @@ from weatherglass.reliability.embedding import load_embedding
 from weatherglass.reliability.scores import RATERS, RULES
 from weatherglass.reliability.study import study_folder
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
+from weatherglass.reliability.tables import COLUMNS
+from weatherglass.reproduce.du2021 import verdicts
 
 STUDY = """
 name = "tiny <b>study</b>"
@@ -272,3 +274,19 @@ def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, Conducted]) -
     for row in claims.filter(pl.col("median").is_finite()).iter_rows(named=True):
         below = row["median"] < row["threshold"]
         assert (row["verdict"] == "holds") == (below if row["claim"] == "low inter-rater" else not below)
+
+
+@pytest.mark.parametrize(
+    ("lines", "seeds"),
+    [("he she man woman work\n" * 30, 1), ("nobody of them\n" * 30, 2)],
+    ids=["one seed", "no pair"],
+)
+def test_a_study_that_can_estimate_nothing_still_says_so(tmp_path: Path, lines: str, seeds: int) -> None:
+    (tmp_path / "text.txt").write_text(lines, encoding="utf-8")
+    (tmp_path / "study.toml").write_text(STUDY.replace("seeds = 4", f"seeds = {seeds}"), encoding="utf-8")
+    conducted = conduct(read_study(tmp_path / "study.toml"), tmp_path / "out")
+    assert set(conducted.tables["claims"]["verdict"]) == {"not estimable"}
+    assert "Too few seeds or base pairs to say." in conducted.page.read_text(encoding="utf-8")
+    for name, columns in COLUMNS.items():
+        assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").columns == list(columns)
+    assert all("not estimable" in str(verdict) for verdict in verdicts(conducted.tables))

@@ -85,7 +85,9 @@ def _report(
 
     tables = assess_study(study, scored, progress)
     write_tables(folder / TABLES, tables)
-    explanations = explain_study(groups, tables, folder, *lexicon, progress)
+    # Without a base pair there is no word to explain.
+    estimated = not tables["test_retest_words"].is_empty()
+    explanations = explain_study(groups, tables, folder, *lexicon, progress) if estimated else {}
     progress.stage("drawing", 1)
     explained = [coefficient_drawing(found, pairs) for pairs, found in explanations.items() if found.parts]
     figures = [

@@ -82,8 +82,6 @@ SEED_NUMBERS = Plan(
 
 def drawings(tables: Tables) -> Iterator[Drawing]:
     """Every figure of a study: for each set of base pairs and each algorithm, a panel per corpus."""
-    if "summary" not in tables:
-        return
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
         of_these = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
