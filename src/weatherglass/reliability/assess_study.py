@@ -10,10 +10,11 @@ import numpy as np
 
 from weatherglass.arrays import Integers
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.agreement import pearson
-from weatherglass.reliability.assess import Assessment, Columns, Condition, assess
+from weatherglass.reliability.assess import Assessment, Columns, Condition, assess, pearson_row
 from weatherglass.reliability.claims import claims
 from weatherglass.reliability.lists import (
+    FREQUENT_LIST,
+    VOCABULARY_LIST,
     BasePairs,
     WordList,
     base_pairs,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 EVERYWHERE = "all corpora"
-VOCABULARY = "vocabulary"
 
 
 def assess_study(
@@ -73,8 +73,8 @@ def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
         frequent = frequent_words(vocabulary, study.frequent)
     else:
         given = target_list(study.frequent)
-        frequent = WordList("frequent", given.words, given.source)
-    everything = WordList(VOCABULARY, tuple(vocabulary), "every word of the corpus")
+        frequent = WordList(FREQUENT_LIST, given.words, given.source)
+    everything = WordList(VOCABULARY_LIST, tuple(vocabulary), "every word of the corpus")
     return [*(target_list(name) for name in study.targets), frequent, everything]
 
 
@@ -125,12 +125,5 @@ def _pearson_everywhere(assessments: Mapping[Condition, Assessment]) -> list[Col
         ]
         scores = {rule: np.concatenate([averages[rule] for averages in stacked]) for rule in RATERS}
         for one, other in combinations(RATERS, 2):
-            rows.append(
-                {
-                    **Condition(EVERYWHERE, algorithm, pairs).columns(),
-                    "rules": f"{one}-{other}",
-                    "r": pearson(scores[one], scores[other]),
-                    "words": len(scores[one]),
-                }
-            )
+            rows.append(pearson_row(Condition(EVERYWHERE, algorithm, pairs).columns(), scores, one, other))
     return rows

@@ -23,7 +23,7 @@ COLUMNS = {
     "inter_rater_pairs": (*CONDITION, "scale", "list", "pair", *ICC, "words", "note"),
     "consistency_queries": (*CONDITION, "rule", "query", *ALPHA, "items", "cases", "note"),
     "consistency_pairs": (*CONDITION, "rule", "list", *ALPHA, "items", "cases", "note"),
-    "pearson": (*CONDITION, "rules", "r", "words"),
+    "pearson": (*CONDITION, "rules", "r", "low", "high", "words"),
     "summary": (*CONDITION, "measure", "by", "list", "words", *BOX, "median_low", "median_high", "note"),
     "seed_batches": (*CONDITION, "rule", "seeds", "batch", "which", *BOX),
     "seed_numbers": (*CONDITION, "rule", "seeds", *ICC, "width", "extrapolated"),
