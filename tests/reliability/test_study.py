@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from weatherglass.cli import app
-from weatherglass.errors import CorpusError, OutputError
+from weatherglass.errors import CorpusError, OutputError, WeatherglassError
 from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.embedding import load_embedding
 from weatherglass.reliability.scores import RATERS, RULES
@@ -253,6 +253,19 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
             r"\[training.glove\] has an unknown entry 'epochs'",
         ),
         ('[corpora.a]\npath = "x"\nshare = 2.0', "must be above 0"),
+        ('[corpora.a]\npath = "x"\n[training]\ndimension = 9', "did you mean 'dimensions'"),
+        ('[corpora.a]\npath = "x"\n[training.glov]\neta = 1', "did you mean 'glove'"),
+        (
+            '[corpora.a]\npath = "x"\n[training]\ndimensions = 0',
+            "dimensions = 0 of sgns; it should be a whole",
+        ),
+        ('[corpora.a]\npath = "x"\n[training.glove]\neta = "a"', "eta = 'a' of glove; it should be a number"),
+        ('pairs = "gender"\n[corpora.a]\npath = "x"', "pairs = 'gender'; it should be a list"),
+        ('algorithms = []\n[corpora.a]\npath = "x"', "algorithms is empty"),
+        (
+            'neighbours = 0\n[corpora.a]\npath = "x"',
+            "neighbours = 0; it should be a whole number, at least 1",
+        ),
         ("seeds = [", "not a TOML file"),
     ],
 )
@@ -290,3 +303,47 @@ def test_a_study_that_can_estimate_nothing_still_says_so(tmp_path: Path, lines: 
     for name, columns in COLUMNS.items():
         assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").columns == list(columns)
     assert all("not estimable" in str(verdict) for verdict in verdicts(conducted.tables))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ('pairs = ["gendre"]', "did you mean 'gender'"),
+        ('pairs = ["one.txt"]', "should be two words"),
+        ('pairs = ["same.txt"]', "is one word twice"),
+        ('pairs = ["gender", "gender.txt"]', "two sets of base pairs are called 'gender'"),
+        ('targets = ["frequent.txt"]', "two lists of target words are called 'frequent'"),
+        ('targets = ["professions"]', "unknown list of target words"),
+        ('frequent = "absent.txt"', "unknown list of target words"),
+    ],
+)
+def test_a_mistake_in_a_list_is_found_before_training(tmp_path: Path, entry: str, message: str) -> None:
+    (tmp_path / "text.txt").write_text("he she\n" * 30, encoding="utf-8")
+    (tmp_path / "one.txt").write_text("he\n", encoding="utf-8")
+    (tmp_path / "same.txt").write_text("he he\n", encoding="utf-8")
+    for name in ("gender.txt", "frequent.txt"):
+        (tmp_path / name).write_text("he she\n", encoding="utf-8")
+    name = entry.split(" ")[0]
+    lines = [entry if line.startswith(f"{name} =") else line for line in STUDY.splitlines()]
+    (tmp_path / "study.toml").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(WeatherglassError, match=message):
+        conduct(read_study(tmp_path / "study.toml"), tmp_path / "out")
+    assert not list((tmp_path / "out" / "corpora").iterdir())
+
+
+def test_a_pair_of_rare_words_is_a_pair_still(tmp_path: Path) -> None:
+    lines = ["often again he"] * 40 + ["often she again"] * 6
+    (tmp_path / "text.txt").write_text("\n".join(lines), encoding="utf-8")
+    settings = STUDY.replace("neighbours = 10", "neighbours = 2\nmin_frequency = 20")
+    (tmp_path / "study.toml").write_text(settings.replace("seeds = 4", "seeds = 2"), encoding="utf-8")
+    tables = conduct(read_study(tmp_path / "study.toml"), tmp_path / "out").tables
+    assert tables["pairs"].filter(pl.col("pairs") == "gender")["present"].to_list() == [1, 1]
+    assert set(tables["test_retest_words"]["word"]) == {"often", "again", "he"}
+
+
+def test_what_a_killed_count_left_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / "corpora" / "text-0" / ".cooccurrence-x"
+    left.mkdir(parents=True)
+    (left / "run-0.keys").write_bytes(b"half")
+    with study_folder(tmp_path):
+        assert not left.exists()
