@@ -10,7 +10,7 @@ from weatherglass.cli.bar import Bar
 def test_time_left_is_told_where_each_step_takes_minutes() -> None:
     now = 0.0
     with Bar(quiet=True) as bar:
-        bar._progress.get_time = lambda: now  # type: ignore[method-assign]
+        bar._progress.get_time = lambda: now
         bar.stage("training", 10)
         bar.advance(2)  # What an earlier run has done says nothing about the speed.
         for _ in range(3):

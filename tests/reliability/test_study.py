@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +19,14 @@ from typer.testing import CliRunner
 
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, WeatherglassError
+from weatherglass.reliability.claims import verdicts
 from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.embedding import load_embedding
+from weatherglass.reliability.figures import consistency_by_query, remove_old
 from weatherglass.reliability.scores import RATERS, RULES
 from weatherglass.reliability.study import study_folder
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
 from weatherglass.reliability.tables import COLUMNS
-from weatherglass.reproduce.du2021 import verdicts
 
 STUDY = """
 name = "tiny <b>study</b>"
@@ -131,6 +134,8 @@ def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, Conduc
     page = undisturbed[1].page.read_text(encoding="utf-8")
     assert "tiny &lt;b&gt;study&lt;/b&gt;" in page
     assert "<b>study" not in page
+    for verdict in verdicts(undisturbed[1].tables):
+        assert f"<li>{escape(str(verdict))}</li>" in page
     assert "http" not in page
     assert page.count("data:image/png;base64,") == len(list((undisturbed[0] / "figures").glob("*.png"))) > 0
 
@@ -347,3 +352,44 @@ def test_what_a_killed_count_left_is_removed(tmp_path: Path) -> None:
     (left / "run-0.keys").write_bytes(b"half")
     with study_folder(tmp_path):
         assert not left.exists()
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="no space is left"), study_folder(tmp_path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_figures_of_a_study_as_it_was_before_go_away_and_others_stay(tmp_path: Path) -> None:
+    for name in ("test-retest-old-sgns.png", "test-retest-new-sgns.png", "mine.png", "test-retest-notes.txt"):
+        (tmp_path / name).touch()
+    remove_old(tmp_path, {"test-retest-new-sgns"})
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "test-retest-new-sgns.png", "mine.png", "test-retest-notes.txt",
+    }  # fmt: skip
+
+
+def alphas(values: dict[tuple[str, str], float]) -> pl.DataFrame:
+    head = {"algorithm": "glove", "pairs": "sexual_orientation", "rule": "dbwa"}
+    return pl.DataFrame(
+        [
+            {"corpus": corpus, **head, "query": query, "alpha": alpha, "low": alpha - 1, "high": alpha + 0.1}
+            for (corpus, query), alpha in values.items()
+        ]
+    )
+
+
+def test_a_figure_says_what_it_leaves_out_and_its_title_fits() -> None:
+    nan = float("nan")
+    rows = alphas(
+        {("books", "math"): nan, ("books", "arts"): nan, ("forum", "math"): nan, ("forum", "arts"): -3.0}
+    )
+    what = "a title that is longer than a figure with one panel is wide"
+    (drawing,) = consistency_by_query({"consistency_queries": rows}, what, "key")
+    assert drawing.caption.endswith("Not estimable: books.")
+    (axes,) = drawing.figure.axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["math", "arts"]
+    (point,) = [line for line in axes.lines if line.get_marker() == "v"]  # Below the end of the axis.
+    assert np.asarray(point.get_ydata()).tolist() == [-1.0]
+    drawing.figure.draw_without_rendering()
+    (title,) = drawing.figure.texts
+    assert title.get_window_extent().x1 < drawing.figure.bbox.x1

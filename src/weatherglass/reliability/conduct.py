@@ -79,7 +79,7 @@ def _report(
     from weatherglass.reliability.assess_study import assess_study
     from weatherglass.reliability.explain_plot import coefficient_drawing
     from weatherglass.reliability.explain_study import explain_study
-    from weatherglass.reliability.figures import drawings, save_drawing
+    from weatherglass.reliability.figures import drawings, remove_old, save_drawing
     from weatherglass.reliability.page import write_page
     from weatherglass.reliability.tables import write_tables
 
@@ -93,6 +93,7 @@ def _report(
     figures = [
         (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*explained, *drawings(tables))
     ]
+    remove_old(folder / FIGURES, {drawing.name for drawing, _ in figures})
     write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder), explanations)
     progress.advance()
     return tables, folder / PAGE, explanations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -83,6 +84,12 @@ def study_folder(folder: Path) -> Iterator[Path]:
             for leftover in [*(folder / name).glob(".*"), *(folder / name).glob("*/.*")]:
                 shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
         yield folder
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise OutputError(
+            f"{folder}: no space is left; what was finished is there, and the same command goes on from there"
+        ) from None
     finally:
         lock.release()
 
