@@ -127,7 +127,23 @@ def test_standardised_scores_have_one_mean_and_one_spread() -> None:
 
 def test_pearson_of_a_line_is_1_or_minus_1() -> None:
     x = np.arange(9.0)
-    assert [pearson(x, 2 * x + 1), pearson(x, -x)] == pytest.approx([1, -1])
+    assert [pearson(x, 2 * x + 1).value, pearson(x, -x).value] == pytest.approx([1, -1])
+
+
+def test_pearson_and_its_interval_are_those_of_scipy() -> None:
+    from scipy.stats import pearsonr
+
+    one, other = layout(17, (30, 2)).T
+    found, expected = pearson(one, other), pearsonr(one, other)
+    interval = expected.confidence_interval()
+    assert [found.value, found.low, found.high] == pytest.approx(
+        [expected.statistic, interval.low, interval.high]
+    )
+
+
+def test_scores_that_do_not_vary_have_no_correlation() -> None:
+    assert pearson(np.ones(9), np.arange(9.0)).reason == "not estimable: the scores do not vary"
+    assert math.isnan(pearson(np.ones(9), np.arange(9.0)).value)
 
 
 def test_five_numbers_are_those_of_matplotlibs_box() -> None:

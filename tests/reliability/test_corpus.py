@@ -12,18 +12,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weatherglass.errors import CorpusError
+from weatherglass.errors import CorpusError, UnknownNameError
 from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.text import Tokeniser
 
 LINES = ["The cat saw the dog.", "A dog, a cat!", "", "the end"]
 ANY = CorpusSettings(min_count=1)
+TEXT = " ".join(f"word{number * number % 1009}" for number in range(5000)).encode()
 
 
 def zstandard(data: bytes) -> bytes:
     compressor = pytest.importorskip("zstandard").ZstdCompressor()
     packed: bytes = compressor.compress(data)
     return packed
+
+
+def damaged(packed: bytes) -> bytes:
+    """The same with some bytes in the middle overwritten."""
+    middle = len(packed) // 2
+    return packed[:middle] + b"\xff" * 200 + packed[middle + 200 :]
 
 
 def as_lines(corpus: Corpus) -> list[list[str]]:
@@ -112,13 +119,26 @@ def test_a_corpus_is_encoded_once_and_again_when_its_content_changes(tmp_path: P
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b"some text " * 1000)[:-20], "cut off"),
-        (lzma.compress(b"some text " * 1000)[:-20], "cut off"),
+        (gzip.compress(TEXT)[:-20], "cut off"),
+        (lzma.compress(TEXT)[:-20], "cut off"),
+        (damaged(gzip.compress(TEXT)), "damaged"),
+        (zstandard(TEXT)[:-20], "cut off"),
+        (damaged(zstandard(TEXT)), "damaged"),
         (b'{"body": "a"}\nno json', "line 2: not a JSON object"),
+        (b'{"text": "a"}\n{"text": "b"}', "none has its text in the field 'body'"),
         (b"rare words only", "no word occurs 5 times"),
     ],
     # Named, since a packed file holds the time, which would make another name in every process.
-    ids=["gzip cut off", "xz cut off", "not JSON", "rare words"],
+    ids=[
+        "gzip cut off",
+        "xz cut off",
+        "gzip damaged",
+        "zstandard cut off",
+        "zstandard damaged",
+        "not JSON",
+        "no body",
+        "rare words",
+    ],
 )
 def test_a_bad_corpus_is_named_in_one_line(tmp_path: Path, content: bytes, message: str) -> None:
     source = tmp_path / "bad"
@@ -127,3 +147,14 @@ def test_a_bad_corpus_is_named_in_one_line(tmp_path: Path, content: bytes, messa
         encode_corpus("c", source, tmp_path / "cache", CorpusSettings())
     assert str(source) in str(raised.value)
     assert not list((tmp_path / "cache").iterdir())
+
+
+def test_zstandard_is_read_frame_after_frame(tmp_path: Path) -> None:
+    source = tmp_path / "frames.zst"
+    source.write_bytes(zstandard(b"one two\nthr") + zstandard(b"") + zstandard(b"ee\n"))
+    assert as_lines(encode_corpus("c", source, tmp_path / "cache", ANY)) == [["one", "two"], ["three"]]
+
+
+def test_an_unknown_way_of_splitting_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="unknown split 'word'; did you mean 'words'"):
+        Tokeniser(split="word")  # type: ignore[arg-type]

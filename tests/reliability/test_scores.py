@@ -125,4 +125,9 @@ def test_a_tensor_averages_over_seeds() -> None:
     assert block.shape == (2, 3, 5)
     assert block == pytest.approx(np.stack([part[1, 1:3] for part in parts], axis=-1))
     assert tensor.mean("nbm") == pytest.approx(np.mean([part[3] for part in parts], axis=0), abs=1e-6)
-    assert tensor.of_pairs([2]).block("dbwa", slice(None)).shape == (4, 1, 5)
+    some = tensor.of_pairs([2, 0])
+    assert some.parts is tensor.parts  # Nothing is copied out of the memory-mapped arrays.
+    assert (
+        some.block("dbwa", np.array([1, 3])) == tensor.block("dbwa", slice(None))[[1, 3]][:, [2, 0]]
+    ).all()
+    assert (some.of_pairs([1]).mean("nbm") == tensor.mean("nbm")[:, [0]]).all()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +18,15 @@ import pytest
 from typer.testing import CliRunner
 
 from weatherglass.cli import app
-from weatherglass.errors import CorpusError, OutputError
+from weatherglass.errors import CorpusError, OutputError, WeatherglassError
+from weatherglass.reliability.claims import verdicts
 from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.embedding import load_embedding
+from weatherglass.reliability.figures import consistency_by_query, remove_old
 from weatherglass.reliability.scores import RATERS, RULES
 from weatherglass.reliability.study import study_folder
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
+from weatherglass.reliability.tables import COLUMNS
 
 STUDY = """
 name = "tiny <b>study</b>"
@@ -129,6 +134,8 @@ def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, Conduc
     page = undisturbed[1].page.read_text(encoding="utf-8")
     assert "tiny &lt;b&gt;study&lt;/b&gt;" in page
     assert "<b>study" not in page
+    for verdict in verdicts(undisturbed[1].tables):
+        assert f"<li>{escape(str(verdict))}</li>" in page
     assert "http" not in page
     assert page.count("data:image/png;base64,") == len(list((undisturbed[0] / "figures").glob("*.png"))) > 0
 
@@ -251,6 +258,19 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
             r"\[training.glove\] has an unknown entry 'epochs'",
         ),
         ('[corpora.a]\npath = "x"\nshare = 2.0', "must be above 0"),
+        ('[corpora.a]\npath = "x"\n[training]\ndimension = 9', "did you mean 'dimensions'"),
+        ('[corpora.a]\npath = "x"\n[training.glov]\neta = 1', "did you mean 'glove'"),
+        (
+            '[corpora.a]\npath = "x"\n[training]\ndimensions = 0',
+            "dimensions = 0 of sgns; it should be a whole",
+        ),
+        ('[corpora.a]\npath = "x"\n[training.glove]\neta = "a"', "eta = 'a' of glove; it should be a number"),
+        ('pairs = "gender"\n[corpora.a]\npath = "x"', "pairs = 'gender'; it should be a list"),
+        ('algorithms = []\n[corpora.a]\npath = "x"', "algorithms is empty"),
+        (
+            'neighbours = 0\n[corpora.a]\npath = "x"',
+            "neighbours = 0; it should be a whole number, at least 1",
+        ),
         ("seeds = [", "not a TOML file"),
     ],
 )
@@ -272,3 +292,104 @@ def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, Conducted]) -
     for row in claims.filter(pl.col("median").is_finite()).iter_rows(named=True):
         below = row["median"] < row["threshold"]
         assert (row["verdict"] == "holds") == (below if row["claim"] == "low inter-rater" else not below)
+
+
+@pytest.mark.parametrize(
+    ("lines", "seeds"),
+    [("he she man woman work\n" * 30, 1), ("nobody of them\n" * 30, 2)],
+    ids=["one seed", "no pair"],
+)
+def test_a_study_that_can_estimate_nothing_still_says_so(tmp_path: Path, lines: str, seeds: int) -> None:
+    (tmp_path / "text.txt").write_text(lines, encoding="utf-8")
+    (tmp_path / "study.toml").write_text(STUDY.replace("seeds = 4", f"seeds = {seeds}"), encoding="utf-8")
+    conducted = conduct(read_study(tmp_path / "study.toml"), tmp_path / "out")
+    assert set(conducted.tables["claims"]["verdict"]) == {"not estimable"}
+    assert "Too few seeds or base pairs to say." in conducted.page.read_text(encoding="utf-8")
+    for name, columns in COLUMNS.items():
+        assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").columns == list(columns)
+    assert all("not estimable" in str(verdict) for verdict in verdicts(conducted.tables))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ('pairs = ["gendre"]', "did you mean 'gender'"),
+        ('pairs = ["one.txt"]', "should be two words"),
+        ('pairs = ["same.txt"]', "is one word twice"),
+        ('pairs = ["gender", "gender.txt"]', "two sets of base pairs are called 'gender'"),
+        ('targets = ["frequent.txt"]', "two lists of target words are called 'frequent'"),
+        ('targets = ["professions"]', "unknown list of target words"),
+        ('frequent = "absent.txt"', "unknown list of target words"),
+    ],
+)
+def test_a_mistake_in_a_list_is_found_before_training(tmp_path: Path, entry: str, message: str) -> None:
+    (tmp_path / "text.txt").write_text("he she\n" * 30, encoding="utf-8")
+    (tmp_path / "one.txt").write_text("he\n", encoding="utf-8")
+    (tmp_path / "same.txt").write_text("he he\n", encoding="utf-8")
+    for name in ("gender.txt", "frequent.txt"):
+        (tmp_path / name).write_text("he she\n", encoding="utf-8")
+    name = entry.split(" ")[0]
+    lines = [entry if line.startswith(f"{name} =") else line for line in STUDY.splitlines()]
+    (tmp_path / "study.toml").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(WeatherglassError, match=message):
+        conduct(read_study(tmp_path / "study.toml"), tmp_path / "out")
+    assert not list((tmp_path / "out" / "corpora").iterdir())
+
+
+def test_a_pair_of_rare_words_is_a_pair_still(tmp_path: Path) -> None:
+    lines = ["often again he"] * 40 + ["often she again"] * 6
+    (tmp_path / "text.txt").write_text("\n".join(lines), encoding="utf-8")
+    settings = STUDY.replace("neighbours = 10", "neighbours = 2\nmin_frequency = 20")
+    (tmp_path / "study.toml").write_text(settings.replace("seeds = 4", "seeds = 2"), encoding="utf-8")
+    tables = conduct(read_study(tmp_path / "study.toml"), tmp_path / "out").tables
+    assert tables["pairs"].filter(pl.col("pairs") == "gender")["present"].to_list() == [1, 1]
+    assert set(tables["test_retest_words"]["word"]) == {"often", "again", "he"}
+
+
+def test_what_a_killed_count_left_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / "corpora" / "text-0" / ".cooccurrence-x"
+    left.mkdir(parents=True)
+    (left / "run-0.keys").write_bytes(b"half")
+    with study_folder(tmp_path):
+        assert not left.exists()
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="no space is left"), study_folder(tmp_path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_figures_of_a_study_as_it_was_before_go_away_and_others_stay(tmp_path: Path) -> None:
+    for name in ("test-retest-old-sgns.png", "test-retest-new-sgns.png", "mine.png", "test-retest-notes.txt"):
+        (tmp_path / name).touch()
+    remove_old(tmp_path, {"test-retest-new-sgns"})
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "test-retest-new-sgns.png", "mine.png", "test-retest-notes.txt",
+    }  # fmt: skip
+
+
+def alphas(values: dict[tuple[str, str], float]) -> pl.DataFrame:
+    head = {"algorithm": "glove", "pairs": "sexual_orientation", "rule": "dbwa"}
+    return pl.DataFrame(
+        [
+            {"corpus": corpus, **head, "query": query, "alpha": alpha, "low": alpha - 1, "high": alpha + 0.1}
+            for (corpus, query), alpha in values.items()
+        ]
+    )
+
+
+def test_a_figure_says_what_it_leaves_out_and_its_title_fits() -> None:
+    nan = float("nan")
+    rows = alphas(
+        {("books", "math"): nan, ("books", "arts"): nan, ("forum", "math"): nan, ("forum", "arts"): -3.0}
+    )
+    what = "a title that is longer than a figure with one panel is wide"
+    (drawing,) = consistency_by_query({"consistency_queries": rows}, what, "key")
+    assert drawing.caption.endswith("Not estimable: books.")
+    (axes,) = drawing.figure.axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["math", "arts"]
+    (point,) = [line for line in axes.lines if line.get_marker() == "v"]  # Below the end of the axis.
+    assert np.asarray(point.get_ydata()).tolist() == [-1.0]
+    drawing.figure.draw_without_rendering()
+    (title,) = drawing.figure.texts
+    assert title.get_window_extent().x1 < drawing.figure.bbox.x1

@@ -8,6 +8,9 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+LOOK_BACK = 24 * 60 * 60.0
+"""Seconds of the past from which the time left is told; one embedding alone may train for an hour."""
+
 
 class Bar:
     """A progress bar on stderr, one line per stage; silent where nobody watches."""
@@ -22,6 +25,7 @@ class Bar:
             console=console,
             disable=quiet or not console.is_terminal,
             transient=True,
+            speed_estimate_period=LOOK_BACK,
         )
         self._task: TaskID | None = None
 

@@ -141,11 +141,18 @@ def _explained(estimates: Estimates) -> Estimates:
     return replace(estimates, reason="not estimable: the scores do not vary")
 
 
-def pearson(one: Vector, other: Vector) -> float:
-    """Pearson's r of two columns of scores."""
-    if len(one) < 2:
-        return float("nan")
-    return float(np.corrcoef(one, other)[0, 1])
+def pearson(one: Vector, other: Vector, level: float = LEVEL) -> Estimates:
+    """Pearson's r of two columns of scores; interval of Fisher 1921, who takes the words for independent."""
+    from scipy.special import ndtri
+
+    n = len(one)
+    if n < FEWEST or not one.std() > 0 < other.std():
+        return Estimates.none((), too_few("words", n) or "not estimable: the scores do not vary")
+    r = np.corrcoef(one, other)[0, 1]
+    with np.errstate(divide="ignore"):  # Of r = 1, which has an interval of no width.
+        reach = ndtri((1 + level) / 2) / np.sqrt(n - 3)
+        low, high = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
+    return Estimates(r, low, high)
 
 
 def standardise(scores: Matrix) -> Matrix:

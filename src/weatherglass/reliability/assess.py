@@ -26,6 +26,8 @@ Columns = dict[str, Any]
 """A tidy table, or a part of one: equally long columns by name; a single value stands for all rows."""
 
 WORDS_AT_A_TIME = 4096
+SCORES_AT_A_TIME = 2**24
+"""128 MB in double precision."""
 SCALES = ("raw", "standardised")
 """How rules are brought together: as they are (the paper), or each with one mean and standard deviation."""
 
@@ -125,10 +127,15 @@ def _icc(estimates: Estimates) -> Columns:
 
 def _in_blocks(tensor: ScoreTensor, rule: str) -> Estimates:
     """Test–retest of every word; some words at a time, since pairs × seeds in double precision are many numbers."""
-    parts = [
-        retest(tensor.block(rule, slice(start, start + WORDS_AT_A_TIME)))
-        for start in range(0, len(tensor.words), WORDS_AT_A_TIME)
-    ]
+    return _joined(
+        [
+            retest(tensor.block(rule, slice(start, start + WORDS_AT_A_TIME)))
+            for start in range(0, len(tensor.words), WORDS_AT_A_TIME)
+        ]
+    )
+
+
+def _joined(parts: Sequence[Estimates]) -> Estimates:
     value, low, high = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "low", "high")
     )
@@ -145,9 +152,20 @@ def _retest_of_pairs(head: Columns, tensor: ScoreTensor, rows: Mapping[str, Inte
     parts = []
     for rule in RULES:
         for name, chosen in rows.items():
-            estimates = retest(tensor.block(rule, chosen).swapaxes(0, 1), rows="words")
+            estimates = _of_some_pairs_at_a_time(tensor, rule, chosen)
             parts.append({**head, "rule": rule, "list": name, **_of_pairs(tensor, estimates, chosen)})
     return parts
+
+
+def _of_some_pairs_at_a_time(tensor: ScoreTensor, rule: str, chosen: Integers) -> Estimates:
+    """Test–retest of every pair over many words, whose scores of all pairs and seeds may not fit in memory."""
+    number = max(1, SCORES_AT_A_TIME // max(1, len(chosen) * len(tensor.seeds)))
+    return _joined(
+        [
+            retest(tensor.of_pairs(some.tolist()).block(rule, chosen).swapaxes(0, 1), rows="words")
+            for some in np.split(np.arange(len(tensor.pairs)), np.arange(number, len(tensor.pairs), number))
+        ]
+    )
 
 
 def _raters_of_pairs(
@@ -207,8 +225,21 @@ def _alpha(estimates: Estimates, table: Matrix) -> Columns:
 
 def _pearson(head: Columns, means: Mapping[str, Matrix], one: str, other: str) -> Columns:
     """Of scores averaged over seeds and pairs, over the whole vocabulary."""
-    r = pearson(means[one].mean(1), means[other].mean(1))
-    return {**head, "rules": f"{one}-{other}", "r": r, "words": len(means[one])}
+    averages = {rule: means[rule].mean(1) for rule in (one, other)}
+    return pearson_row(head, averages, one, other)
+
+
+def pearson_row(head: Columns, averages: Mapping[str, Vector], one: str, other: str) -> Columns:
+    """A row of the table: how two rules go together over words."""
+    found = pearson(averages[one], averages[other])
+    return {
+        **head,
+        "rules": f"{one}-{other}",
+        "r": float(found.value),
+        "low": float(found.low),
+        "high": float(found.high),
+        "words": len(averages[one]),
+    }
 
 
 def _summary(name: str, chosen: Integers, estimates: Estimates) -> Columns:

@@ -10,10 +10,11 @@ import numpy as np
 
 from weatherglass.arrays import Integers
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.agreement import pearson
-from weatherglass.reliability.assess import Assessment, Columns, Condition, assess
+from weatherglass.reliability.assess import Assessment, Columns, Condition, assess, pearson_row
 from weatherglass.reliability.claims import claims
 from weatherglass.reliability.lists import (
+    FREQUENT_LIST,
+    VOCABULARY_LIST,
     BasePairs,
     WordList,
     base_pairs,
@@ -25,14 +26,12 @@ from weatherglass.reliability.scores import RATERS, ScoreTensor
 from weatherglass.reliability.seeds import batches_of_seeds, estimate_by_seeds
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.tables import table_of
+from weatherglass.reliability.tables import COLUMNS, table_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 EVERYWHERE = "all corpora"
-VOCABULARY = "vocabulary"
-ABSENT_COLUMNS = ("corpus", "algorithm", "kind", "name", "entry")
 
 
 def assess_study(
@@ -41,7 +40,7 @@ def assess_study(
     """Every tidy table of the study, by name."""
     progress = progress or Silent()
     progress.stage("assessing", len(scored) * len(study.pairs))
-    parts: dict[str, list[Columns]] = {"seed_batches": [], "seed_numbers": [], "missing": [], "pairs": []}
+    parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
     assessments: dict[Condition, Assessment] = {}
     for group, tensor in scored:
         lists = target_lists(study, tensor.words)
@@ -60,14 +59,12 @@ def assess_study(
             progress.advance()
     for assessment in assessments.values():
         for table, rows in assessment.tables.items():
-            parts.setdefault(table, []).extend(rows)
-    parts["pearson"] = [*parts.get("pearson", []), *_pearson_everywhere(assessments)]
-    tables = {name: table_of(rows) for name, rows in parts.items()}
+            parts[table].extend(rows)
+    parts["pearson"] += _pearson_everywhere(assessments)
+    tables = {name: table_of(name, rows) for name, rows in parts.items()}
     without = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
-    if assessments:
-        verdicts = claims(tables["summary"], tables["consistency_queries"], without)
-        tables["claims"] = table_of(verdicts)
-    return tables
+    verdicts = claims(tables["summary"], tables["consistency_queries"], without)
+    return {**tables, "claims": table_of("claims", verdicts)}
 
 
 def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
@@ -76,8 +73,8 @@ def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
         frequent = frequent_words(vocabulary, study.frequent)
     else:
         given = target_list(study.frequent)
-        frequent = WordList("frequent", given.words, given.source)
-    everything = WordList(VOCABULARY, tuple(vocabulary), "every word of the corpus")
+        frequent = WordList(FREQUENT_LIST, given.words, given.source)
+    everything = WordList(VOCABULARY_LIST, tuple(vocabulary), "every word of the corpus")
     return [*(target_list(name) for name in study.targets), frequent, everything]
 
 
@@ -113,7 +110,7 @@ def _missing_words(group: Group, tensor: ScoreTensor, lists: Sequence[WordList])
 
 
 def _absent(*values: str) -> Columns:
-    return dict(zip(ABSENT_COLUMNS, values, strict=True))
+    return dict(zip(COLUMNS["missing"], values, strict=True))
 
 
 def _pearson_everywhere(assessments: Mapping[Condition, Assessment]) -> list[Columns]:
@@ -128,12 +125,5 @@ def _pearson_everywhere(assessments: Mapping[Condition, Assessment]) -> list[Col
         ]
         scores = {rule: np.concatenate([averages[rule] for averages in stacked]) for rule in RATERS}
         for one, other in combinations(RATERS, 2):
-            rows.append(
-                {
-                    **Condition(EVERYWHERE, algorithm, pairs).columns(),
-                    "rules": f"{one}-{other}",
-                    "r": pearson(scores[one], scores[other]),
-                    "words": len(scores[one]),
-                }
-            )
+            rows.append(pearson_row(Condition(EVERYWHERE, algorithm, pairs).columns(), scores, one, other))
     return rows

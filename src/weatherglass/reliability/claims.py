@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weatherglass.reliability.assess import Columns, Condition
@@ -19,6 +20,22 @@ STATEMENTS = {
     RATER: "scoring rules disagree with one another: median ICC(3,1) over the frequent words < 0.60",
 }
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "not estimable"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One claim over all corpora, algorithms, pair sets and rules."""
+
+    claim: str
+    statement: str
+    holds: int
+    estimable: int
+
+    def __str__(self) -> str:
+        if not self.estimable:
+            return f"{self.claim}: not estimable with these corpora"
+        word = {self.estimable: "holds", 0: "does not hold"}.get(self.holds, "holds in part")
+        return f"{self.claim}: {word}, in {self.holds} of {self.estimable} conditions ({self.statement})"
 
 
 def size_of_icc(value: float) -> str:
@@ -81,3 +98,13 @@ def _row(claim: str, row: Columns, by: str, median: float, note: str) -> Columns
         "verdict": verdict,
         "size": size,
     }
+
+
+def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[Verdict]:
+    """For each claim, in how many of the conditions that can be estimated it holds."""
+    found = []
+    for claim, statement in STATEMENTS.items():
+        of_claim = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
+        holds, fails = of_claim.count(HOLDS), of_claim.count(FAILS)
+        found.append(Verdict(claim, statement, holds, holds + fails))
+    return found

@@ -87,18 +87,21 @@ def _report(
     from weatherglass.reliability.assess_study import assess_study
     from weatherglass.reliability.explain_plot import coefficient_drawing
     from weatherglass.reliability.explain_study import explain_study
-    from weatherglass.reliability.figures import drawings, save_drawing
+    from weatherglass.reliability.figures import drawings, remove_old, save_drawing
     from weatherglass.reliability.page import write_page
     from weatherglass.reliability.tables import write_tables
 
     tables = assess_study(study, scored, progress)
     write_tables(folder / TABLES, tables)
-    explanations = explain_study(groups, tables, folder, *lexicon, progress)
+    # Without a base pair there is no word to explain.
+    estimated = not tables["test_retest_words"].is_empty()
+    explanations = explain_study(groups, tables, folder, *lexicon, progress) if estimated else {}
     progress.stage("drawing", 1)
     explained = [coefficient_drawing(found, pairs) for pairs, found in explanations.items() if found.parts]
     figures = [
         (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*explained, *drawings(tables))
     ]
+    remove_old(folder / FIGURES, {drawing.name for drawing, _ in figures})
     write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder), explanations)
     progress.advance()
     return tables, folder / PAGE, explanations

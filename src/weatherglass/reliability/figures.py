@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,6 +15,9 @@ from weatherglass.reliability.plots import LABELS, Drawing, Plan, boxes, panels,
 from weatherglass.reliability.scores import RATERS
 
 Tables = Mapping[str, pl.DataFrame]
+
+LOWEST_ALPHA = -1.0
+"""Of the axis; alpha has no lower bound."""
 
 RETEST_BY_LIST = Plan(
     "test-retest",
@@ -38,11 +41,12 @@ RATER_BY_LIST = Plan(
 CONSISTENCY_BY_QUERY = Plan(
     "consistency",
     "Internal consistency",
-    "Cronbach's alpha of each query with its 95 % interval, by scoring rule. Dashed: 0.70, acceptable.",
+    "Cronbach's alpha of each query with its 95 % interval, by scoring rule. Dashed: 0.70, acceptable; "
+    "triangles: below −1. A query without points has fewer than 5 words in the vocabulary.",
     "alpha",
     "alpha",
     THRESHOLDS[CONSISTENCY],
-    bottom=-1.0,
+    bottom=LOWEST_ALPHA,
 )
 RETEST_BY_PAIR = Plan(
     "test-retest-pairs",
@@ -77,13 +81,22 @@ SEED_NUMBERS = Plan(
     "ICC(2,1)",
     "icc",
     THRESHOLDS[RETEST],
+    across="seeds",
+)
+
+PLANS = (
+    RETEST_BY_LIST,
+    RATER_BY_LIST,
+    CONSISTENCY_BY_QUERY,
+    RETEST_BY_PAIR,
+    RATER_BY_PAIR,
+    SEED_BATCHES,
+    SEED_NUMBERS,
 )
 
 
 def drawings(tables: Tables) -> Iterator[Drawing]:
     """Every figure of a study: for each set of base pairs and each algorithm, a panel per corpus."""
-    if "summary" not in tables:
-        return
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
         of_these = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
@@ -108,7 +121,8 @@ def retest_by_list(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
 def rater_by_list(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """Inter-rater by target list and corpus; a panel for raw and one for standardised scores."""
     rows = tables["summary"].filter(pl.col("measure") == "inter-rater")
-    corpora = rows["corpus"].unique(maintain_order=True).to_list()
+    estimated = rows.filter(pl.col("median").is_finite())
+    corpora = estimated["corpus"].unique(maintain_order=True).to_list()
     yield from panels(
         RATER_BY_LIST, what, key, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora)
     )
@@ -117,12 +131,13 @@ def rater_by_list(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
 def consistency_by_query(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """Internal consistency by query."""
     rows = tables["consistency_queries"].filter(pl.col("rule").is_in(list(RATERS)))
+    queries = rows["query"].unique(maintain_order=True).to_list()
     yield from panels(
         CONSISTENCY_BY_QUERY,
         what,
         key,
         rows,
-        lambda axes, part: points(axes, part, "query", "rule", RATERS, "alpha"),
+        lambda axes, part: points(axes, part, "query", "rule", RATERS, "alpha", LOWEST_ALPHA, queries),
     )
 
 
@@ -147,7 +162,7 @@ def seed_batches(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
     """Box plots of disjoint batches of seeds, side by side."""
     if tables["seed_batches"].is_empty():
         return
-    name = pl.col("seeds").cast(str) + " seeds, " + pl.col("batch").cast(str)
+    name = pl.col("seeds").cast(str) + " seeds, batch " + pl.col("batch").cast(str)
     rows = tables["seed_batches"].with_columns(name.alias("batch"))
     yield from panels(
         SEED_BATCHES, what, key, rows, lambda axes, part: boxes(axes, part, "batch", "rule", RATERS)
@@ -174,6 +189,14 @@ FIGURES = (
     seed_numbers,
 )
 """What is drawn of every set of base pairs and algorithm."""
+
+
+def remove_old(folder: Path, drawn: Collection[str]) -> None:
+    """Remove the figures of a study as it was before its file was changed; other files stay."""
+    kinds = (*(f"{plan.name}-" for plan in PLANS), "regression-")
+    for path in folder.glob("*.*"):
+        if path.suffix in (".png", ".svg") and path.name.startswith(kinds) and path.stem not in drawn:
+            path.unlink()
 
 
 def save_drawing(drawing: Drawing, folder: Path) -> Path:

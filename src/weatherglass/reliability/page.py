@@ -11,7 +11,7 @@ import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weatherglass.files import write_whole
-from weatherglass.reliability.claims import STATEMENTS
+from weatherglass.reliability.claims import verdicts
 from weatherglass.reliability.explain import Explanation
 from weatherglass.reliability.explain_tables import filled_table
 from weatherglass.reliability.plots import Drawing
@@ -39,7 +39,7 @@ def write_page(
     html = environment.get_template("study.html").render(
         study=study,
         facts=facts,
-        statements=STATEMENTS,
+        verdicts=verdicts(tables),
         claims=_rows(tables, "claims"),
         coverage=_rows(tables, "pairs"),
         pearson=_rows(tables, "pearson"),

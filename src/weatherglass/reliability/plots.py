@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -21,6 +23,8 @@ BOX = {
     "q3": "upper_quartile",
     "whishi": "high_whisker",
 }
+LETTERS_PER_INCH = 11
+"""Of a title, at least."""
 Rows = list[dict[str, Any]]
 Legend = list[tuple[str, str]]
 """Names with their colours."""
@@ -43,6 +47,8 @@ class Plan:
     """The column whose values have a panel each."""
     bottom: float | None = None
     """Where the vertical axis ends at the latest."""
+    across: str = ""
+    """What the horizontal axis shows, where its labels do not say so themselves."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +71,19 @@ def panels(
         key: The same, for the name of the file.
         draw: Fills one panel with its rows.
     """
+    corpora = rows["corpus"].unique(maintain_order=True).to_list()
     rows = rows.filter(pl.col(plan.value).is_finite())
     if rows.is_empty():
         return
+    without = [corpus for corpus in corpora if corpus not in set(rows["corpus"])]
+    caption = f"{plan.caption} Not estimable: {', '.join(without)}." if without else plan.caption
     name, title = f"{plan.name}-{key}", f"{plan.title}: {what}"
     with mpl.rc_context(
         {"font.size": 9, "svg.hashsalt": name, "axes.spines.top": False, "axes.spines.right": False}
     ):
         values = rows[plan.by].unique(maintain_order=True).to_list()
-        figure = Figure(figsize=(1.2 + 4.2 * len(values), 3.9), layout="constrained")
+        width = 1.2 + 4.2 * len(values)
+        figure = Figure(figsize=(width, 3.9), layout="constrained")
         legend: Legend = []
         first: Axes | None = None
         for number, panel in enumerate(values):
@@ -82,6 +92,7 @@ def panels(
             legend = draw(axes, rows.filter(pl.col(plan.by) == panel).to_dicts())
             axes.axhline(plan.threshold, color="#666666", linewidth=0.8, linestyle="--", zorder=1)
             axes.set_title(panel, fontsize=10)
+            axes.set_xlabel(plan.across)
             axes.grid(axis="y", color="#dddddd", linewidth=0.6)
             axes.set_axisbelow(True)
         assert first is not None
@@ -89,8 +100,9 @@ def panels(
         low = min(first.get_ylim()[0], 0.0)
         first.set_ylim(low if plan.bottom is None else max(low, plan.bottom), 1.02)
         _legend(figure, legend)
-        figure.suptitle(title, fontsize=11, x=0.01, ha="left")
-    yield Drawing(name, title, plan.caption, figure)
+        # A figure of one panel is narrower than most titles.
+        figure.suptitle(fill(title, int(LETTERS_PER_INCH * width)), fontsize=11, x=0.01, ha="left")
+    yield Drawing(name, title, caption, figure)
 
 
 def _legend(figure: Figure, entries: Legend) -> None:
@@ -101,10 +113,9 @@ def _legend(figure: Figure, entries: Legend) -> None:
 
 
 def _groups(
-    rows: Rows, across: str, within: str, order: Sequence[str]
+    rows: Rows, across: str, within: str, order: Sequence[str], groups: Sequence[str]
 ) -> Iterator[tuple[float, str, dict[str, Any]]]:
     """Each row with its place: groups side by side, and within them one after another."""
-    groups = list(dict.fromkeys(row[across] for row in rows))
     width = 0.8 / len(order)
     for row in rows:
         member = list(order).index(row[within])
@@ -112,9 +123,12 @@ def _groups(
         yield place, COLOURS[member % len(COLOURS)], row
 
 
-def _name_groups(axes: Axes, rows: Rows, across: str) -> None:
-    groups = [str(group) for group in dict.fromkeys(row[across] for row in rows)]
-    labels = [LABELS.get(group, group.replace("_", " ")) for group in groups]
+def _names(rows: Rows, across: str) -> list[Any]:
+    return list(dict.fromkeys(row[across] for row in rows))
+
+
+def _name_groups(axes: Axes, groups: Sequence[Any]) -> None:
+    labels = [LABELS.get(group, str(group).replace("_", " ")) for group in groups]
     crowded = sum(len(label) for label in labels) > 45
     axes.set_xticks(
         range(len(groups)),
@@ -128,7 +142,8 @@ def _name_groups(axes: Axes, rows: Rows, across: str) -> None:
 
 
 def boxes(axes: Axes, rows: Rows, across: str, within: str, order: Sequence[str]) -> Legend:
-    for place, colour, row in _groups(rows, across, within, order):
+    groups = _names(rows, across)
+    for place, colour, row in _groups(rows, across, within, order, groups):
         statistics = {name: row[column] for name, column in BOX.items()}
         axes.bxp(
             [statistics],
@@ -142,21 +157,38 @@ def boxes(axes: Axes, rows: Rows, across: str, within: str, order: Sequence[str]
             whiskerprops={"linewidth": 0.7},
             capprops={"linewidth": 0.7},
         )
-    _name_groups(axes, rows, across)
+    _name_groups(axes, groups)
     return [(name, COLOURS[number % len(COLOURS)]) for number, name in enumerate(order)]
 
 
-def points(axes: Axes, rows: Rows, across: str, within: str, order: Sequence[str], value: str) -> Legend:
-    for place, colour, row in _groups(rows, across, within, order):
+def points(
+    axes: Axes,
+    rows: Rows,
+    across: str,
+    within: str,
+    order: Sequence[str],
+    value: str,
+    bottom: float = -math.inf,
+    groups: Sequence[Any] | None = None,
+) -> Legend:
+    """Points with their intervals.
+
+    Args:
+        bottom: Points below it stand there as triangles.
+        groups: What stands along the axis, also where a panel has no row of it; by default what it has.
+    """
+    groups = groups or _names(rows, across)
+    for place, colour, row in _groups(rows, across, within, order, groups):
         axes.vlines(place, row["low"], row["high"], color=colour, linewidth=1.1)
         hollow = row.get("extrapolated", False)
         axes.plot(
             place,
-            row[value],
-            "o",
+            max(row[value], bottom),
+            "v" if row[value] < bottom else "o",
+            clip_on=False,
             markersize=3.5,
             color=colour,
             markerfacecolor="white" if hollow else colour,
         )
-    _name_groups(axes, rows, across)
+    _name_groups(axes, groups)
     return [(name, COLOURS[number % len(COLOURS)]) for number, name in enumerate(order)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -36,33 +36,32 @@ class ScoreTensor:
     seeds: Sequence[int]
     parts: Sequence[Scores]
     """For each seed: rule × word × pair."""
+    places: Integers | None = None
+    """Which pairs of the parts are meant; all of them where it is None."""
 
     def block(self, rule: str, words: slice | Integers) -> NDArray[np.float64]:
         """word × pair × seed of one rule, in double precision."""
-        place = RULES.index(rule)
-        return np.stack([part[place, words] for part in self.parts], axis=-1, dtype=np.float64)
+        return np.stack([self._of(part, rule, words) for part in self.parts], axis=-1, dtype=np.float64)
 
     def mean(self, rule: str) -> NDArray[np.float64]:
         """word × pair, averaged over seeds."""
-        place = RULES.index(rule)
-        total = np.zeros(self.parts[0].shape[1:])
+        total = np.zeros((len(self.words), len(self.pairs)))
         for part in self.parts:
-            total += part[place]
+            total += self._of(part, rule, slice(None))
         return total / len(self.parts)
 
-    def of_pairs(self, places: Sequence[int]) -> ScoreTensor:
-        """The same for some of the pairs."""
-        return ScoreTensor(
-            self.words,
-            [self.pairs[place] for place in places],
-            self.seeds,
-            [part[:, :, np.asarray(places, dtype=np.int64)] for part in self.parts],
-        )
+    def _of(self, part: Scores, rule: str, words: slice | Integers) -> Scores:
+        """word × pair of one seed."""
+        scores: Scores = part[RULES.index(rule), words]
+        return scores if self.places is None else scores[:, self.places]
 
-    def of_seeds(self, places: Sequence[int]) -> ScoreTensor:
-        """The same for some of the seeds."""
-        return ScoreTensor(
-            self.words, self.pairs, [self.seeds[i] for i in places], [self.parts[i] for i in places]
+    def of_pairs(self, places: Sequence[int]) -> ScoreTensor:
+        """The same for some of the pairs; the parts stay on the disk."""
+        kept = np.asarray(places, dtype=np.int64)
+        return replace(
+            self,
+            pairs=[self.pairs[place] for place in places],
+            places=kept if self.places is None else self.places[kept],
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -22,7 +23,13 @@ from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.brought import bring
 from weatherglass.reliability.corpus import Corpus, encode_corpus
 from weatherglass.reliability.embedding import load_embedding
-from weatherglass.reliability.lists import BasePairs, base_pairs
+from weatherglass.reliability.lists import (
+    FREQUENT_LIST,
+    VOCABULARY_LIST,
+    BasePairs,
+    base_pairs,
+    target_list,
+)
 from weatherglass.reliability.scores import ScoreTensor, load_scores, scorable, score_embedding
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.train import TrainingUnit, embedding_path, train_all
@@ -75,11 +82,36 @@ def study_folder(folder: Path) -> Iterator[Path]:
         raise OutputError(f"{folder}: cannot be used ({error.strerror or error})") from None
     try:
         for name in (CORPORA, EMBEDDINGS, SCORES):
-            for leftover in (folder / name).glob(".*"):
+            for leftover in [*(folder / name).glob(".*"), *(folder / name).glob("*/.*")]:
                 shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
         yield folder
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise OutputError(
+            f"{folder}: no space is left; what was finished is there, and the same command goes on from there"
+        ) from None
     finally:
         lock.release()
+
+
+def check_lists(study: Study) -> None:
+    """Read every list of the study, so that a mistake is found before hours of training and not after.
+
+    Raises:
+        WeatherglassError: if a list cannot be read, or two have one name, under which the tables could not keep
+            them apart.
+    """
+    targets = [target_list(name).name for name in study.targets]
+    if isinstance(study.frequent, str):
+        target_list(study.frequent)
+    for kind, names in (
+        ("sets of base pairs", [base_pairs(name).name for name in study.pairs]),
+        ("lists of target words", [*targets, FREQUENT_LIST, VOCABULARY_LIST]),
+    ):
+        for name in names:
+            if names.count(name) > 1:
+                raise CorpusError(f"two {kind} are called '{name}'; give one of the files another name")
 
 
 def train_study(
@@ -90,7 +122,9 @@ def train_study(
     Returns:
         The groups of embeddings, and one line for each that could not be trained.
     """
+    check_lists(study)
     progress = progress or Silent()
+    brought = brought_groups(study, folder, progress)
     progress.stage("encoding", len(study.corpora))
     units: list[TrainingUnit] = []
     for name, (source, settings) in study.corpora.items():
@@ -99,7 +133,7 @@ def train_study(
         progress.advance()
     units.sort(key=lambda unit: unit.seed)  # A study that is cut short has whole seeds.
     failures = train_all(units, backend or InProcess(), progress)
-    return [*trained_groups(study, folder), *brought_groups(study, folder, progress)], failures
+    return [*trained_groups(study, folder), *brought], failures
 
 
 def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[TrainingUnit]:
@@ -164,6 +198,7 @@ def score_study(
     Raises:
         CorpusError: if there is no embedding, two groups have one name, or an embedding could not be scored.
     """
+    check_lists(study)
     progress = progress or Silent()
     names = [f"{group.corpus}/{group.algorithm}" for group in groups]
     if doubled := next((name for name in names if names.count(name) > 1), None):
@@ -195,8 +230,11 @@ def score_study(
 def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: Path) -> list[ScoreUnit]:
     if not group.paths:
         return []
-    words = _common_words(group, study.min_frequency)
-    vocabulary = set(words)
+    words, vocabulary = _common_words(group, study.min_frequency)
+    if not words:
+        raise CorpusError(
+            f"{group.corpus}: no word occurs {study.min_frequency} times; lower min_frequency or add text"
+        )
     pairs = tuple(dict.fromkeys(pair for pairs in sets for pair in pairs.present(vocabulary)))
     recipe = hashlib.sha256(json.dumps([words, pairs, study.neighbours]).encode()).hexdigest()
     group_name = f"{group.corpus}-{group.algorithm}"
@@ -211,20 +249,20 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
     return units
 
 
-def _common_words(group: Group, min_frequency: int) -> list[str]:
-    """The targets: words with a vector in every embedding of the group, in the order of the first.
+def _common_words(group: Group, min_frequency: int) -> tuple[list[str], set[str]]:
+    """The targets, in the order of the first embedding, and the vocabulary, in which base pairs may be rarer words.
 
-    Embeddings of one corpus share their vocabulary, so that the first speaks for all; brought ones may differ.
+    Both have a vector in every embedding of the group. Embeddings of one corpus share their vocabulary, so that the
+    first speaks for all; brought ones may differ.
     """
     first = load_embedding(group.paths[0])
-    words = [first.words[row] for row in scorable(first, min_frequency if first.counts.any() else 0)]
-    if first.corpus_hash:
-        return words
-    for path in group.paths[1:]:
-        other = load_embedding(path)
-        there = {other.words[row] for row in scorable(other)}
-        words = [word for word in words if word in there]
-    return words
+    targets = [first.words[row] for row in scorable(first, min_frequency if first.counts.any() else 0)]
+    vocabulary = {first.words[row] for row in scorable(first)}
+    if not first.corpus_hash:
+        for path in group.paths[1:]:
+            other = load_embedding(path)
+            vocabulary &= {other.words[row] for row in scorable(other)}
+    return [word for word in targets if word in vocabulary], vocabulary
 
 
 def score_unit(unit: ScoreUnit) -> None:

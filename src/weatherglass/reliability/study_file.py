@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,10 +79,13 @@ def _study(path: Path, content: dict[str, Any]) -> Study:
         if name.count("/") != 1:
             raise CorpusError(f"{path}: [embeddings] names '{name}'; it should be \"corpus/algorithm\"")
     training = content.get("training", {})
+    _check_training(path, training)
     algorithms = {
         one_of("algorithm", name, ALGORITHMS): _settings(path, name, training)
-        for name in content.get("algorithms", ["sgns", "glove"])
+        for name in _texts(path, content, "algorithms", ("sgns", "glove"))
     }
+    if corpora and not algorithms:
+        raise CorpusError(f"{path}: algorithms is empty; name one or more of {', '.join(ALGORITHMS)}")
     seeds = content.get("seeds", 8)
     numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
     if not numbers or not all(isinstance(seed, int) and seed >= 0 for seed in numbers):
@@ -95,13 +98,30 @@ def _study(path: Path, content: dict[str, Any]) -> Study:
         corpora=corpora,
         algorithms=algorithms,
         seeds=numbers,
-        pairs=tuple(_place(base, name) for name in content.get("pairs", Study.pairs)),
-        targets=tuple(_place(base, name) for name in content.get("targets", TARGETS)),
-        frequent=frequent if isinstance(frequent, int) else _place(base, frequent),
-        neighbours=content.get("neighbours", NEIGHBOURS),
-        min_frequency=content.get("min_frequency", 1),
+        pairs=tuple(_place(base, name) for name in _texts(path, content, "pairs", Study.pairs)),
+        targets=tuple(_place(base, name) for name in _texts(path, content, "targets", TARGETS)),
+        frequent=_place(base, frequent)
+        if isinstance(frequent, str)
+        else _number(path, content, "frequent", FREQUENT),
+        neighbours=_number(path, content, "neighbours", NEIGHBOURS),
+        min_frequency=_number(path, content, "min_frequency", 1, least=0),
         embeddings=embeddings,
     )
+
+
+def _texts(path: Path, content: dict[str, Any], name: str, default: Sequence[str]) -> Sequence[str]:
+    """A list of texts; a single text is no list of its letters."""
+    value = content.get(name, default)
+    if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
+        raise CorpusError(f'{path}: {name} = {value!r}; it should be a list: {name} = ["…"]')
+    return value
+
+
+def _number(path: Path, content: dict[str, Any], name: str, default: int, least: int = 1) -> int:
+    value = content.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise CorpusError(f"{path}: {name} = {value!r}; it should be a whole number, at least {least}")
+    return value
 
 
 def _place(base: Path, name: str) -> str:
@@ -124,6 +144,16 @@ def _corpus(path: Path, name: str, entry: dict[str, Any]) -> tuple[Path, CorpusS
     return source, CorpusSettings(Tokeniser(**for_tokens), **entry)
 
 
+def _check_training(path: Path, training: dict[str, Any]) -> None:
+    """Whether everything in [training] is a setting of some algorithm, or the table of one."""
+    tables = [name for name, value in training.items() if isinstance(value, dict)]
+    settings = set().union(*(_names(type(default_settings(name))) for name in ALGORITHMS))
+    for name in training:
+        known = set(ALGORITHMS) if name in tables else settings
+        if name not in known:
+            raise CorpusError(f"{path}: [training] has an unknown entry '{name}'{did_you_mean(name, known)}")
+
+
 def _settings(path: Path, name: Any, training: dict[str, Any]) -> Settings:
     """Defaults, then what [training] says for all, then what [training.NAME] says."""
     settings = default_settings(name)
@@ -135,9 +165,13 @@ def _settings(path: Path, name: Any, training: dict[str, Any]) -> Settings:
             raise CorpusError(
                 f"{path}: [training.{name}] has an unknown entry '{key}'{did_you_mean(key, known)}"
             )
-    return dataclasses.replace(
-        settings, **{key: value for key, value in common.items() if key in known}, **own
-    )
+    chosen = {**{key: value for key, value in common.items() if key in known}, **own}
+    for key, value in chosen.items():
+        whole = isinstance(getattr(settings, key), int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or value <= 0:
+            kind = "a whole number" if whole else "a number"
+            raise CorpusError(f"{path}: {key} = {value!r} of {name}; it should be {kind} above 0")
+    return dataclasses.replace(settings, **chosen)
 
 
 def _names(kind: type[Any]) -> set[str]:

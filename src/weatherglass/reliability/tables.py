@@ -13,8 +13,41 @@ from weatherglass.reliability.assess import Columns
 
 FOLDER = "tables"
 
+CONDITION = ("corpus", "algorithm", "pairs")
+ICC, ALPHA = ("icc", "low", "high"), ("alpha", "low", "high")
+BOX = ("low_whisker", "lower_quartile", "median", "upper_quartile", "high_whisker")
+COLUMNS = {
+    "test_retest_words": (*CONDITION, "rule", "word", *ICC),
+    "inter_rater_words": (*CONDITION, "scale", "word", *ICC),
+    "test_retest_pairs": (*CONDITION, "rule", "list", "pair", *ICC, "words", "note"),
+    "inter_rater_pairs": (*CONDITION, "scale", "list", "pair", *ICC, "words", "note"),
+    "consistency_queries": (*CONDITION, "rule", "query", *ALPHA, "items", "cases", "note"),
+    "consistency_pairs": (*CONDITION, "rule", "list", *ALPHA, "items", "cases", "note"),
+    "pearson": (*CONDITION, "rules", "r", "low", "high", "words"),
+    "summary": (*CONDITION, "measure", "by", "list", "words", *BOX, "median_low", "median_high", "note"),
+    "seed_batches": (*CONDITION, "rule", "seeds", "batch", "which", *BOX),
+    "seed_numbers": (*CONDITION, "rule", "seeds", *ICC, "width", "extrapolated"),
+    "claims": ("claim", *CONDITION, "by", "median", "threshold", "verdict", "size"),
+    "pairs": (*CONDITION, "present", "of"),
+    "missing": ("corpus", "algorithm", "kind", "name", "entry"),
+}
+"""Every table of a study; one without rows has its columns all the same."""
 
-def table_of(parts: Sequence[Columns]) -> pl.DataFrame:
+NUMBERS = {*ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"}
+WHOLE_NUMBERS = {"words", "items", "cases", "seeds", "batch", "present", "of"}
+
+
+def empty_table(name: str) -> pl.DataFrame:
+    """The table of that name without a row."""
+    kinds: dict[str, type[pl.DataType]] = {
+        **dict.fromkeys(NUMBERS, pl.Float64),
+        **dict.fromkeys(WHOLE_NUMBERS, pl.Int64),
+        "extrapolated": pl.Boolean,
+    }
+    return pl.DataFrame(schema={column: kinds.get(column, pl.String) for column in COLUMNS[name]})
+
+
+def table_of(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
     """One table from parts whose single values stand for all of their rows."""
     frames = []
     for part in parts:
@@ -24,7 +57,7 @@ def table_of(parts: Sequence[Columns]) -> pl.DataFrame:
                 {name: values if _is_column(values) else [values] * length for name, values in part.items()}
             )
         )
-    return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame()
+    return pl.concat(frames, how="vertical_relaxed") if frames else empty_table(name)
 
 
 def _is_column(values: object) -> bool:

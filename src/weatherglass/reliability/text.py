@@ -7,13 +7,15 @@ import io
 import json
 import lzma
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, Literal, cast
+from typing import IO, Any, BinaryIO, Literal, cast, get_args
 
 from weatherglass.errors import CorpusError, MissingExtraError
+from weatherglass.registry import one_of
 
 FIELD = "body"
 """The field of a JSON line that holds the text, as in Reddit's dumps."""
@@ -25,19 +27,28 @@ URL = re.compile(r"(?:https?://|www\.)\S+")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+")
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
+PIECE = 2**17
+"""Bytes that are unpacked at a time."""
+
 GZIP, XZ, ZSTANDARD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+
+
+Split = Literal["words", "whitespace"]
 
 
 @dataclass(frozen=True)
 class Tokeniser:
     """How a line becomes tokens."""
 
-    split: Literal["words", "whitespace"] = "words"
+    split: Split = "words"
     """words: letters and digits, with inner apostrophes; whitespace: the text is tokenised already."""
     lowercase: bool = True
     keep_urls: bool = False
     sentences: bool = False
     """Whether a line is cut into sentences; contexts do not reach across."""
+
+    def __post_init__(self) -> None:
+        one_of("split", self.split, get_args(Split))
 
     def __call__(self, line: str) -> Iterator[list[str]]:
         """The tokens of each sentence of the line, or of the line as one."""
@@ -85,7 +96,7 @@ def documents(path: Path) -> Iterator[str]:
             else:
                 yield first
                 yield from lines
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
         raise CorpusError(f"{path}: the compressed file is cut off or damaged ({error})") from None
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror or error})") from None
@@ -113,8 +124,40 @@ def _unpack_zstandard(file: BinaryIO, path: Path) -> BinaryIO:
             f"{path} is packed with zstandard; run: pip install 'weatherglass[reliability]'"
         ) from None
     # Reddit's dumps are packed with a window of 2 GB, which the library refuses unless it is told so.
-    reader = zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(file, read_across_frames=True)
-    return cast(BinaryIO, reader)
+    unpacker = zstandard.ZstdDecompressor(max_window_size=2**31)
+    return cast(BinaryIO, io.BufferedReader(_Frames(file, unpacker, zstandard.ZstdError), PIECE))
+
+
+class _Frames(io.RawIOBase):
+    """What zstandard packed, frame after frame; the library's own reader takes a file that is cut off for whole."""
+
+    def __init__(self, file: BinaryIO, unpacker: Any, damaged: type[Exception]) -> None:
+        self._file, self._unpacker, self._damaged = file, unpacker, damaged
+        self._frame: Any = None
+        self._packed = self._unpacked = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._unpacked:
+            self._packed = self._packed or self._file.read(PIECE)
+            if not self._packed:
+                if self._frame is not None:
+                    raise EOFError("it ends within a frame")
+                return 0
+            self._frame = self._frame or self._unpacker.decompressobj()
+            try:
+                self._unpacked = self._frame.decompress(self._packed)
+            except self._damaged as error:
+                raise EOFError(str(error)) from None
+            self._packed = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame = None
+        part = self._unpacked[: len(buffer)]
+        buffer[: len(part)] = part
+        self._unpacked = self._unpacked[len(part) :]
+        return len(part)
 
 
 def _is_json(line: str) -> bool:
@@ -127,7 +170,7 @@ def _is_json(line: str) -> bool:
 
 
 def _texts(path: Path, first: str, lines: IO[str]) -> Iterator[str]:
-    number, line = 1, first
+    number, line, found = 1, first, False
     while line:
         try:
             text = json.loads(line).get(FIELD) if line.strip() else None
@@ -135,6 +178,9 @@ def _texts(path: Path, first: str, lines: IO[str]) -> Iterator[str]:
             raise CorpusError(
                 f"{path}, line {number}: not a JSON object, though the first line is one"
             ) from None
+        found = found or isinstance(text, str)
         if isinstance(text, str) and text not in WITHDRAWN:
             yield from text.splitlines()
         number, line = number + 1, lines.readline()
+    if not found:
+        raise CorpusError(f"{path}: JSON lines, but none has its text in the field '{FIELD}'")

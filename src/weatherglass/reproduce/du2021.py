@@ -8,7 +8,7 @@ Pearson tables beside the published ones, and a verdict on each of the three cla
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from weatherglass.reliability.assess_study import EVERYWHERE
-from weatherglass.reliability.claims import FAILS, HOLDS, STATEMENTS
+from weatherglass.reliability.claims import verdicts as verdicts
 from weatherglass.reliability.corpus import CorpusSettings
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.train import Algorithm, Settings, default_settings
@@ -40,22 +40,6 @@ class Correlation:
     """None where the corpora have none of the base pairs."""
     reproduced: float
     original: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One claim over all corpora, algorithms, pair sets and rules."""
-
-    claim: str
-    statement: str
-    holds: int
-    estimable: int
-
-    def __str__(self) -> str:
-        if not self.estimable:
-            return f"{self.claim}: not estimable with these corpora"
-        word = {self.estimable: "holds", 0: "does not hold"}.get(self.holds, "holds in part")
-        return f"{self.claim}: {word}, in {self.holds} of {self.estimable} conditions ({self.statement})"
 
 
 def study(
@@ -100,13 +84,3 @@ def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
         for entry in _published()
         for rules, r in entry["rules"].items()
     ]
-
-
-def verdicts(tables: Mapping[str, pl.DataFrame]) -> Sequence[Verdict]:
-    """For each claim, in how many of the conditions that can be estimated it holds."""
-    found = []
-    for claim, statement in STATEMENTS.items():
-        of_claim = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
-        holds, fails = of_claim.count(HOLDS), of_claim.count(FAILS)
-        found.append(Verdict(claim, statement, holds, holds + fails))
-    return found

@@ -17,6 +17,9 @@ from weatherglass.registry import unknown
 FREQUENT = 10_000
 """How many of the most frequent words stand for the vocabulary."""
 
+FREQUENT_LIST, VOCABULARY_LIST = "frequent", "vocabulary"
+"""The names of the lists that every study has."""
+
 SPECIAL = re.compile(r"<[^<>]*>|\[[A-Z_]+\]")
 """What stands in a vocabulary without being a word: <unk>, </s>, [PAD]."""
 
@@ -72,8 +75,12 @@ def base_pairs(name: str) -> BasePairs:
         parts = line.split()
         if len(parts) != 2:
             raise CorpusError(f"{path}, line {number}: '{line}' should be two words, one pair a line")
+        if parts[0] == parts[1]:
+            raise CorpusError(f"{path}, line {number}: '{line}' is one word twice; a pair has two ends")
         pairs.append((parts[0], parts[1]))
-    return BasePairs(path.stem, tuple(pairs), path.name)
+    if not pairs:
+        raise CorpusError(f"{path}: no base pair in it; write two words a line")
+    return BasePairs(path.stem, tuple(dict.fromkeys(pairs)), path.name)
 
 
 def target_list(name: str) -> WordList:
@@ -107,7 +114,7 @@ def queries() -> list[WordList]:
 def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordList:
     """The first `number` words of a vocabulary that is ordered by frequency."""
     words = [word for word in vocabulary if is_word(word)]
-    return WordList("frequent", tuple(words[:number]), f"the {number} most frequent words of the corpus")
+    return WordList(FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus")
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
