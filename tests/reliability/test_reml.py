@@ -56,9 +56,10 @@ def by_definition(score: Vector, x: Matrix, covariance: Matrix) -> tuple[float, 
 
 def dense_covariance(factors: Levels, variances: Vector) -> Matrix:
     """Of the factors' variances and, last, the residual one."""
-    blocks = [factor[:, None] == factor for factor in factors.values()]
-    rows = len(blocks[0])
-    return variances[-1] * np.eye(rows) + sum(v * block for v, block in zip(variances, blocks, strict=False))
+    covariance: Matrix = variances[-1] * np.eye(len(next(iter(factors.values()))))
+    for factor, variance in zip(factors.values(), variances, strict=False):
+        covariance = covariance + variance * (factor[:, None] == factor)
+    return covariance
 
 
 def dense_optimum(score: Vector, x: Matrix, factors: Levels) -> tuple[float, Vector]:
