@@ -89,7 +89,7 @@ def study_page(template: str, folder: Path, tables: Mapping[str, pl.DataFrame]) 
             ["base pairs", "of", *fewest.columns[1:]],
             [[row[0], str(of[row[0]]), *(str(value) for value in row[1:])] for row in fewest.iter_rows()],
         ),
-        "verdicts": bullets(verdicts(tables)),
+        "verdicts": bullets(map(str, verdicts(tables))),
         "statements": bullets(f"**{claim}**: {statement}" for claim, statement in STATEMENTS.items()),
         "consistency_parts": in_parts(claims, CONSISTENCY, "algorithm"),
         "rater_parts": in_parts(claims, RATER, "by"),

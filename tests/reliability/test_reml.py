@@ -51,7 +51,7 @@ def by_definition(score: Vector, x: Matrix, covariance: Matrix) -> tuple[float, 
     residual = score - x @ estimates
     deviance = np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(information)[1]
     deviance += residual @ inverse @ residual + (len(score) - x.shape[1]) * np.log(2 * np.pi)
-    return float(deviance), estimates, np.linalg.inv(information)
+    return float(deviance), estimates.astype(np.float64), np.linalg.inv(information).astype(np.float64)
 
 
 def dense_covariance(factors: Levels, variances: Vector) -> Matrix:
