@@ -65,7 +65,7 @@ def test_every_sentence_follows_from_the_numbers(part: Part) -> None:
         "90 of 100 rows enter, 10 % leave: 10 with no senses.",
         "The marginal R² (0.200) loses most without rule (0.1300), and of the features of a word without l2 norm "
         "(0.0300). Less than 0.005 goes with log senses. It rises without log freq.",
-        "Higher scores go with more of log freq (+0.2000); lower ones with more of l2 norm (−0.3000). "
+        "Scores are higher with more of: log freq (+0.2000); lower with more of: l2 norm (−0.3000). "
         "The interval holds zero for log senses.",
         "Of all variance 0.300 lies between the 2 levels of algorithm (0.180 in the original): the largest share of a "
         "random factor.",

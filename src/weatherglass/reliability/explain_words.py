@@ -104,7 +104,7 @@ def _directions(part: Part, model: str) -> str:
     )
     higher = [f"{name} (+{estimates[name]:.4f})" for name in settled if estimates[name] > 0]
     lower = [f"{name} (−{abs(estimates[name]):.4f})" for name in settled if estimates[name] < 0]
-    line = f"Higher scores go with more of {listed(higher)}; lower ones with more of {listed(lower)}."
+    line = f"Scores are higher with more of: {listed(higher)}; lower with more of: {listed(lower)}."
     unsure = [name for name in estimates if name not in settled]
     return line + (f" The interval holds zero for {listed(unsure)}." if unsure else "")
 
