@@ -1,13 +1,22 @@
-"""Write docs/study/README.md from a study's folder: `python docs/study/write.py DIR`; no number is typed by hand."""
+"""Write the pages of docs/study from a study's folder; no number is typed by hand.
+
+    python docs/study/write.py DIR [DIR_WITH_FEWER_SEEDS ...]
+
+README.md is of the claims, regression.md of the question which words are measured reliably.
+"""
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
+from markup import bullets, fill, table
+from regression_page import figure_paths, regression_page
 
+from weatherglass.files import write_whole
 from weatherglass.reliability.claims import CONSISTENCY, RATER, RETEST, STATEMENTS
 from weatherglass.reliability.conduct import study_facts
 from weatherglass.reliability.page import missing_entries
@@ -34,11 +43,6 @@ SHOWN = (
 
 def number(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.2f}"
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def claims_table(claims: pl.DataFrame, claim: str, by: list[str]) -> str:
@@ -68,16 +72,15 @@ def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
     return "; ".join(f"{name}: {holds} of {conditions}" for name, holds, conditions in parts.iter_rows())
 
 
-def main(folder: Path) -> None:
+def study_page(template: str, folder: Path, tables: Mapping[str, pl.DataFrame]) -> tuple[str, list[str]]:
+    """The page of the claims, and the names of the figures that it shows."""
     study = read_study(HERE / "study.toml")
-    tables = read_tables(folder / "tables")
     claims = tables["claims"]
-    text = (HERE / "template.md").read_text(encoding="utf-8")
     coverage = tables["pairs"].unique(["corpus", "pairs"], maintain_order=True)
     fewest = coverage.pivot(on="corpus", index="pairs", values="present", maintain_order=True)
     of = dict(coverage.select("pairs", "of").iter_rows())
     seeds = in_plain_words(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
-    shown = [path for name in SHOWN if (path := folder / "figures" / f"{name}.png").is_file()]
+    shown = [name for name in SHOWN if (folder / "figures" / f"{name}.png").is_file()]
     filled = {
         "facts": table(
             ["", ""], [list(fact) for fact in study_facts(study, trained_groups(study, folder), folder)]
@@ -86,8 +89,8 @@ def main(folder: Path) -> None:
             ["base pairs", "of", *fewest.columns[1:]],
             [[row[0], str(of[row[0]]), *(str(value) for value in row[1:])] for row in fewest.iter_rows()],
         ),
-        "verdicts": "\n".join(f"- {verdict}" for verdict in verdicts(tables)),
-        "statements": "\n".join(f"- **{claim}**: {statement}" for claim, statement in STATEMENTS.items()),
+        "verdicts": bullets(map(str, verdicts(tables))),
+        "statements": bullets(f"**{claim}**: {statement}" for claim, statement in STATEMENTS.items()),
         "consistency_parts": in_parts(claims, CONSISTENCY, "algorithm"),
         "rater_parts": in_parts(claims, RATER, "by"),
         "rater_algorithms": in_parts(claims.filter(pl.col("by") == "standardised"), RATER, "algorithm"),
@@ -108,7 +111,7 @@ def main(folder: Path) -> None:
                 for row in correlations(tables)
             ],
         ),
-        "seeds": "\n".join(f"- {line}" for line in seeds if ", gender, " in line),
+        "seeds": bullets(line for line in seeds if ", gender, " in line),
         "missing": table(
             ["corpus", "kind", "list", "missing"],
             [
@@ -116,16 +119,25 @@ def main(folder: Path) -> None:
                 for row in missing_entries(tables)
             ],
         ),
-        "figures": "\n\n".join(
-            f"![{name}]({name}.png)" for name in SHOWN if (folder / "figures" / f"{name}.png").is_file()
-        ),
+        "figures": "\n\n".join(f"![{name}]({name}.png)" for name in shown),
     }
-    for name, value in filled.items():
-        text = text.replace(f"{{{{{name}}}}}", value)
-    (HERE / "README.md").write_text(text, encoding="utf-8")
-    for path in shown:
+    return fill(template, filled), shown
+
+
+def main(folder: Path, *fewer_seeds: Path) -> None:
+    tables = read_tables(folder / "tables")
+    claims_page, shown = study_page(_template("template.md"), folder, tables)
+    others = [read_tables(other / "tables") for other in fewer_seeds]
+    words_page, also_shown = regression_page(_template("regression-template.md"), tables, others)
+    write_whole(HERE / "README.md", claims_page)
+    write_whole(HERE / "regression.md", words_page)
+    for path in figure_paths(folder, [*shown, *also_shown]):
         shutil.copyfile(path, HERE / path.name)
 
 
+def _template(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

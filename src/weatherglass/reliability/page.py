@@ -14,6 +14,7 @@ from weatherglass.files import write_whole
 from weatherglass.reliability.claims import verdicts
 from weatherglass.reliability.explain import Explanation
 from weatherglass.reliability.explain_tables import filled_table
+from weatherglass.reliability.explain_words import in_plain_words as explained_in_plain_words
 from weatherglass.reliability.plots import Drawing
 from weatherglass.reliability.seeds import in_plain_words
 from weatherglass.reliability.study_file import Study
@@ -36,6 +37,7 @@ def write_page(
         lstrip_blocks=True,
     )
     environment.filters["number"] = lambda value: "–" if value is None or value != value else f"{value:.2f}"
+    environment.filters["in_plain_words"] = explained_in_plain_words
     html = environment.get_template("study.html").render(
         study=study,
         facts=facts,

@@ -74,7 +74,8 @@ def fit(design: Design, random: Sequence[str]) -> Fit:
 
     Args:
         design: the rows.
-        random: factors with a random intercept; one with a single level is left out, with a warning.
+        random: factors with a random intercept; one with a single level, or that divides the rows as one before it
+            does, is left out, with a warning.
 
     Raises:
         WeatherglassError: if these rows determine no such model.
@@ -130,20 +131,45 @@ def _on_levels(name: str, levels: int) -> str:
 
 def _rows(design: Design, random: Sequence[str]) -> CrossProducts:
     factors = {name: design.factors[name] for name in random if int(design.factors[name].max()) > 0}
+    for name, factor in factors.items():
+        if int(factor.max()) + 1 == len(design.score):
+            raise WeatherglassError(
+                f"every row has its own {name}: its variance cannot be told from the residual one"
+            )
+    twins = _twins(design, random)
+    factors = {name: factor for name, factor in factors.items() if name not in twins}
     return cross_products(design.score, design.columns, factors)
+
+
+def _twins(design: Design, random: Sequence[str]) -> dict[str, str]:
+    """Factors that divide the rows as one before them does: only the sum of their variances could be told."""
+    twins: dict[str, str] = {}
+    levels = {name: int(design.factors[name].max()) + 1 for name in random}
+    for place, name in enumerate(random):
+        for earlier in random[:place]:
+            if levels[name] == levels[earlier] > 1:
+                both = design.factors[name] * levels[earlier] + design.factors[earlier]
+                if len(np.unique(both)) == levels[name]:
+                    twins.setdefault(name, earlier)
+    return twins
 
 
 def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
     levels = {name: int(design.factors[name].max()) + 1 for name in random}
     notes = [note for name, n in levels.items() if (note := _on_levels(name, n))]
-    try:
-        found = reml(rows)
-    except np.linalg.LinAlgError:
-        raise WeatherglassError(
-            f"{rows.rows} rows are too few for {len(rows.names)} features and random {', '.join(random)}"
-        ) from None
+    notes += [
+        f"{name} divides the rows as {earlier} does: the variance given for {earlier} is that of both"
+        for name, earlier in _twins(design, random).items()
+    ]
+    found = reml(rows)
     variances = {name: found.variances[name] for name in random if name in found.variances}
-    notes += [f"the variance of {name} is estimated as zero" for name, var in variances.items() if var == 0]
+    notes += [
+        f"the features determine every {name}, so its variance cannot be estimated and is taken as zero"
+        if name in found.undetermined
+        else f"the variance of {name} is estimated as zero"
+        for name, variance in variances.items()
+        if variance == 0
+    ]
     if not found.converged:
         notes.append("the solver did not converge; take the variances as rough guesses")
     between = sum(variances.values())
@@ -153,7 +179,7 @@ def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
     )
     return Fit(
         rows=rows.rows,
-        levels={name: n for name, n in levels.items() if n > 1},
+        levels={name: levels[name] for name in variances},
         intercept=first,
         coefficients=tuple(rest),
         variances=variances,

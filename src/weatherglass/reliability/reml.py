@@ -1,10 +1,16 @@
 """REML for random intercepts, from cross products: a fit costs milliseconds however many rows there are.
 
-The model is y = Xb + Σ_k Z_k u_k + e with u_k ~ N(0, θ_k² σ²). The criterion needs the rows only through cross products
-of the columns, and the factor with the most levels (words) only through their sums within each level; levels of equal
-size enter it alike, so their sums are added up once. What remains per evaluation is a handful of small matrices, so
-that the optimum is found to many digits. That matters: with two algorithms the criterion is all but flat in their
-variance, and a solver that stops at a relative 1e-8 of a criterion of -200 000 can miss it by several per cent.
+The model is y = Xb + Σ_k Z_k u_k + e with u_k ~ N(0, θ_k² σ²) and e ~ N(0, σ²), so that the score has the covariance
+σ²V, V = I + Σ_k θ_k² Z_k Z_kᵀ. With n rows and p columns of X, -2 times the restricted log-likelihood is least in σ² at
+s / (n - p), where s = rᵀV⁻¹r, and is there
+
+    log|V| + log|XᵀV⁻¹X| + (n - p) (1 + log(2π s / (n - p)))
+
+which is what is minimised over θ. It needs the rows only through cross products of the columns, and the factor with the
+most levels (words) only through their sums within each level; levels of equal size enter it alike, so their sums are
+added up once. What remains per evaluation is a handful of small matrices, so that the optimum is found to many digits.
+That matters: with two algorithms the criterion is all but flat in their variance, and a solver that stops at a relative
+1e-8 of a criterion of -200 000 can miss it by several per cent.
 """
 
 from __future__ import annotations
@@ -15,10 +21,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.errors import WeatherglassError
 
 PRECISION = 1e-9
 """Of the criterion, a deviance: a variance is then exact to about 1e-4 of its standard error."""
 RESTARTS = 20
+FLAT = 1e-6
+"""A criterion that changes by less, when a variance goes from nothing to the residual one, does not depend on it."""
+NOTHING_LEFT = 1e-12
+"""Of a sum of squares: what is left of it below this share is rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +44,8 @@ class Estimates:
     explained: float
     """The variance of the fixed part over the rows."""
     converged: bool
+    undetermined: tuple[str, ...] = ()
+    """Factors whose variance the criterion does not depend on, since X has their levels; it is given as zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,26 +125,82 @@ def _sums_by_size(table: Matrix, factor: Integers) -> tuple[Vector, Vector, Matr
 
 
 def reml(rows: CrossProducts) -> Estimates:
-    """The restricted maximum likelihood estimates."""
+    """The restricted maximum likelihood estimates.
+
+    Raises:
+        WeatherglassError: if the rows determine none.
+    """
+    _require_rows_that_tell(rows)
+    try:
+        theta, least, converged = _minimum(rows)
+        theta, undetermined = _exact_zeros(rows, theta, least)
+        return _estimates(rows, theta, converged, undetermined)
+    except np.linalg.LinAlgError:
+        raise WeatherglassError(
+            "features and levels give the score exactly, so there is no variance left to estimate"
+        ) from None
+
+
+def _minimum(rows: CrossProducts) -> tuple[Vector, float, bool]:
+    """Where the criterion is least, how much it is there, and whether the search came to rest."""
     from scipy.optimize import minimize
 
     theta = np.full(len(rows.random), 0.5)
+    least = _profile(rows, theta)[0]
     if not rows.random:
-        return _estimates(rows, theta, converged=True)
-    best, converged = _profile(rows, theta)[0], False
+        return theta, least, True
+    options = {"xatol": 1e-9, "fatol": PRECISION / 10, "maxiter": 2000, "maxfev": 4000}
     for _ in range(RESTARTS):
         # A simplex can collapse on a ridge; from a fresh one it goes on, until that gains nothing.
-        options = {"xatol": 1e-9, "fatol": PRECISION / 10, "maxiter": 2000, "maxfev": 4000}
         found = minimize(lambda at: _profile(rows, at)[0], theta, method="Nelder-Mead", options=options)
-        theta, gain, best = np.abs(found.x), best - found.fun, found.fun
+        theta, gain, least = np.abs(found.x), least - found.fun, float(found.fun)
         if gain < PRECISION:
-            converged = True
-            break
-    for place in range(len(theta)):
-        nothing = np.where(np.arange(len(theta)) == place, 0.0, theta)
-        if _profile(rows, nothing)[0] <= best + PRECISION:
-            theta = nothing  # On the edge of what a variance may be: exactly zero, not almost.
-    return _estimates(rows, theta, converged)
+            return theta, least, True
+    return theta, least, False
+
+
+def _exact_zeros(rows: CrossProducts, theta: Vector, least: float) -> tuple[Vector, tuple[str, ...]]:
+    """θ with zeros where a variance is on the edge of what it may be, and the factors that the criterion ignores."""
+    undetermined = []
+    for place, name in enumerate(rows.random):
+        without = _replaced(theta, place, 0.0)
+        if _profile(rows, without)[0] <= least + PRECISION:
+            theta = without
+            if _profile(rows, _replaced(theta, place, 1.0))[0] < least + FLAT:
+                undetermined.append(name)
+    return theta, tuple(undetermined)
+
+
+def _replaced(theta: Vector, place: int, value: float) -> Vector:
+    changed = theta.copy()
+    changed[place] = value
+    return changed
+
+
+def _require_rows_that_tell(rows: CrossProducts) -> None:
+    """More rows than coefficients, a score that varies, and features that are independent."""
+    coefficients = len(rows.names) + 1
+    if rows.rows <= coefficients:
+        raise WeatherglassError(f"{rows.rows} rows are too few for {coefficients} coefficients")
+    if rows.gram[-1, -1] <= NOTHING_LEFT**2 * rows.rows * rows.shift**2:
+        raise WeatherglassError("the score is the same in every row, so there is nothing to explain")
+    first = len(rows.owner)
+    if not _independent(rows.gram[first:-1, first:-1]):
+        raise WeatherglassError(
+            f"some of {', '.join(rows.names)} are constant or determined by the others; leave those out"
+        )
+
+
+def _independent(gram: Matrix) -> bool:
+    """Whether something is left of every column once the ones before it are taken out."""
+    lengths = np.sqrt(np.diag(gram))
+    if not lengths.all():
+        return False
+    try:
+        left = np.diag(np.linalg.cholesky(gram / np.outer(lengths, lengths)))
+    except np.linalg.LinAlgError:
+        return False
+    return bool(left.min() ** 2 > NOTHING_LEFT)
 
 
 def criterion(rows: CrossProducts, variances: Mapping[str, float], residual: float) -> float:
@@ -144,6 +213,9 @@ def _profile(rows: CrossProducts, theta: Vector) -> tuple[float, Matrix, Vector,
 
     Returns:
         The criterion, XᵀV⁻¹X, the coefficients, and the weighted residual sum of squares.
+
+    Raises:
+        LinAlgError: if XᵀV⁻¹X is singular, or nothing of the score is left over.
     """
     ratio = theta[-1] ** 2 if rows.random else 0.0
     shrinkage = ratio / (1 + ratio * rows.sizes)
@@ -162,12 +234,16 @@ def _profile(rows: CrossProducts, theta: Vector) -> tuple[float, Matrix, Vector,
     lower = np.linalg.cholesky(information)
     coefficients = np.linalg.solve(information, right)
     squares = float(rest[-1, -1] - right @ coefficients)
+    if squares <= NOTHING_LEFT * rows.gram[-1, -1]:
+        raise np.linalg.LinAlgError("no residual")
     free = rows.rows - len(information)
     determinant += 2 * float(np.log(np.diag(lower)).sum())
     return determinant + free * (1 + np.log(2 * np.pi * squares / free)), information, coefficients, squares
 
 
-def _estimates(rows: CrossProducts, theta: Vector, converged: bool) -> Estimates:
+def _estimates(
+    rows: CrossProducts, theta: Vector, converged: bool, undetermined: tuple[str, ...]
+) -> Estimates:
     _, information, coefficients, squares = _profile(rows, theta)
     residual = squares / (rows.rows - len(information))
     z = len(rows.owner)
@@ -178,4 +254,4 @@ def _estimates(rows: CrossProducts, theta: Vector, converged: bool) -> Estimates
     coefficients = coefficients.copy()
     coefficients[0] += rows.shift
     covariance: Matrix = np.asarray(residual * np.linalg.inv(information), np.float64)
-    return Estimates(coefficients, covariance, variances, residual, explained, converged)
+    return Estimates(coefficients, covariance, variances, residual, explained, converged, undetermined)
