@@ -247,11 +247,14 @@ def side_by_side(path: str | None) -> None:
                 result[2] for result in results
             )
 
-        two, one = together(1, 1), together(2)
+        # By turns, and the best of each: what else the machine does then weighs on both alike.
+        tries = [(together(1, 1), together(2)) for _ in range(3)]
+        two, one = max(first for first, _ in tries), max(second for _, second in tries)
     row(
         "sgns, two models with one thread each",
         f"{two[1] / 1e3:.0f} k/CPU s",
-        f"{two[0] / 1e3:.0f} k tokens/s; one model on two threads: {one[0] / 1e3:.0f} k/s, {one[1] / 1e3:.0f} k/CPU s",
+        f"{two[0] / 1e3:.0f} k tokens/s; one model on two threads: {one[0] / 1e3:.0f} k/s, {one[1] / 1e3:.0f} k/CPU s: "
+        f"{two[0] / one[0]:.2f} ×",
     )
 
 
