@@ -23,6 +23,7 @@ from weatherglass.reliability.claims import verdicts
 from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.embedding import load_embedding
 from weatherglass.reliability.figures import consistency_by_query, remove_old
+from weatherglass.reliability.plots import Subject
 from weatherglass.reliability.scores import RATERS, RULES
 from weatherglass.reliability.study import study_folder
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
@@ -383,8 +384,11 @@ def test_a_figure_says_what_it_leaves_out_and_its_title_fits() -> None:
     rows = alphas(
         {("books", "math"): nan, ("books", "arts"): nan, ("forum", "math"): nan, ("forum", "arts"): -3.0}
     )
-    what = "a title that is longer than a figure with one panel is wide"
-    (drawing,) = consistency_by_query({"consistency_queries": rows}, what, "key")
+    subject = Subject("words_that_are_longer_than_a_figure_with_one_panel_is_wide", "glove")
+    (drawing,) = consistency_by_query({"consistency_queries": rows}, subject)
+    assert drawing.name == "consistency-words_that_are_longer_than_a_figure_with_one_panel_is_wide-glove"
+    assert drawing.title.endswith("GloVe, words that are longer than a figure with one panel is wide pairs")
+    assert drawing.spoken == "alpha: forum -3.00 to -3.00"
     assert drawing.caption.endswith("Not estimable: books.")
     (axes,) = drawing.figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["math", "arts"]
