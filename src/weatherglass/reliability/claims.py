@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 RETEST, CONSISTENCY, RATER = "high test–retest", "high internal consistency", "low inter-rater"
 THRESHOLDS = {RETEST: 0.75, CONSISTENCY: 0.70, RATER: 0.60}
+NAMES = {
+    RETEST: "High test–retest reliability",
+    CONSISTENCY: "High internal consistency",
+    RATER: "Low inter-rater consistency",
+}
 STATEMENTS = {
     RETEST: "random seeds hardly change the scores: median ICC(2,1) over the frequent words ≥ 0.75",
     CONSISTENCY: "the words of a query share one bias: median alpha over the queries ≥ 0.70",
@@ -40,8 +45,13 @@ class Verdict:
         return f"{self.claim}: {word}, in {self.holds} of {self.estimable} conditions ({self.statement})"
 
     @property
+    def name(self) -> str:
+        """The claim at the beginning of a sentence."""
+        return NAMES[self.claim]
+
+    @property
     def count(self) -> str:
-        """What follows the claim's name in a sentence."""
+        """The rest of that sentence."""
         if not self.estimable:
             return "cannot be estimated with these corpora"
         conditions = "condition" if self.estimable == 1 else "conditions"
