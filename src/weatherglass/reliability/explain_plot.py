@@ -28,8 +28,10 @@ def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
         _panel(axis, part, names)
     axes[0].set_yticks(range(len(names)), names)
     axes[0].set_ylim(len(names) - 0.5, -0.5)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    first, *others = axes[0].get_legend_handles_labels()[
+        0
+    ]  # Lines come before intervals; here they come last.
+    figure.legend(handles=[*others, first], loc="outside lower center", ncols=1 + len(others), frameon=False)
     subject, kind = Subject(pairs), "Which words are measured reliably?"
     return Drawing(
         kind,

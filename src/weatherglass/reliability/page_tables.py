@@ -33,7 +33,7 @@ class ClaimMatrix:
 class Matrix:
     """Rows by set of base pairs; each has its names, and a cell for every column."""
 
-    columns: Sequence[str]
+    columns: Sequence[Any]
     groups: Mapping[str, Sequence[tuple[Sequence[str], Sequence[Any]]]]
 
 
@@ -98,7 +98,7 @@ def _present(rows: Sequence[Row]) -> str:
 
 
 def pearson_matrix(tables: Tables) -> Matrix:
-    """Pearson's r: a row for each set, algorithm and two rules, a column for each corpus."""
+    """Pearson's r: a row for each set, algorithm and two rules, a column for each corpus and its number of words."""
     rows = tables["pearson"].to_dicts() if "pearson" in tables else []
     corpora = list(dict.fromkeys(row["corpus"] for row in rows))
     groups: dict[str, list[tuple[Sequence[str], Sequence[Row | None]]]] = {}
@@ -110,7 +110,14 @@ def pearson_matrix(tables: Tables) -> Matrix:
             }
             names = [label(algorithm), " and ".join(map(label, rules.split("-")))]
             groups.setdefault(pairs, []).append((names, [cells.get(corpus) for corpus in corpora]))
-    return Matrix(corpora, groups)
+    words = grouped(rows, lambda row: str(row["corpus"]))
+    return Matrix([(corpus, _words(of_corpus)) for corpus, of_corpus in words.items()], groups)
+
+
+def _words(rows: Sequence[Row]) -> str:
+    """One number, unless the vocabularies of the algorithms differ."""
+    numbers = sorted({row["words"] for row in rows})
+    return f"{' to '.join(f'{number:,}' for number in (numbers[0], numbers[-1])[: len(numbers)])} words"
 
 
 def seed_groups(tables: Tables) -> list[SeedGroup]:

@@ -24,6 +24,8 @@ BOX = {
     "q3": "upper_quartile",
     "whishi": "high_whisker",
 }
+STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "text.parse_math": False}
+"""Of matplotlib; a name may have dollar signs."""
 LETTERS_PER_INCH = 11
 """Of a title, at least."""
 Rows = list[dict[str, Any]]
@@ -101,9 +103,7 @@ def panels(
     without = [corpus for corpus in corpora if corpus not in set(rows["corpus"])]
     caption = f"{plan.caption} Not estimable: {', '.join(without)}." if without else plan.caption
     name, title = f"{plan.name}-{subject.key}", f"{plan.title}: {subject}"
-    with mpl.rc_context(
-        {"font.size": 9, "svg.hashsalt": name, "axes.spines.top": False, "axes.spines.right": False}
-    ):
+    with mpl.rc_context(STYLE | {"svg.hashsalt": name}):
         values = rows[plan.by].unique(maintain_order=True).to_list()
         width = 1.2 + 4.2 * len(values)
         figure = Figure(figsize=(width, 3.9), layout="constrained")
