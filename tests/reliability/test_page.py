@@ -46,7 +46,9 @@ def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPa
                 kind=HOSTILE[number % 5],
                 subject=Subject(HOSTILE[number % 3], HOSTILE[number % 5]),
                 name=f"{HOSTILE[number % 5]}{number}",
-                **dict.fromkeys(("title", "caption", "spoken"), HOSTILE[number % 5]),
+                title=HOSTILE[number % 5],
+                caption=HOSTILE[number % 5],
+                spoken=HOSTILE[number % 5],
             ),
             folder / "figures" / f"{drawing.name}.png",
         )

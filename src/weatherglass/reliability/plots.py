@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """Okabe & Ito: told apart by colour-blind readers, too."""
-LABELS = {"dbwa": "DB/WA", "ripa": "RIPA", "nbm": "NBM", "sgns": "SGNS", "glove": "GloVe"}
+LABELS = {"dbwa": "DB/WA", "ripa": "RIPA", "nbm": "NBM", "sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe"}
 """Of rules and algorithms."""
 BOX = {
     "whislo": "low_whisker",
@@ -24,8 +24,6 @@ BOX = {
     "q3": "upper_quartile",
     "whishi": "high_whisker",
 }
-STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "text.parse_math": False}
-"""Of matplotlib; a name may have dollar signs."""
 LETTERS_PER_INCH = 11
 """Of a title, at least."""
 Rows = list[dict[str, Any]]
@@ -103,7 +101,15 @@ def panels(
     without = [corpus for corpus in corpora if corpus not in set(rows["corpus"])]
     caption = f"{plan.caption} Not estimable: {', '.join(without)}." if without else plan.caption
     name, title = f"{plan.name}-{subject.key}", f"{plan.title}: {subject}"
-    with mpl.rc_context(STYLE | {"svg.hashsalt": name}):
+    with mpl.rc_context(
+        {
+            "font.size": 9,
+            "svg.hashsalt": name,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "text.parse_math": False,  # A name may have dollar signs.
+        }
+    ):
         values = rows[plan.by].unique(maintain_order=True).to_list()
         width = 1.2 + 4.2 * len(values)
         figure = Figure(figsize=(width, 3.9), layout="constrained")
