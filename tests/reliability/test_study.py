@@ -77,6 +77,27 @@ def test_a_word_has_the_reliability_that_its_scores_give(undisturbed: tuple[Path
         (pl.col("word") == "salary") & (pl.col("rule") == "dbwa") & (pl.col("algorithm") == "glove")
     )
     assert found["icc"].to_list() == pytest.approx([expected], abs=1e-4)
+    average = conducted.tables["scores"].filter(
+        (pl.col("word") == "salary") & (pl.col("algorithm") == "glove") & (pl.col("pairs") == "gender")
+    )
+    assert average["dbwa"].to_list() == pytest.approx([table.mean()], abs=1e-6)
+
+
+def test_score_alone_leaves_the_table_of_scores_that_assessing_leaves(
+    undisturbed: tuple[Path, Conducted], study_file: Path
+) -> None:
+    folder, conducted = undisturbed
+    table = folder / "tables" / "scores.parquet"
+    table.unlink()
+    done = CliRunner().invoke(app, ["reliability", "score", str(study_file), "-o", str(folder), "-q"])
+    assert done.exit_code == 0, done.output
+    assert pl.read_parquet(table).equals(conducted.tables["scores"])
+
+
+def test_two_corpora_of_one_name_are_refused(tmp_path: Path) -> None:
+    arguments = ["reliability", "train", "--corpus", "a/text.txt", "--corpus", "b/text.txt.gz"]
+    with pytest.raises(CorpusError, match=r"two corpora are called 'text': a/text\.txt and b/text\.txt\.gz"):
+        CliRunner().invoke(app, [*arguments, "-o", str(tmp_path)], catch_exceptions=False)
 
 
 def test_what_does_not_occur_is_listed(undisturbed: tuple[Path, Conducted]) -> None:

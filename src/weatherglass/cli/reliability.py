@@ -68,18 +68,22 @@ def train(options: Options) -> None:
 def score(options: Options) -> None:
     """Score every word of the embeddings that are there, by every rule and base pair."""
     from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.conduct import notices_of
+    from weatherglass.reliability.assess_study import scores_of_study
+    from weatherglass.reliability.conduct import TABLES, notices_of
     from weatherglass.reliability.study import brought_groups, score_study, study_folder, trained_groups
+    from weatherglass.reliability.tables import write_tables
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
         groups = [*trained_groups(study, folder), *brought_groups(study, folder, bar)]
         scored = score_study(study, groups, folder, options.backend(), bar)
+        write_tables(folder / TABLES, {"scores": scores_of_study(study, scored)})
     for group, tensor in scored:
         typer.echo(
             f"{group.corpus}, {group.algorithm}: {len(tensor.words)} words × {len(tensor.pairs)} pairs × "
             f"{len(tensor.seeds)} seeds"
         )
+    typer.echo(f"averages over seeds and pairs: {folder / TABLES / 'scores.tsv'}")
     print_notices(notices_of(groups))
 
 

@@ -141,10 +141,19 @@ def study_command(*without: str) -> Callable[[Callable[[Options], None]], Callab
 
 
 def named_corpora(given: Sequence[str]) -> dict[str, Path]:
-    """Name -> path of each [NAME=]PATH; without a name it is that of the file."""
-    corpora = {}
+    """Name -> path of each [NAME=]PATH; without a name it is that of the file.
+
+    Raises:
+        CorpusError: if two corpora would have one name.
+    """
+    corpora: dict[str, Path] = {}
     for text in given:
         name, equals, source = text.partition("=")
         path = Path(source if equals else text)
-        corpora[name if name and equals else path.name.split(".")[0]] = path
+        chosen = name if name and equals else path.name.split(".")[0]
+        if chosen in corpora:
+            raise CorpusError(
+                f"two corpora are called '{chosen}': {corpora[chosen]} and {path}; name them: --corpus NAME=PATH"
+            )
+        corpora[chosen] = path
     return corpora

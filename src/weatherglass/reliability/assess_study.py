@@ -22,7 +22,7 @@ from weatherglass.reliability.lists import (
     queries,
     target_list,
 )
-from weatherglass.reliability.scores import RATERS, ScoreTensor
+from weatherglass.reliability.scores import RATERS, RULES, ScoreTensor
 from weatherglass.reliability.seeds import batches_of_seeds, estimate_by_seeds
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.study_file import Study
@@ -52,6 +52,7 @@ def assess_study(
             parts["pairs"].append(coverage)
             parts["missing"] += missing
             if of_set is not None:
+                parts["scores"].append(average_scores(condition, of_set))
                 assessments[condition] = assess(condition, of_set, lists, queries())
                 frequent = _rows(lists[-2], tensor.words)
                 parts["seed_batches"] += batches_of_seeds(condition, of_set, frequent)
@@ -65,6 +66,25 @@ def assess_study(
     without = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
     verdicts = claims(tables["summary"], tables["consistency_queries"], without)
     return {**tables, "claims": table_of("claims", verdicts)}
+
+
+def scores_of_study(study: Study, scored: Sequence[tuple[Group, ScoreTensor]]) -> pl.DataFrame:
+    """The table `scores` alone, for a study that is not assessed yet."""
+    rows = []
+    for group, tensor in scored:
+        for name in study.pairs:
+            pairs = base_pairs(name)
+            condition = Condition(group.corpus, group.algorithm, pairs.name)
+            of_set, _, _ = _select(condition, tensor, pairs)
+            if of_set is not None:
+                rows.append(average_scores(condition, of_set))
+    return table_of("scores", rows)
+
+
+def average_scores(condition: Condition, tensor: ScoreTensor) -> Columns:
+    """How biased every word is by every rule, averaged over seeds and pairs."""
+    averages = {rule: tensor.mean(rule).mean(1) for rule in RULES}
+    return {**condition.columns(), "word": list(tensor.words), **averages}
 
 
 def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:

@@ -12,11 +12,9 @@ import polars as pl
 from weatherglass.errors import WeatherglassError
 from weatherglass.files import write_whole
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.brought import read_embedding
-from weatherglass.reliability.embedding import SUFFIX
 from weatherglass.reliability.explain import Explanation, explain
 from weatherglass.reliability.explain_tables import regression_table, to_latex
-from weatherglass.reliability.features import Source, word_features
+from weatherglass.reliability.features import word_features
 from weatherglass.reliability.lexicon import Lexicon, find_lexicon
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import write_tables
@@ -87,21 +85,13 @@ def _features(
             name = f"{group.corpus}-{group.algorithm}-{_key(group, lexicon)}"
             path = folder / f"{name}.parquet"
             if not path.is_file():
-                write_tables(folder, {name: word_features(_sources(group), lexicon)})
+                write_tables(folder, {name: word_features(group.paths, lexicon)})
             yield pl.read_parquet(path)
         progress.advance()
-
-
-def _sources(group: Group) -> list[Source]:
-    """Ours are read as they are needed; those of others are held in memory."""
-    return [
-        path if path.suffix == SUFFIX else read_embedding(path, group.corpus, group.algorithm, seed)
-        for seed, path in zip(group.seeds, group.paths, strict=True)
-    ]
 
 
 def _key(group: Group, lexicon: Lexicon) -> str:
     """Changes with the embeddings and with what is known of the words."""
     known = [sorted((table or {}).items()) for table in (lexicon.senses, lexicon.parts)]
-    files = [[str(path), path.stat().st_mtime_ns] for path in group.paths]
+    files = [[path.name, path.stat().st_mtime_ns] for path in group.paths]
     return hashlib.sha256(json.dumps([files, known]).encode()).hexdigest()[:12]

@@ -10,6 +10,7 @@ import polars as pl
 
 from weatherglass.errors import CorpusError
 from weatherglass.reliability.assess import Columns
+from weatherglass.reliability.scores import RULES
 
 FOLDER = "tables"
 
@@ -17,6 +18,7 @@ CONDITION = ("corpus", "algorithm", "pairs")
 ICC, ALPHA = ("icc", "low", "high"), ("alpha", "low", "high")
 BOX = ("low_whisker", "lower_quartile", "median", "upper_quartile", "high_whisker")
 COLUMNS = {
+    "scores": (*CONDITION, "word", *RULES),
     "test_retest_words": (*CONDITION, "rule", "word", *ICC),
     "inter_rater_words": (*CONDITION, "scale", "word", *ICC),
     "test_retest_pairs": (*CONDITION, "rule", "list", "pair", *ICC, "words", "note"),
@@ -33,7 +35,7 @@ COLUMNS = {
 }
 """Every table of a study; one without rows has its columns all the same."""
 
-NUMBERS = {*ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"}
+NUMBERS = {*RULES, *ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"}
 WHOLE_NUMBERS = {"words", "items", "cases", "seeds", "batch", "present", "of"}
 
 

@@ -25,7 +25,8 @@ WITHDRAWN = frozenset({"[deleted]", "[removed]"})
 
 URL = re.compile(r"(?:https?://|www\.)\S+")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+")
-WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+WORD = re.compile(r"</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*")
+"""A word, or a mark such as WikiText's <unk>, which stays one so that it is not taken for the word "unk"."""
 
 PIECE = 2**17
 """Bytes that are unpacked at a time."""
@@ -41,7 +42,7 @@ class Tokeniser:
     """How a line becomes tokens."""
 
     split: Split = "words"
-    """words: letters and digits, with inner apostrophes; whitespace: the text is tokenised already."""
+    """words: letters and digits, with inner apostrophes, and <marks>; whitespace: the text is tokenised already."""
     lowercase: bool = True
     keep_urls: bool = False
     sentences: bool = False
