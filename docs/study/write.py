@@ -17,10 +17,18 @@ from markup import bullets, fill, table
 from regression_page import figure_paths, regression_page
 
 from weatherglass.files import write_whole
-from weatherglass.reliability.claims import CONSISTENCY, RATER, RETEST, STATEMENTS
+from weatherglass.reliability.claims import (
+    CONSISTENCY,
+    FAILS,
+    HOLDS,
+    JUDGED_BY,
+    RATER,
+    RETEST,
+    STATEMENTS,
+    claim_rows,
+)
 from weatherglass.reliability.conduct import study_facts
 from weatherglass.reliability.page import missing_entries
-from weatherglass.reliability.scores import RATERS
 from weatherglass.reliability.seeds import in_plain_words
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import read_study
@@ -45,22 +53,14 @@ def number(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.2f}"
 
 
-def claims_table(claims: pl.DataFrame, claim: str, by: list[str]) -> str:
+def claims_table(claims: pl.DataFrame, claim: str) -> str:
     """A row for each condition, a column for each rule or scale."""
+    marks = {HOLDS: "✓", FAILS: "✗"}
     rows = []
-    of_claim = claims.filter(pl.col("claim") == claim)
-    for key, part in of_claim.group_by(["pairs", "corpus", "algorithm"], maintain_order=True):
-        cells = {row["by"]: row for row in part.iter_rows(named=True)}
-        reasons = {row["size"] for row in cells.values() if row["verdict"] == "not estimable"}
-        values = []
-        for name in by:
-            row = cells.get(name)
-            if row is None or row["verdict"] == "not estimable":
-                values.append("–")
-            else:
-                values.append(f"{row['median']:.3f} {'✓' if row['verdict'] == 'holds' else '✗'}")
-        rows.append([*(str(part_of_key) for part_of_key in key), *values, "; ".join(sorted(reasons))])
-    return table(["base pairs", "corpus", "algorithm", *by, "not estimable because"], rows)
+    for row in claim_rows(claims, claim):
+        cells = [f"{cell['median']:.3f} {marks[cell['verdict']]}" if cell else "–" for cell in row.cells]
+        rows.append([row.pairs, row.corpus, row.algorithm, *cells, row.reason])
+    return table(["base pairs", "corpus", "algorithm", *JUDGED_BY[claim], "not estimable because"], rows)
 
 
 def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
@@ -94,9 +94,9 @@ def study_page(template: str, folder: Path, tables: Mapping[str, pl.DataFrame]) 
         "consistency_parts": in_parts(claims, CONSISTENCY, "algorithm"),
         "rater_parts": in_parts(claims, RATER, "by"),
         "rater_algorithms": in_parts(claims.filter(pl.col("by") == "standardised"), RATER, "algorithm"),
-        "retest": claims_table(claims, RETEST, list(RATERS)),
-        "consistency": claims_table(claims, CONSISTENCY, list(RATERS)),
-        "rater": claims_table(claims, RATER, ["raw", "standardised"]),
+        "retest": claims_table(claims, RETEST),
+        "consistency": claims_table(claims, CONSISTENCY),
+        "rater": claims_table(claims, RATER),
         "pearson": table(
             ["base pairs", "algorithm", "rules", "ours", "reproduction", "original"],
             [

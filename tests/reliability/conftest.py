@@ -1,4 +1,4 @@
-"""Small texts with a built-in bias, and the corpora made of them."""
+"""Small texts with a built-in bias, the corpora made of them, a whole study, and the browser that shows its page."""
 
 from __future__ import annotations
 
@@ -7,9 +7,34 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.report.conftest import axe as axe
+from tests.report.conftest import browser as browser
 
+from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.lists import base_pairs, queries
+from weatherglass.reliability.study_file import read_study
+
+STUDY = """
+name = "tiny <b>study</b>"
+seeds = 4
+pairs = ["gender", "sexual_orientation"]
+targets = ["occupations"]
+frequent = 100
+neighbours = 10
+
+[corpora.text]
+path = "text.txt"
+
+[training]
+dimensions = 10
+
+[training.sgns]
+epochs = 2
+
+[training.glove]
+iterations = 5
+"""
 
 
 def biased_lines(number: int = 800, seed: int = 1) -> list[str]:
@@ -51,3 +76,18 @@ def corpus_of(tmp_path: Path) -> Callable[..., Corpus]:
         return encode_corpus("lines", source, tmp_path / "corpora", settings or CorpusSettings(min_count=1))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def study_file(text: Path) -> Path:
+    """A study of that text."""
+    path = text.parent / "study.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def undisturbed(study_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Conducted]:
+    """The same, carried out: its folder and what came of it."""
+    folder = tmp_path_factory.mktemp("study")
+    return folder, conduct(read_study(study_file), folder)

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.reliability.conftest import STUDY
 from typer.testing import CliRunner
 
 from weatherglass.cli import app
@@ -23,44 +24,11 @@ from weatherglass.reliability.claims import verdicts
 from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.embedding import load_embedding
 from weatherglass.reliability.figures import consistency_by_query, remove_old
+from weatherglass.reliability.plots import Subject
 from weatherglass.reliability.scores import RATERS, RULES
 from weatherglass.reliability.study import study_folder
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
 from weatherglass.reliability.tables import COLUMNS
-
-STUDY = """
-name = "tiny <b>study</b>"
-seeds = 4
-pairs = ["gender", "sexual_orientation"]
-targets = ["occupations"]
-frequent = 100
-neighbours = 10
-
-[corpora.text]
-path = "text.txt"
-
-[training]
-dimensions = 10
-
-[training.sgns]
-epochs = 2
-
-[training.glove]
-iterations = 5
-"""
-
-
-@pytest.fixture(scope="module")
-def study_file(text: Path) -> Path:
-    path = text.parent / "study.toml"
-    path.write_text(STUDY, encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def undisturbed(study_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Conducted]:
-    folder = tmp_path_factory.mktemp("study")
-    return folder, conduct(read_study(study_file), folder)
 
 
 def test_every_table_has_its_rows(undisturbed: tuple[Path, Conducted]) -> None:
@@ -156,8 +124,9 @@ def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, Conduc
     assert "tiny &lt;b&gt;study&lt;/b&gt;" in page
     assert "<b>study" not in page
     for verdict in verdicts(undisturbed[1].tables):
-        assert f"<li>{escape(str(verdict))}</li>" in page
-    assert "http" not in page
+        assert f"<b>{verdict.name}</b> {verdict.count}." in page
+        assert escape(verdict.statement) in page
+    assert "://" not in page
     assert page.count("data:image/png;base64,") == len(list((undisturbed[0] / "figures").glob("*.png"))) > 0
 
 
@@ -404,8 +373,11 @@ def test_a_figure_says_what_it_leaves_out_and_its_title_fits() -> None:
     rows = alphas(
         {("books", "math"): nan, ("books", "arts"): nan, ("forum", "math"): nan, ("forum", "arts"): -3.0}
     )
-    what = "a title that is longer than a figure with one panel is wide"
-    (drawing,) = consistency_by_query({"consistency_queries": rows}, what, "key")
+    subject = Subject("words_that_are_longer_than_a_figure_with_one_panel_is_wide", "glove")
+    (drawing,) = consistency_by_query({"consistency_queries": rows}, subject)
+    assert drawing.name == "consistency-words_that_are_longer_than_a_figure_with_one_panel_is_wide-glove"
+    assert drawing.title.endswith("GloVe, words that are longer than a figure with one panel is wide pairs")
+    assert drawing.spoken == "alpha: forum -3.00 to -3.00"
     assert drawing.caption.endswith("Not estimable: books.")
     (axes,) = drawing.figure.axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["math", "arts"]

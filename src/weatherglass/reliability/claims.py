@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weatherglass.reliability.assess import Columns, Condition
+from weatherglass.reliability.assess import SCALES, Columns, Condition
 from weatherglass.reliability.scores import RATERS
 
 if TYPE_CHECKING:
@@ -14,11 +14,18 @@ if TYPE_CHECKING:
 
 RETEST, CONSISTENCY, RATER = "high test–retest", "high internal consistency", "low inter-rater"
 THRESHOLDS = {RETEST: 0.75, CONSISTENCY: 0.70, RATER: 0.60}
+NAMES = {
+    RETEST: "High test–retest reliability",
+    CONSISTENCY: "High internal consistency",
+    RATER: "Low inter-rater consistency",
+}
 STATEMENTS = {
     RETEST: "random seeds hardly change the scores: median ICC(2,1) over the frequent words ≥ 0.75",
     CONSISTENCY: "the words of a query share one bias: median alpha over the queries ≥ 0.70",
     RATER: "scoring rules disagree with one another: median ICC(3,1) over the frequent words < 0.60",
 }
+JUDGED_BY = {RETEST: RATERS, CONSISTENCY: RATERS, RATER: SCALES}
+"""The rules or scales under which a claim is judged."""
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "not estimable"
 
 
@@ -36,6 +43,32 @@ class Verdict:
             return f"{self.claim}: not estimable with these corpora"
         word = {self.estimable: "holds", 0: "does not hold"}.get(self.holds, "holds in part")
         return f"{self.claim}: {word}, in {self.holds} of {self.estimable} conditions ({self.statement})"
+
+    @property
+    def name(self) -> str:
+        """The claim at the beginning of a sentence."""
+        return NAMES[self.claim]
+
+    @property
+    def count(self) -> str:
+        """The rest of that sentence."""
+        if not self.estimable:
+            return "cannot be estimated with these corpora"
+        conditions = "condition" if self.estimable == 1 else "conditions"
+        return f"holds in {self.holds or 'none'} of {self.estimable} {conditions}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """One claim of one set of base pairs, corpus and algorithm, side by side for the rules or scales."""
+
+    pairs: str
+    corpus: str
+    algorithm: str
+    cells: tuple[Columns | None, ...]
+    """Rows of the table of claims in the order of `JUDGED_BY`; None where nothing can be estimated."""
+    reason: str
+    """Why not."""
 
 
 def size_of_icc(value: float) -> str:
@@ -107,4 +140,20 @@ def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[Verdict]:
         of_claim = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
         holds, fails = of_claim.count(HOLDS), of_claim.count(FAILS)
         found.append(Verdict(claim, statement, holds, holds + fails))
+    return found
+
+
+def claim_rows(table: pl.DataFrame, claim: str) -> list[ClaimRow]:
+    """The table of claims as a matrix, for one of them."""
+    conditions: dict[tuple[str, str, str], dict[str, Columns]] = {}
+    for row in table.iter_rows(named=True):
+        if row["claim"] == claim:
+            condition = (row["pairs"], row["corpus"], row["algorithm"])
+            conditions.setdefault(condition, {})[row["by"]] = row
+    found = []
+    for condition, by in conditions.items():
+        estimated = {name: row for name, row in by.items() if row["verdict"] != UNKNOWN}
+        reasons = {row["size"] for row in by.values() if row["verdict"] == UNKNOWN}
+        cells = tuple(estimated.get(name) for name in JUDGED_BY[claim])
+        found.append(ClaimRow(*condition, cells, "; ".join(sorted(reasons))))
     return found

@@ -10,30 +10,38 @@ from matplotlib.ticker import MaxNLocator
 
 from weatherglass.reliability.explain import Explanation, Part
 from weatherglass.reliability.explain_tables import ESTIMATES
-from weatherglass.reliability.plots import Drawing
+from weatherglass.reliability.plots import Drawing, Subject
 
-STYLES = {"as published": ("o", "#1b5e8c", 0.16), "with word": ("s", "#c4570a", -0.16)}
+STYLES = {"as published": ("o", "#1b5e8c", 0.27), "with word": ("s", "#c4570a", 0.0)}
 """Model -> marker, colour and where in its line it stands; the colours can be told apart by the colour-blind."""
+BELOW = -0.27
+"""Where in its line the reproduction stands, so that it hides neither."""
 
 
 def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
     """One panel per reliability; a line per coefficient, a diamond where the reproduction has its estimate."""
     names = [name for name in ESTIMATES if any(_plotted(part, name) for part in explanation.parts)]
     panels = max(1, len(explanation.parts))
-    figure = Figure(figsize=(2 + 4.2 * panels, 1.6 + 0.3 * len(names)), layout="constrained")
+    figure = Figure(figsize=(2 + 4.2 * panels, 1.6 + 0.36 * len(names)), layout="constrained")
     axes: Sequence[Axes] = figure.subplots(1, panels, sharey=True, squeeze=False)[0]
     for axis, part in zip(axes, explanation.parts, strict=False):
         _panel(axis, part, names)
     axes[0].set_yticks(range(len(names)), names)
     axes[0].set_ylim(len(names) - 0.5, -0.5)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    first, *others = axes[0].get_legend_handles_labels()[
+        0
+    ]  # Lines come before intervals; here they come last.
+    figure.legend(handles=[*others, first], loc="outside lower center", ncols=1 + len(others), frameon=False)
+    subject, kind = Subject(pairs), "Which words are measured reliably?"
     return Drawing(
-        f"regression-{pairs}",
-        f"Which words are measured reliably? {pairs.replace('_', ' ')} pairs",
+        kind,
+        subject,
+        f"regression-{subject.key}",
+        f"{kind} {str(subject).capitalize()}",
         "Estimates of the multilevel regression with 95 % intervals: how much a word's reliability changes with one "
-        "standard deviation of a feature, or against the reference (DB/WA, adjective). Diamonds: the reproduction's "
-        "estimates, for gender pairs on other corpora.",
+        "standard deviation of a feature, or against the reference (DB/WA, adjective). Hollow diamonds: the "
+        "reproduction's estimates, for gender pairs on other corpora.",
+        f"{len(names)} estimates of each model with their intervals, which are also in the table",
         figure,
     )
 
@@ -64,14 +72,15 @@ def _panel(axis: Axes, part: Part, names: Sequence[str]) -> None:
     known = {name: value for name, value in part.published.estimates.items() if name in place}
     axis.plot(
         list(known.values()),
-        [place[name] for name in known],
+        [place[name] - BELOW for name in known],
         linestyle="none",
         marker="D",
-        markersize=5,
+        markersize=4,
         markerfacecolor="none",
-        markeredgecolor="black",
+        markeredgecolor="#444444",
+        markeredgewidth=0.9,
         label="reproduction",
-        zorder=3,
+        zorder=1.5,
     )
     axis.set_title(f"{part.reliability}: {next(iter(part.models.values())).fit.rows:,} rows", fontsize=10)
     axis.set_xlabel("change of the score, per standard deviation or against the reference", fontsize=8)

@@ -11,7 +11,7 @@ import polars as pl
 
 from weatherglass.reliability.assess import SCALES
 from weatherglass.reliability.claims import CONSISTENCY, RATER, RETEST, THRESHOLDS
-from weatherglass.reliability.plots import LABELS, Drawing, Plan, boxes, panels, points
+from weatherglass.reliability.plots import Drawing, Plan, Subject, boxes, panels, points
 from weatherglass.reliability.scores import RATERS
 
 Tables = Mapping[str, pl.DataFrame]
@@ -105,77 +105,75 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
             for name, table in tables.items()
             if table.is_empty() or {"pairs", "algorithm"} <= set(table.columns)
         }
-        what = f"{algorithm}, {LABELS.get(pairs, pairs).replace('_', ' ')} pairs"
         for draw in FIGURES:
-            yield from draw(mine, what, f"{pairs}-{algorithm}")
+            yield from draw(mine, Subject(pairs, algorithm))
 
 
-def retest_by_list(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
+def retest_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Test–retest by target list and rule."""
     rows = tables["summary"].filter((pl.col("measure") == "test–retest") & pl.col("by").is_in(list(RATERS)))
     yield from panels(
-        RETEST_BY_LIST, what, key, rows, lambda axes, part: boxes(axes, part, "list", "by", RATERS)
+        RETEST_BY_LIST, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", RATERS)
     )
 
 
-def rater_by_list(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
+def rater_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Inter-rater by target list and corpus; a panel for raw and one for standardised scores."""
     rows = tables["summary"].filter(pl.col("measure") == "inter-rater")
     estimated = rows.filter(pl.col("median").is_finite())
     corpora = estimated["corpus"].unique(maintain_order=True).to_list()
     yield from panels(
-        RATER_BY_LIST, what, key, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora)
+        RATER_BY_LIST, subject, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora)
     )
 
 
-def consistency_by_query(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
+def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Internal consistency by query."""
     rows = tables["consistency_queries"].filter(pl.col("rule").is_in(list(RATERS)))
     queries = rows["query"].unique(maintain_order=True).to_list()
     yield from panels(
         CONSISTENCY_BY_QUERY,
-        what,
-        key,
+        subject,
         rows,
         lambda axes, part: points(axes, part, "query", "rule", RATERS, "alpha", LOWEST_ALPHA, queries),
     )
 
 
-def retest_by_pair(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
+def retest_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Test–retest of each base pair over the frequent words."""
     of_frequent = (pl.col("list") == "frequent") & pl.col("rule").is_in(list(RATERS))
     rows = tables["test_retest_pairs"].filter(of_frequent)
     yield from panels(
-        RETEST_BY_PAIR, what, key, rows, lambda axes, part: points(axes, part, "pair", "rule", RATERS, "icc")
+        RETEST_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "rule", RATERS, "icc")
     )
 
 
-def rater_by_pair(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
+def rater_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Inter-rater of each base pair over the frequent words."""
     rows = tables["inter_rater_pairs"].filter(pl.col("list") == "frequent")
     yield from panels(
-        RATER_BY_PAIR, what, key, rows, lambda axes, part: points(axes, part, "pair", "scale", SCALES, "icc")
+        RATER_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "scale", SCALES, "icc")
     )
 
 
-def seed_batches(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
+def seed_batches(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Box plots of disjoint batches of seeds, side by side."""
     if tables["seed_batches"].is_empty():
         return
     name = pl.col("seeds").cast(str) + " seeds, batch " + pl.col("batch").cast(str)
     rows = tables["seed_batches"].with_columns(name.alias("batch"))
     yield from panels(
-        SEED_BATCHES, what, key, rows, lambda axes, part: boxes(axes, part, "batch", "rule", RATERS)
+        SEED_BATCHES, subject, rows, lambda axes, part: boxes(axes, part, "batch", "rule", RATERS)
     )
 
 
-def seed_numbers(tables: Tables, what: str, key: str) -> Iterator[Drawing]:
+def seed_numbers(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """The median estimate and its interval against the number of seeds."""
     rows = tables["seed_numbers"]
     if rows.is_empty():
         return
     yield from panels(
-        SEED_NUMBERS, what, key, rows, lambda axes, part: points(axes, part, "seeds", "rule", RATERS, "icc")
+        SEED_NUMBERS, subject, rows, lambda axes, part: points(axes, part, "seeds", "rule", RATERS, "icc")
     )
 
 

@@ -1,30 +1,55 @@
-"""The page of a study: one HTML file with its verdicts, figures and tables; it opens from the disk, without network."""
+"""The page of a study: one HTML file with its verdicts, tables and figures; it opens from the disk, without network."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from weatherglass import __version__
 from weatherglass.files import write_whole
-from weatherglass.reliability.claims import verdicts
+from weatherglass.reliability.agreement import FEWEST
 from weatherglass.reliability.explain import Explanation
 from weatherglass.reliability.explain_tables import filled_table
-from weatherglass.reliability.explain_words import in_plain_words as explained_in_plain_words
-from weatherglass.reliability.plots import Drawing
-from weatherglass.reliability.seeds import in_plain_words
+from weatherglass.reliability.explain_words import in_plain_words
+from weatherglass.reliability.page_tables import (
+    claim_matrices,
+    coverage_matrix,
+    grouped,
+    pearson_matrix,
+    seed_groups,
+    sets_of_pairs,
+    spanned,
+)
+from weatherglass.reliability.plots import LABELS, Drawing, label
 from weatherglass.reliability.study_file import Study
+
+Figures = Sequence[tuple[Drawing, Path]]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFigure:
+    """A figure inside the page."""
+
+    drawing: Drawing
+    place: str
+    """Its id, without spaces."""
+    data: str
+    """The PNG in base 64."""
+    width: int
+    height: int
 
 
 def write_page(
     path: Path,
     study: Study,
     tables: Mapping[str, pl.DataFrame],
-    figures: Sequence[tuple[Drawing, Path]],
+    figures: Figures,
     facts: Sequence[tuple[str, str]],
     explanations: Mapping[str, Explanation],
 ) -> None:
@@ -36,22 +61,28 @@ def write_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["number"] = lambda value: "–" if value is None or value != value else f"{value:.2f}"
-    environment.filters["in_plain_words"] = explained_in_plain_words
+    environment.filters |= {
+        "number": number,
+        "label": label,
+        "in_plain_words": in_plain_words,
+        "spanned": spanned,
+    }
+    shown = figures_by_pairs(figures, sets_of_pairs(tables))
     html = environment.get_template("study.html").render(
+        version=__version__,
         study=study,
-        facts=facts,
-        verdicts=verdicts(tables),
-        claims=_rows(tables, "claims"),
-        coverage=_rows(tables, "pairs"),
-        pearson=_rows(tables, "pearson"),
-        missing=missing_entries(tables),
-        seed_lines=in_plain_words(_rows(tables, "seed_batches"), _rows(tables, "seed_numbers")),
-        explanations=[(pairs, found, *filled_table(found)) for pairs, found in explanations.items()],
-        figures=[
-            {"title": drawing.title, "caption": drawing.caption, "name": drawing.name, "data": _base64(file)}
-            for drawing, file in figures
+        fewest=FEWEST,
+        facts=[
+            (", ".join(LABELS.get(part, part) for part in name.split(", ")), text) for name, text in facts
         ],
+        claims=claim_matrices(tables),
+        coverage=coverage_matrix(tables),
+        pearson=pearson_matrix(tables),
+        missing=grouped(missing_entries(tables), lambda row: str(row["corpus"])),
+        seeds=seed_groups(tables),
+        explanations=[(pairs, found, *filled_table(found)) for pairs, found in explanations.items()],
+        figures=shown,
+        kinds=list(dict.fromkeys(figure.drawing.kind for group in shown.values() for figure in group)),
     )
     write_whole(path, html)
 
@@ -70,9 +101,25 @@ def missing_entries(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
     )
 
 
-def _rows(tables: Mapping[str, pl.DataFrame], name: str) -> list[dict[str, Any]]:
-    return tables[name].to_dicts() if name in tables else []
+def number(value: float | None, digits: int = 2) -> str:
+    """With a minus sign, or a dash where there is none."""
+    return "–" if value is None or value != value else f"{value:.{digits}f}".replace("-", "−")
 
 
-def _base64(path: Path) -> str:
-    return base64.b64encode(path.read_bytes()).decode("ascii")
+def figures_by_pairs(figures: Figures, order: Sequence[str]) -> dict[str, list[ShownFigure]]:
+    """Figures of one kind beside each other, and those of all algorithms last."""
+    kinds = list(dict.fromkeys(drawing.kind for drawing, _ in figures))
+    ordered = sorted(
+        (_shown(drawing, file) for drawing, file in figures),
+        key=lambda figure: (not figure.drawing.subject.algorithm, kinds.index(figure.drawing.kind)),
+    )
+    return grouped(ordered, lambda figure: figure.drawing.subject.pairs, order)
+
+
+def _shown(drawing: Drawing, file: Path) -> ShownFigure:
+    content = file.read_bytes()
+    # The first chunk of a PNG begins with its size.
+    width, height = (int.from_bytes(content[start : start + 4], "big") for start in (16, 20))
+    return ShownFigure(
+        drawing, "-".join(drawing.name.split()), base64.b64encode(content).decode("ascii"), width, height
+    )

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """Okabe & Ito: told apart by colour-blind readers, too."""
-LABELS = {"dbwa": "DB/WA", "ripa": "RIPA", "nbm": "NBM", "occupations_1950": "occupations 1950"}
+LABELS = {"dbwa": "DB/WA", "ripa": "RIPA", "nbm": "NBM", "sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe"}
+"""Of rules and algorithms."""
 BOX = {
     "whislo": "low_whisker",
     "q1": "lower_quartile",
@@ -52,34 +53,62 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Subject:
+    """What a figure is drawn of."""
+
+    pairs: str
+    algorithm: str = ""
+    """Empty where all of them are in one figure."""
+
+    @property
+    def key(self) -> str:
+        """For the names of files."""
+        return f"{self.pairs}-{self.algorithm}" if self.algorithm else self.pairs
+
+    def __str__(self) -> str:
+        pairs = f"{label(self.pairs)} pairs"
+        return f"{label(self.algorithm)}, {pairs}" if self.algorithm else pairs
+
+
+@dataclass(frozen=True)
 class Drawing:
     """One figure, with what a reader needs to understand it."""
 
+    kind: str
+    """What is shown, whatever it is drawn of."""
+    subject: Subject
     name: str
     title: str
     caption: str
+    spoken: str
+    """What it says, for those who do not see it."""
     figure: Figure
 
 
-def panels(
-    plan: Plan, what: str, key: str, rows: pl.DataFrame, draw: Callable[[Axes, Rows], Legend]
-) -> Iterator[Drawing]:
-    """A row of panels; nothing where no panel has an estimate.
+def label(name: str) -> str:
+    """A rule, algorithm, list or set of base pairs as people write it; in files it keeps its underscore."""
+    return LABELS.get(name, name.replace("_", " "))
 
-    Args:
-        what: What it is drawn of, for the title.
-        key: The same, for the name of the file.
-        draw: Fills one panel with its rows.
-    """
+
+def panels(
+    plan: Plan, subject: Subject, rows: pl.DataFrame, draw: Callable[[Axes, Rows], Legend]
+) -> Iterator[Drawing]:
+    """A row of panels, each filled with its rows by `draw`; nothing where no panel has an estimate."""
     corpora = rows["corpus"].unique(maintain_order=True).to_list()
     rows = rows.filter(pl.col(plan.value).is_finite())
     if rows.is_empty():
         return
     without = [corpus for corpus in corpora if corpus not in set(rows["corpus"])]
     caption = f"{plan.caption} Not estimable: {', '.join(without)}." if without else plan.caption
-    name, title = f"{plan.name}-{key}", f"{plan.title}: {what}"
+    name, title = f"{plan.name}-{subject.key}", f"{plan.title}: {subject}"
     with mpl.rc_context(
-        {"font.size": 9, "svg.hashsalt": name, "axes.spines.top": False, "axes.spines.right": False}
+        {
+            "font.size": 9,
+            "svg.hashsalt": name,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "text.parse_math": False,  # A name may have dollar signs.
+        }
     ):
         values = rows[plan.by].unique(maintain_order=True).to_list()
         width = 1.2 + 4.2 * len(values)
@@ -102,13 +131,25 @@ def panels(
         _legend(figure, legend)
         # A figure of one panel is narrower than most titles.
         figure.suptitle(fill(title, int(LETTERS_PER_INCH * width)), fontsize=11, x=0.01, ha="left")
-    yield Drawing(name, title, caption, figure)
+    yield Drawing(plan.title, subject, name, title, caption, _spoken(plan, rows), figure)
+
+
+def _spoken(plan: Plan, rows: pl.DataFrame) -> str:
+    """The range of every panel."""
+    value = pl.col(plan.value)
+    ranges = rows.group_by(plan.by, maintain_order=True).agg(
+        value.min().alias("low"), value.max().alias("high")
+    )
+    what = f"{plan.unit}, medians" if plan.value == "median" else plan.unit
+    return f"{what}: " + "; ".join(
+        f"{panel} {low:.2f} to {high:.2f}" for panel, low, high in ranges.iter_rows()
+    )
 
 
 def _legend(figure: Figure, entries: Legend) -> None:
     from matplotlib.patches import Patch
 
-    handles = [Patch(color=colour, label=LABELS.get(label, label)) for label, colour in entries]
+    handles = [Patch(color=colour, label=label(name)) for name, colour in entries]
     figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
 
 
@@ -128,8 +169,8 @@ def _names(rows: Rows, across: str) -> list[Any]:
 
 
 def _name_groups(axes: Axes, groups: Sequence[Any]) -> None:
-    labels = [LABELS.get(group, str(group).replace("_", " ")) for group in groups]
-    crowded = sum(len(label) for label in labels) > 45
+    labels = [label(str(group)) for group in groups]
+    crowded = sum(map(len, labels)) > 45
     axes.set_xticks(
         range(len(groups)),
         labels,

@@ -77,12 +77,17 @@ def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers
 
 def in_plain_words(batches: list[Columns], numbers: list[Columns]) -> list[str]:
     """One line per condition and rule: what the batches and the numbers say."""
-    lines = []
+    return [f"{', '.join(key)}: {sentence}" for key, sentence in seed_sentences(batches, numbers).items()]
+
+
+def seed_sentences(batches: list[Columns], numbers: list[Columns]) -> dict[tuple[str, str, str, str], str]:
+    """The same without the names: corpus, algorithm, set of base pairs and rule -> what is said of them."""
+    sentences = {}
     for key in dict.fromkeys(_key(row) for row in numbers):
         mine = [row for row in numbers if _key(row) == key]
         whole = max((row for row in mine if not row["extrapolated"]), key=lambda row: row["seeds"])
         line = (
-            f"{', '.join(key)}: with {whole['seeds']} seeds the median word has a test–retest of {whole['icc']:.2f} "
+            f"with {whole['seeds']} seeds the median word has a test–retest of {whole['icc']:.2f} "
             f"(95 % interval {whole['low']:.2f} to {whole['high']:.2f})"
         )
         halves = [row for row in batches if _key(row) == key and row["seeds"] == whole["seeds"] // 2]
@@ -99,9 +104,9 @@ def in_plain_words(batches: list[Columns], numbers: list[Columns]) -> list[str]:
                 f"; 32 seeds would change the interval's width from {whole['width']:.2f} to "
                 f"{foretold[0]['width']:.2f} (extrapolated)"
             )
-        lines.append(line + ".")
-    return lines
+        sentences[key] = line + "."
+    return sentences
 
 
-def _key(row: Columns) -> tuple[str, ...]:
+def _key(row: Columns) -> tuple[str, str, str, str]:
     return row["corpus"], row["algorithm"], row["pairs"], row["rule"]
