@@ -72,6 +72,13 @@ def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:
     return "; ".join(f"{name}: {holds} of {conditions}" for name, holds, conditions in parts.iter_rows())
 
 
+def training_minutes(folder: Path) -> float:
+    """From the first corpus that was encoded to the last embedding that was stored."""
+    start = min(path.stat().st_mtime for path in (folder / "corpora").glob("*/corpus.json"))
+    end = max(path.stat().st_mtime for path in (folder / "embeddings").iterdir())
+    return (end - start) / 60
+
+
 def study_page(template: str, folder: Path, tables: Mapping[str, pl.DataFrame]) -> tuple[str, list[str]]:
     """The page of the claims, and the names of the figures that it shows."""
     study = read_study(HERE / "study.toml")
@@ -83,7 +90,11 @@ def study_page(template: str, folder: Path, tables: Mapping[str, pl.DataFrame]) 
     shown = [name for name in SHOWN if (folder / "figures" / f"{name}.png").is_file()]
     filled = {
         "facts": table(
-            ["", ""], [list(fact) for fact in study_facts(study, trained_groups(study, folder), folder)]
+            ["", ""],
+            [
+                *(list(fact) for fact in study_facts(study, trained_groups(study, folder), folder)),
+                ["trained within", f"{training_minutes(folder):.0f} minutes by the clock, beside other work"],
+            ],
         ),
         "coverage": table(
             ["base pairs", "of", *fewest.columns[1:]],

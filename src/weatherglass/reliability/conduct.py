@@ -122,11 +122,9 @@ def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tup
     for algorithm, training in study.algorithms.items():
         text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in asdict(training).items())
         facts.append((algorithm, text))
-    seeds = [
-        (
-            f"embeddings {group.corpus}, {group.algorithm}",
-            "; ".join([f"{len(group.paths)} seeds", *group.notices]),
-        )
-        for group in groups
-    ]
-    return [*facts, *seeds, ("nbm", f"{study.neighbours} neighbours")]
+    embeddings: dict[str, list[str]] = {}
+    for group in groups:
+        text = "; ".join([f"{len(group.paths)} seeds", *group.notices])
+        embeddings.setdefault(text, []).append(f"{group.corpus} {group.algorithm}")
+    facts += [(f"embeddings {', '.join(names)}", text) for text, names in embeddings.items()]
+    return [*facts, ("nbm", f"{study.neighbours} neighbours")]
