@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from weatherglass.reliability.cooccurrence import Cooccurrence, count_cooccurrence
 from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.embedding import Vectors
+from weatherglass.reliability.prefetch import prefetch
 
 PAIR = np.dtype([("word", "<i4"), ("context", "<i4"), ("log", "<f4"), ("weight", "<f4")])
 """One cell of X as training reads it: where it is, log X and the weight f(X)."""
@@ -24,6 +25,8 @@ BUCKET = 2**30
 """Bytes of pairs that are shuffled in memory at a time."""
 LINE = 16
 """Numbers in a cache line."""
+STRIDE, AHEAD = 7 * LINE, 2
+"""While so many columns of a pair are computed, as many of the pair after the next one are fetched from memory."""
 WORD, CONTEXT = -2, -1
 """The columns of the biases: of a word and of a context."""
 
@@ -96,11 +99,11 @@ def descend(
 
     As in the released program, what is accumulated is the square of eta times the gradient.
     """
-    columns = words.shape[2]
+    number, columns = pairs.shape[0], words.shape[2]
     one = np.float32(1)
     loss = 0.0
-    for number in range(pairs.shape[0]):
-        pair = pairs[number]
+    for place in range(number):
+        pair, coming = pairs[place], pairs[min(place + AHEAD, number - 1)]
         w, w_squares = words[pair.word, 0], words[pair.word, 1]
         c, c_squares = contexts[pair.context, 0], contexts[pair.context, 1]
         product = np.float32(0)
@@ -110,14 +113,28 @@ def descend(
         weighted = pair.weight * difference
         loss += 0.5 * weighted * difference
         step = eta * weighted
-        for k in range(columns):
-            w_step, c_step = step * c[k], step * w[k]
-            w[k] -= w_step * (one / np.sqrt(w_squares[k]))
-            c[k] -= c_step * (one / np.sqrt(c_squares[k]))
-            w_squares[k] += w_step * w_step
-            c_squares[k] += c_step * c_step
+        for start in range(0, columns, STRIDE):
+            end = min(start + STRIDE, columns)
+            for column in range(start, end, LINE):
+                prefetch(words, coming.word, 0, column)
+                prefetch(words, coming.word, 1, column)
+                prefetch(contexts, coming.context, 0, column)
+                prefetch(contexts, coming.context, 1, column)
+            _step(w[start:end], c[start:end], w_squares[start:end], c_squares[start:end], step)
         w[CONTEXT] = c[WORD] = one  # Each stands beside the other's bias and is no parameter.
     return loss
+
+
+@njit(inline="always")
+def _step(w: Vectors, c: Vectors, w_squares: Vectors, c_squares: Vectors, step: np.float32) -> None:
+    """AdaGrad on some columns of both vectors."""
+    one = np.float32(1)
+    for k in range(w.shape[0]):
+        w_step, c_step = step * c[k], step * w[k]
+        w[k] -= w_step * (one / np.sqrt(w_squares[k]))
+        c[k] -= c_step * (one / np.sqrt(c_squares[k]))
+        w_squares[k] += w_step * w_step
+        c_squares[k] += c_step * c_step
 
 
 @contextmanager
