@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weatherglass import __version__
 from weatherglass.files import write_whole
+from weatherglass.pages import template_environment
 from weatherglass.reliability.agreement import FEWEST
 from weatherglass.reliability.explain import Explanation
 from weatherglass.reliability.explain_tables import filled_table
@@ -54,13 +54,7 @@ def write_page(
     explanations: Mapping[str, Explanation],
 ) -> None:
     """Write the page; every text in it is escaped."""
-    environment = Environment(
-        loader=PackageLoader(__package__, "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment(__package__, "templates")
     environment.filters |= {
         "number": number,
         "label": label,

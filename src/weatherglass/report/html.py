@@ -14,6 +14,7 @@ from weatherglass import __version__
 from weatherglass.errors import WeatherglassError
 from weatherglass.files import write_whole
 from weatherglass.folder import PAGE as PAGE
+from weatherglass.pages import template_environment
 from weatherglass.report import numbers
 from weatherglass.report.findings import findings
 from weatherglass.report.payload import blocks_of, flat, for_script, pairs, script_data
@@ -62,15 +63,7 @@ def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None)
 
 
 def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("weatherglass.report", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment("weatherglass.report", "page")
     environment.filters |= {
         "effect": numbers.effect,
         "p": numbers.p_value,
