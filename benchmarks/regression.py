@@ -12,6 +12,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -79,7 +80,7 @@ def main() -> None:
     design = data(rows)
     _, baseline = timed(f"{rows:,} rows, least squares", lambda: fit(design, ()))
     for name, random in MODELS.items():
-        timed(f"{rows:,} rows, {name} {random}", lambda random=random: fit(design, random), baseline)  # type: ignore[misc]
+        timed(f"{rows:,} rows, {name} {random}", partial(fit, design, random), baseline)
     timed(
         f"{rows:,} rows, both models and what each factor adds",
         lambda: explain_part("test-retest", design),

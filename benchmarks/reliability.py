@@ -14,12 +14,11 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks._clock import cpu
 
 from weatherglass.reliability.agreement import retest
 from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
@@ -27,16 +26,6 @@ from weatherglass.reliability.glove import CONTEXT, PAIR, WORD, descend, initial
 from weatherglass.reliability.scores import projections
 
 WORDS, WIDTH, PAIRS, K = 200_000, 300, 23, 100
-
-
-def cpu(work: Callable[[], object], repeat: int = 3) -> float:
-    """The least CPU time of a few tries."""
-    times = []
-    for _ in range(repeat):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def row(label: str, value: str, beside: str = "") -> None:
@@ -60,7 +49,7 @@ def direct_scores() -> None:
                 word @ m / (norm * np.linalg.norm(m)) - word @ f / (norm * np.linalg.norm(f))
                 word @ (m - f) / (norm * np.linalg.norm(m - f))
 
-    slow = cpu(loop, repeat=1) * WORDS / 2000
+    slow = cpu(loop, repeats=1) * WORDS / 2000
     row(
         f"dbwa + ripa, {WORDS} words × {PAIRS} pairs",
         f"{fast:.3f} CPU s",
@@ -146,7 +135,7 @@ def word_agreement() -> None:
             v = (a * msc + b * mse) ** 2 / ((a * msc) ** 2 / (k - 1) + (b * mse) ** 2 / ((n - 1) * (k - 1)))
             f.ppf(0.975, n - 1, v), f.ppf(0.975, v, n - 1)
 
-    slow = cpu(loop, repeat=1) * 50
+    slow = cpu(loop, repeats=1) * 50
     row(
         "ICC(2,1) with intervals, 10 000 words",
         f"{fast:.3f} CPU s",
@@ -159,7 +148,7 @@ def bandwidth() -> float:
     a, b = np.ones(2**26, np.float32), np.ones(2**26, np.float32)
     out = np.empty_like(a)
     np.add(a, b, out=out)
-    return 3 * a.nbytes / cpu(lambda: np.add(a, b, out=out), repeat=5)
+    return 3 * a.nbytes / cpu(lambda: np.add(a, b, out=out), repeats=5)
 
 
 def glove_epoch(pairs_number: int = 1_000_000, words: int = 50_000) -> None:

@@ -9,11 +9,11 @@ import json
 import math
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
+from benchmarks._clock import cpu
 from numpy.typing import NDArray
 
 from weatherglass.significance import Significance, permutation_test
@@ -31,16 +31,6 @@ def plain(x: Scores, y: Scores, shuffles: int = SHUFFLES) -> float:
     for _ in range(shuffles):
         hits += rng.permutation(pooled)[:size].sum() >= observed
     return float((hits + 1) / (shuffles + 1))
-
-
-def cpu(work: Callable[[], object], repeats: int = 3) -> float:
-    """The least CPU time of a few runs."""
-    spent = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        spent.append(time.process_time() - start)
-    return min(spent)
 
 
 def scores(x_size: int, y_size: int, p: float) -> tuple[Scores, Scores]:
@@ -119,7 +109,7 @@ def main() -> None:
     for sizes, p, goal in (((32, 32), 0.01, 0.2), ((300, 300), 0.2, 2.0), ((300, 300), 4e-26, 2.0)):
         x, y = scores(*sizes, p)
         bound = permutation_test(x, y, method="bounds", precision=0.01)
-        ours = cpu(lambda x=x, y=y: permutation_test(x, y, method="bounds", precision=0.01))  # type: ignore[misc]
+        ours = cpu(partial(permutation_test, x, y, method="bounds", precision=0.01))
         row(f"{sizes[0]} + {sizes[1]}, bounds to 1 %", f"{goal:g} CPU s", ours, within(bound))
     x, y = scores(250, 250, 0.01)
     ours, theirs = cpu(lambda: permutation_test(x, y, method="sampled")), cpu(lambda: plain(x, y), 1)

@@ -25,7 +25,7 @@ def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
             f"{row['pairs']}, {row['corpus']}, {row['algorithm']}: {row['present']} of {row['of']} base pairs occur"
         )
     table = plain_table("claim", "base pairs", "corpus", "algorithm", "by", "median", "verdict", "")
-    for row in tables["claims"].iter_rows(named=True) if "claims" in tables else ():
+    for row in tables["claims"].iter_rows(named=True):
         median = "–" if row["median"] != row["median"] else f"{row['median']:.2f}"
         names = (row["claim"], row["pairs"], row["corpus"], row["algorithm"], row["by"])
         table.add_row(*names, median, row["verdict"], row["size"])
