@@ -221,6 +221,17 @@ def test_a_phone_never_scrolls_sideways(
     assert browser.run("document.getElementById('detail').scrollWidth") <= 375
 
 
+def test_a_phone_shows_the_names_of_groups_whole(browser: Browser, several_models: Path) -> None:
+    browser.open(several_models, width=375)
+    browser.show_all()
+    heads = browser.run(
+        "[...document.querySelectorAll('#forest .names .head span')]"
+        ".map((name) => [name.offsetHeight, name.parentElement.clientHeight])"
+    )
+    assert heads
+    assert all(name <= row for name, row in heads), heads
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(
     ("page", "fragment"),
