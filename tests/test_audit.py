@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -18,7 +19,7 @@ from tests.models import HashedEncoder
 from tests.published import NEWS_EFFECT_SIZES
 
 import weatherglass as wg
-from weatherglass.catalogue import load_test
+from weatherglass.catalogue import association_test, load_test
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
 from weatherglass.evaluate import associate
 from weatherglass.folder import RunFolder
@@ -101,6 +102,24 @@ def test_the_record_says_how_the_numbers_came_about(tmp_path: Path) -> None:
     assert record["missing_words"]["hashed"]["weat7"]["dropped"] == {"X": ["math"]}
     assert "weat6" not in record["missing_words"]["hashed"]
     assert record["packages"]["numpy"] == np.__version__
+
+
+def test_a_run_hashes_each_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted where the content of a test becomes bytes; with two models and two measures it has four keys."""
+    hashed: list[str] = []
+
+    class CountingJson:
+        @staticmethod
+        def dumps(value: list[object], **options: bool) -> str:
+            hashed.append(str(value[0]))
+            return json.dumps(value, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(association_test, "json", CountingJson)
+    models = [HashedEncoder(name="one"), HashedEncoder(width=30, name="two")]
+    tests = [replace(load_test(name)) for name in ("weat7", "weat8")]
+    finished = wg.run(models, tests, ["cosine/mean", "dot/mean"], ci="none", significance="normal")
+    assert len(finished.results) == 8
+    assert sorted(hashed) == ["weat7", "weat8"]
 
 
 def test_an_unknown_word_is_dropped_and_listed() -> None:
