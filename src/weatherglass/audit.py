@@ -14,7 +14,7 @@ from weatherglass.details import DETAILS, write_details
 from weatherglass.encode import Encodings, encode_texts
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder
-from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError
+from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.evaluate import CI, LEAST_RESAMPLES, PERMUTE, Settings
 from weatherglass.folder import RunFolder
 from weatherglass.judge import Correction, judge
@@ -225,7 +225,7 @@ class Audit:
         ):
             unit = outcome.unit
             if outcome.value is None:
-                self.failures.append(Failure(model.name, unit.test.name, _reason(outcome.error)))
+                self.failures.append(Failure(model.name, unit.test.name, reason(outcome.error)))
             for result in outcome.value or []:
                 self._keep(self.plan.key(model, unit.test, Measure.parse(result.measure)), result)
             self.progress.advance()
@@ -240,7 +240,7 @@ class Audit:
     ) -> Iterator[Unit]:
         for test in tests:
             measures, pair = missing[test.name], None
-            if covariances:
+            if covariances and needs_covariance(measures):
                 try:
                     pair = of_test(test, self.plan.synonyms, covariances)
                 except UnitError as error:
@@ -280,9 +280,3 @@ class Audit:
 
     def _in_order(self) -> list[Result]:
         return [self.finished[key] for key in self.order if key in self.finished]
-
-
-def _reason(error: Exception | None) -> str:
-    if isinstance(error, WeatherglassError):
-        return str(error)
-    return f"internal error, please report it: {type(error).__name__}: {error}"

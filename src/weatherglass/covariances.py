@@ -12,6 +12,7 @@ from weatherglass.association.covariance import Covariance, estimate_covariance
 from weatherglass.association.measure import SIMILARITIES, Measure
 from weatherglass.catalogue.association_test import AssociationTest, ElementSet
 from weatherglass.encode import Encodings
+from weatherglass.errors import UnitError, reason
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
@@ -70,13 +71,13 @@ def of_test(
     """The covariances of A and B.
 
     Raises:
-        UnitError: if one of them could not be estimated.
+        UnitError: if one of them could not be estimated, whatever the cause: it fails only what needs it.
     """
     pair = []
     for attributes in test.attributes:
         covariance = found[enlarged(attributes, synonyms)]
         if isinstance(covariance, Exception):
-            raise covariance
+            raise UnitError(f"no covariance of {attributes.category}: {reason(covariance)}") from covariance
         pair.append(covariance)
     return pair[0], pair[1]
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from tests.models import HashedEncoder
 
 from weatherglass import covariances
-from weatherglass.arrays import Matrix
-from weatherglass.association.covariance import Covariance, estimate_covariance
+from weatherglass.arrays import AnyMatrix, Matrix
+from weatherglass.association.covariance import ESTIMATORS, Covariance, estimate_covariance
 from weatherglass.audit import run
+from weatherglass.catalogue import load_test
+from weatherglass.errors import ClusterError
 
 
 def test_a_covariance_that_cannot_be_had_stops_no_other_measure() -> None:
@@ -20,6 +24,68 @@ def test_a_covariance_that_cannot_be_had_stops_no_other_measure() -> None:
     (failure,) = finished.failures
     assert failure.test == "weat9"
     assert "ledoit-wolf" in failure.reason
+
+
+class Minute(HashedEncoder):
+    """Makes the vectors of some texts so small that their squares are 0, and with them their covariance."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(width=6)
+        self._texts = set(texts)
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        scales = [1e-200 if text in self._texts else 1.0 for text in texts]
+        return np.asarray(super().encode(texts) * np.array(scales)[:, None])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_singular_covariance_fails_only_what_needs_it(jobs: int) -> None:
+    encoder = Minute(load_test("weat9").attributes[0].texts)
+    finished = run(
+        [encoder],
+        ["weat8", "weat9"],
+        ["cosine/mean", "mahalanobis/mean"],
+        covariance="ledoit-wolf",
+        ci="none",
+        significance="normal",
+        jobs=jobs,
+    )
+    assert [(result.test, result.measure) for result in finished.results] == [
+        ("weat8", "cosine/mean"),
+        ("weat8", "mahalanobis/mean"),
+        ("weat9", "cosine/mean"),
+    ]
+    (failure,) = finished.failures
+    assert failure.test == "weat9"
+    assert "no covariance of Temporary: ledoit-wolf found no positive definite" in failure.reason
+    assert finished.record["status"] == "incomplete"
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), RuntimeError("lost"), ClusterError("gone")])
+def test_whatever_an_estimator_raises_stops_no_other_measure(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Matrix) -> tuple[Matrix, float]:
+        raise error
+
+    monkeypatch.setitem(ESTIMATORS._values, "failing", fail)
+    finished = run(
+        [HashedEncoder()], "weat9", ["cosine/mean", "mahalanobis/mean"], covariance="failing", ci="none"
+    )
+    assert [result.measure for result in finished.results] == ["cosine/mean"]
+    (failure,) = finished.failures
+    assert str(error) in failure.reason
+
+
+def test_a_precision_that_cannot_be_whitened_with_stops_no_other_measure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(ESTIMATORS._values, "negative", lambda vectors: (-np.eye(vectors.shape[1]), 0.0))
+    finished = run(
+        [HashedEncoder()], "weat9", ["cosine/mean", "mahalanobis/mean"], covariance="negative", ci="none"
+    )
+    assert [result.measure for result in finished.results] == ["cosine/mean"]
+    assert "no positive definite covariance of 7 vectors" in finished.failures[0].reason
 
 
 def test_each_attribute_set_is_estimated_once(monkeypatch: pytest.MonkeyPatch) -> None:
