@@ -119,7 +119,9 @@ def test_effect_size_of_a_worked_example() -> None:
 
 
 def test_the_example_of_associate_prints_what_its_docstring_says() -> None:
-    (example,) = doctest.DocTestFinder(recurse=False).find(associate, "associate", globs={"associate": associate})
+    (example,) = doctest.DocTestFinder(recurse=False).find(
+        associate, "associate", globs={"associate": associate}
+    )
     outcome = doctest.DocTestRunner().run(example)
     assert outcome.attempted == 4
     assert outcome.failed == 0
@@ -128,8 +130,8 @@ def test_the_example_of_associate_prints_what_its_docstring_says() -> None:
 @pytest.mark.parametrize("estimator", ["glasso", "ledoit-wolf"])
 def test_mahalanobis_of_arrays_is_that_of_a_run(estimator: str) -> None:
     encoder = HashedEncoder(width=6)
-    sets = [encoder.encode(element_set.texts) for element_set in load_test("weat9").sets]
-    ours = associate(*sets, measure="mahalanobis/mean", covariance=estimator)
+    X, Y, A, B = (encoder.encode(element_set.texts) for element_set in load_test("weat9").sets)
+    ours = associate(X, Y, A, B, measure="mahalanobis/mean", covariance=estimator)
     (theirs,) = run(encoder, "weat9", "mahalanobis/mean", covariance=estimator, ci="none").results
     assert (ours.effect_size, ours.p_value) == (theirs.effect_size, theirs.p_value)
     assert ours.notes["covariance"] == theirs.notes["covariance"]

@@ -24,6 +24,7 @@ from weatherglass.plan import Model, Plan, choose_models, choose_synonyms, choos
 from weatherglass.profiles import profile_of, settings_of
 from weatherglass.progress import Progress, Silent
 from weatherglass.record import now, run_record
+from weatherglass.registrations import Registration, registrations_for
 from weatherglass.registry import one_of
 from weatherglass.results import Failure, Result, Run
 from weatherglass.significance import ALTERNATIVES, METHODS, Alternative, Budget
@@ -118,10 +119,11 @@ def run(
     )
     plan.check()
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
+    registrations = () if workers.in_process else registrations_for(plan.measures, settings.covariance)
     if folder is None:
-        return Audit(plan, workers, progress or Silent()).carry_out()
+        return Audit(plan, workers, progress or Silent(), registrations=registrations).carry_out()
     with RunFolder(Path(folder)) as opened:
-        finished = Audit(plan, workers, progress or Silent(), opened).carry_out()
+        finished = Audit(plan, workers, progress or Silent(), opened, registrations).carry_out()
         finished.record["warnings"] += _leave_page(opened.path)
         return finished
 
@@ -147,12 +149,18 @@ class Audit:
     """A plan being carried out: what is finished is kept at once, and one failing test stops no other."""
 
     def __init__(
-        self, plan: Plan, workers: Backend, progress: Progress, folder: RunFolder | None = None
+        self,
+        plan: Plan,
+        workers: Backend,
+        progress: Progress,
+        folder: RunFolder | None = None,
+        registrations: tuple[Registration, ...] = (),
     ) -> None:
         self.plan = plan
         self.workers = workers
         self.progress = progress
         self.folder = folder
+        self.registrations = registrations
         self.order = list(plan.keys())
         earlier = folder.finished if folder else {}
         self.finished = {key: earlier[key] for key in self.order if key in earlier}
@@ -257,7 +265,7 @@ class Audit:
                 continue
             said = (*test.warnings, *warnings)
             about = (model.name, model.options, test)
-            yield Unit(*about, sets, ledger, said, measures, self.plan.settings, pair)
+            yield Unit(*about, sets, ledger, said, measures, self.plan.settings, pair, self.registrations)
 
     def _compile(self) -> None:
         """Have the compiled kernels ready before the processes need them, and say so where that takes time."""
@@ -269,7 +277,13 @@ class Audit:
         self, tests: Sequence[AssociationTest], encodings: Encodings
     ) -> dict[tuple[str, ...], Covariance | Exception]:
         return estimate_covariances(
-            tests, encodings, self.plan.synonyms, self.plan.settings.covariance, self.workers, self.progress
+            tests,
+            encodings,
+            self.plan.synonyms,
+            self.plan.settings.covariance,
+            self.workers,
+            self.progress,
+            self.registrations,
         )
 
     def _keep(self, key: str, result: Result) -> None:
