@@ -23,7 +23,7 @@ from weatherglass.parallel import Backend, backend
 from weatherglass.plan import Model, Plan, choose_models, choose_synonyms, choose_tests, synonyms_fingerprint
 from weatherglass.profiles import profile_of, settings_of
 from weatherglass.progress import Progress, Silent
-from weatherglass.record import now, run_record
+from weatherglass.record import CommandCall, PythonCall, now, run_record
 from weatherglass.registrations import Registration, registrations_for
 from weatherglass.registry import one_of
 from weatherglass.results import Failure, Result, Run
@@ -56,6 +56,7 @@ def run(
     shared_dir: str | Path | None = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
+    command: Sequence[str] | None = None,
 ) -> Run:
     """Put models through association tests.
 
@@ -83,6 +84,7 @@ def run(
         shared_dir: a folder that all its machines see under the same path.
         folder: where journal, table and record are kept; what is there already is not computed again.
         progress: told how far the work has come.
+        command: the words of the command line that asks for this run, for its record; None for a call from Python.
 
     Returns:
         The results, in the order models × tests × measures, with the record of the run.
@@ -90,6 +92,7 @@ def run(
     Raises:
         WeatherglassError: for a mistake in the request, found before work starts.
     """
+    call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
     chosen_synonyms = choose_synonyms(synonyms)
     settings = Settings(
         significance=one_of("significance", significance, METHODS),
@@ -121,9 +124,9 @@ def run(
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
     registrations = () if workers.in_process else registrations_for(plan.measures, settings.covariance)
     if folder is None:
-        return Audit(plan, workers, progress or Silent(), registrations=registrations).carry_out()
+        return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
     with RunFolder(Path(folder)) as opened:
-        finished = Audit(plan, workers, progress or Silent(), opened, registrations).carry_out()
+        finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
         finished.record["warnings"] += _leave_page(opened.path)
         return finished
 
@@ -151,12 +154,14 @@ class Audit:
     def __init__(
         self,
         plan: Plan,
+        call: CommandCall | PythonCall,
         workers: Backend,
         progress: Progress,
         folder: RunFolder | None = None,
         registrations: tuple[Registration, ...] = (),
     ) -> None:
         self.plan = plan
+        self.call = call
         self.workers = workers
         self.progress = progress
         self.folder = folder
@@ -185,7 +190,7 @@ class Audit:
     def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
         """Write table, details and record, where there is a folder; returns the record."""
         unreadable = self.folder.warnings if self.folder else []
-        record = run_record(self.plan, results, self.failures, unreadable, started, status)
+        record = run_record(self.plan, self.call, results, self.failures, unreadable, started, status)
         if self.folder:
             self.folder.write_table(results, at_once=True)
             write_details(self.folder.path / DETAILS, results)
