@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -16,13 +17,16 @@ import numpy as np
 import pytest
 from tests.models import HashedEncoder
 from tests.published import NEWS_EFFECT_SIZES
+from typer.testing import CliRunner
 
 import weatherglass as wg
-from weatherglass.catalogue import load_test
+from weatherglass.catalogue import association_test, load_test
+from weatherglass.cli import app
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
 from weatherglass.evaluate import associate
 from weatherglass.folder import RunFolder
 from weatherglass.results import COLUMNS, Run
+from weatherglass.significance import Budget
 
 PUBLISHED_COLUMNS = [
     "model",
@@ -101,6 +105,73 @@ def test_the_record_says_how_the_numbers_came_about(tmp_path: Path) -> None:
     assert record["missing_words"]["hashed"]["weat7"]["dropped"] == {"X": ["math"]}
     assert "weat6" not in record["missing_words"]["hashed"]
     assert record["packages"]["numpy"] == np.__version__
+
+
+def test_the_record_of_a_call_from_python_states_its_arguments(tmp_path: Path) -> None:
+    """Not sys.argv, which is that of pytest here, or of a notebook's kernel."""
+    run = wg.run(
+        [HashedEncoder()],
+        [load_test("weat7"), "weat6"],
+        ci="none",
+        alpha=0.01,
+        seed=5,
+        budget=Budget(1.0, 10**6),
+        synonyms={"impermanent": ("brief",)},
+        folder=tmp_path,
+    )
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert record["called"] == run.record["called"] == "python"
+    assert record["function"] == "weatherglass.run"
+    assert record["arguments"] == {  # alpha has its default value
+        "models": ["<HashedEncoder hashed>"],
+        "tests": ["<AssociationTest weat7>", "weat6"],
+        "ci": "none",
+        "seed": 5,
+        "budget": {"seconds": 1.0, "bytes": 10**6},
+        "synonyms": {"impermanent": ["brief"]},
+        "folder": str(tmp_path),
+    }
+    assert "command" not in record
+    page = (tmp_path / "report.html").read_text()
+    assert "Called from Python:" in page
+    assert "weatherglass.run(models=[&#39;&lt;HashedEncoder hashed&gt;&#39;], tests=" in page
+    assert "To run it again:" not in page
+
+
+def test_the_record_of_a_command_states_the_command(tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    texts = load_test("weat7").texts
+    rows = HashedEncoder(width=4).encode(texts)
+    lines = [f"{text} {' '.join(map(str, row))}" for text, row in zip(texts, rows, strict=True)]
+    vectors.write_text("\n".join(lines))
+    command = ["run", str(vectors), "-t", "weat7", "--ci", "none", "-q", "-o", str(tmp_path / "a run")]
+    done = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert done.exit_code == 0
+    record = json.loads((tmp_path / "a run" / "run.json").read_text())
+    assert record["called"] == "command line"
+    assert record["command"] == ["weatherglass", *command]
+    assert "arguments" not in record
+    page = (tmp_path / "a run" / "report.html").read_text()
+    assert "To run it again:" in page
+    assert f"weatherglass run {vectors} -t weat7 --ci none -q -o" in page
+
+
+def test_a_run_hashes_each_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted where the content of a test becomes bytes; with two models and two measures it has four keys."""
+    hashed: list[str] = []
+
+    class CountingJson:
+        @staticmethod
+        def dumps(value: list[object], **options: bool) -> str:
+            hashed.append(str(value[0]))
+            return json.dumps(value, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(association_test, "json", CountingJson)
+    models = [HashedEncoder(name="one"), HashedEncoder(width=30, name="two")]
+    tests = [replace(load_test(name)) for name in ("weat7", "weat8")]
+    finished = wg.run(models, tests, ["cosine/mean", "dot/mean"], ci="none", significance="normal")
+    assert len(finished.results) == 8
+    assert sorted(hashed) == ["weat7", "weat8"]
 
 
 def test_an_unknown_word_is_dropped_and_listed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import math
 from itertools import combinations
 from random import Random
@@ -10,10 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import mahalanobis
 from scipy.stats import ortho_group
+from tests.models import HashedEncoder
 
 from weatherglass.arrays import Matrix
 from weatherglass.association.measure import Measure
+from weatherglass.audit import run
+from weatherglass.catalogue import load_test
 from weatherglass.catalogue.association_test import Element
 from weatherglass.errors import UnitError
 from weatherglass.evaluate import Settings, associate, evaluate
@@ -111,6 +116,39 @@ def test_effect_size_of_a_worked_example() -> None:
     assert result.effect_size == pytest.approx(1.2 / math.sqrt(2.08 / 3))
     assert result.test_statistic == pytest.approx(2.4)
     assert result.p_value == pytest.approx(1 / 6)
+
+
+def test_the_example_of_associate_prints_what_its_docstring_says() -> None:
+    (example,) = doctest.DocTestFinder(recurse=False).find(
+        associate, "associate", globs={"associate": associate}
+    )
+    outcome = doctest.DocTestRunner().run(example)
+    assert outcome.attempted == 4
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("estimator", ["glasso", "ledoit-wolf"])
+def test_mahalanobis_of_arrays_is_that_of_a_run(estimator: str) -> None:
+    encoder = HashedEncoder(width=6)
+    X, Y, A, B = (encoder.encode(element_set.texts) for element_set in load_test("weat9").sets)
+    ours = associate(X, Y, A, B, measure="mahalanobis/mean", covariance=estimator)
+    (theirs,) = run(encoder, "weat9", "mahalanobis/mean", covariance=estimator, ci="none").results
+    assert (ours.effect_size, ours.p_value) == (theirs.effect_size, theirs.p_value)
+    assert ours.notes["covariance"] == theirs.notes["covariance"]
+
+
+def test_whitened_vectors_have_the_mahalanobis_distance_for_euclidean() -> None:
+    """METHODS 1: with one covariance for both sets, Mahalanobis is Euclidean after whitening; here by scipy."""
+    from sklearn.covariance import LedoitWolf
+
+    rng = np.random.default_rng(8)
+    X, Y, A = (rng.normal(size=(6, 3)) * [1.0, 2.0, 5.0] for _ in range(3))
+    precision = np.linalg.inv(LedoitWolf().fit(A).covariance_)
+    B = A + 4.0  # Moved, so that its covariance is that of A.
+    distances = [[np.mean([mahalanobis(w, v, precision) for v in side]) for side in (A, B)] for w in [*X, *Y]]
+    result = associate(X, Y, A, B, measure="mahalanobis/mean", covariance="ledoit-wolf")
+    scores = [*result.x_scores, *result.y_scores]
+    assert scores == pytest.approx([to_b - to_a for to_a, to_b in distances], rel=1e-9)
 
 
 def test_equal_scores_have_no_effect_size_and_p_one() -> None:

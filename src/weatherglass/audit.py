@@ -14,7 +14,7 @@ from weatherglass.details import DETAILS, write_details
 from weatherglass.encode import Encodings, encode_texts
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder
-from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError
+from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.evaluate import CI, LEAST_RESAMPLES, PERMUTE, Settings
 from weatherglass.folder import RunFolder
 from weatherglass.judge import Correction, judge
@@ -23,7 +23,8 @@ from weatherglass.parallel import Backend, backend
 from weatherglass.plan import Model, Plan, choose_models, choose_synonyms, choose_tests, synonyms_fingerprint
 from weatherglass.profiles import profile_of, settings_of
 from weatherglass.progress import Progress, Silent
-from weatherglass.record import now, run_record
+from weatherglass.record import CommandCall, PythonCall, now, run_record
+from weatherglass.registrations import Registration, registrations_for
 from weatherglass.registry import one_of
 from weatherglass.results import Failure, Result, Run
 from weatherglass.significance import ALTERNATIVES, METHODS, Alternative, Budget
@@ -55,6 +56,7 @@ def run(
     shared_dir: str | Path | None = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
+    command: Sequence[str] | None = None,
 ) -> Run:
     """Put models through association tests.
 
@@ -82,6 +84,7 @@ def run(
         shared_dir: a folder that all its machines see under the same path.
         folder: where journal, table and record are kept; what is there already is not computed again.
         progress: told how far the work has come.
+        command: the words of the command line that asks for this run, for its record; None for a call from Python.
 
     Returns:
         The results, in the order models × tests × measures, with the record of the run.
@@ -89,6 +92,7 @@ def run(
     Raises:
         WeatherglassError: for a mistake in the request, found before work starts.
     """
+    call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
     chosen_synonyms = choose_synonyms(synonyms)
     settings = Settings(
         significance=one_of("significance", significance, METHODS),
@@ -118,10 +122,11 @@ def run(
     )
     plan.check()
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
+    registrations = () if workers.in_process else registrations_for(plan.measures, settings.covariance)
     if folder is None:
-        return Audit(plan, workers, progress or Silent()).carry_out()
+        return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
     with RunFolder(Path(folder)) as opened:
-        finished = Audit(plan, workers, progress or Silent(), opened).carry_out()
+        finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
         finished.record["warnings"] += _leave_page(opened.path)
         return finished
 
@@ -147,12 +152,20 @@ class Audit:
     """A plan being carried out: what is finished is kept at once, and one failing test stops no other."""
 
     def __init__(
-        self, plan: Plan, workers: Backend, progress: Progress, folder: RunFolder | None = None
+        self,
+        plan: Plan,
+        call: CommandCall | PythonCall,
+        workers: Backend,
+        progress: Progress,
+        folder: RunFolder | None = None,
+        registrations: tuple[Registration, ...] = (),
     ) -> None:
         self.plan = plan
+        self.call = call
         self.workers = workers
         self.progress = progress
         self.folder = folder
+        self.registrations = registrations
         self.order = list(plan.keys())
         earlier = folder.finished if folder else {}
         self.finished = {key: earlier[key] for key in self.order if key in earlier}
@@ -177,7 +190,7 @@ class Audit:
     def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
         """Write table, details and record, where there is a folder; returns the record."""
         unreadable = self.folder.warnings if self.folder else []
-        record = run_record(self.plan, results, self.failures, unreadable, started, status)
+        record = run_record(self.plan, self.call, results, self.failures, unreadable, started, status)
         if self.folder:
             self.folder.write_table(results, at_once=True)
             write_details(self.folder.path / DETAILS, results)
@@ -225,7 +238,7 @@ class Audit:
         ):
             unit = outcome.unit
             if outcome.value is None:
-                self.failures.append(Failure(model.name, unit.test.name, _reason(outcome.error)))
+                self.failures.append(Failure(model.name, unit.test.name, reason(outcome.error)))
             for result in outcome.value or []:
                 self._keep(self.plan.key(model, unit.test, Measure.parse(result.measure)), result)
             self.progress.advance()
@@ -240,7 +253,7 @@ class Audit:
     ) -> Iterator[Unit]:
         for test in tests:
             measures, pair = missing[test.name], None
-            if covariances:
+            if covariances and needs_covariance(measures):
                 try:
                     pair = of_test(test, self.plan.synonyms, covariances)
                 except UnitError as error:
@@ -257,7 +270,7 @@ class Audit:
                 continue
             said = (*test.warnings, *warnings)
             about = (model.name, model.options, test)
-            yield Unit(*about, sets, ledger, said, measures, self.plan.settings, pair)
+            yield Unit(*about, sets, ledger, said, measures, self.plan.settings, pair, self.registrations)
 
     def _compile(self) -> None:
         """Have the compiled kernels ready before the processes need them, and say so where that takes time."""
@@ -269,7 +282,13 @@ class Audit:
         self, tests: Sequence[AssociationTest], encodings: Encodings
     ) -> dict[tuple[str, ...], Covariance | Exception]:
         return estimate_covariances(
-            tests, encodings, self.plan.synonyms, self.plan.settings.covariance, self.workers, self.progress
+            tests,
+            encodings,
+            self.plan.synonyms,
+            self.plan.settings.covariance,
+            self.workers,
+            self.progress,
+            self.registrations,
         )
 
     def _keep(self, key: str, result: Result) -> None:
@@ -280,9 +299,3 @@ class Audit:
 
     def _in_order(self) -> list[Result]:
         return [self.finished[key] for key in self.order if key in self.finished]
-
-
-def _reason(error: Exception | None) -> str:
-    if isinstance(error, WeatherglassError):
-        return str(error)
-    return f"internal error, please report it: {type(error).__name__}: {error}"

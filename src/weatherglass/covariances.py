@@ -12,8 +12,10 @@ from weatherglass.association.covariance import Covariance, estimate_covariance
 from weatherglass.association.measure import SIMILARITIES, Measure
 from weatherglass.catalogue.association_test import AssociationTest, ElementSet
 from weatherglass.encode import Encodings
+from weatherglass.errors import UnitError, reason
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
+from weatherglass.registrations import Registration
 
 Synonyms = Mapping[str, Sequence[str]]
 Pair = tuple[Covariance, Covariance]
@@ -26,6 +28,8 @@ class CovarianceUnit:
     texts: tuple[str, ...]
     vectors: Matrix
     estimator: str
+    registrations: tuple[Registration, ...] = ()
+    """What the process that estimates it has to register first."""
 
 
 def needs_covariance(measures: Iterable[Measure]) -> bool:
@@ -51,12 +55,16 @@ def estimate_covariances(
     estimator: str,
     workers: Backend,
     progress: Progress,
+    registrations: tuple[Registration, ...] = (),
 ) -> dict[tuple[str, ...], Covariance | Exception]:
     """By the texts of an attribute set: its covariance, or why there is none."""
     sets = dict.fromkeys(enlarged(each, synonyms) for test in tests for each in test.attributes)
     progress.stage("estimating covariances", len(sets))
     found: dict[tuple[str, ...], Covariance | Exception] = {}
-    for outcome in workers.map(_estimate, (_unit(texts, encodings, estimator) for texts in sets)):
+    units = (
+        CovarianceUnit(texts, _known_vectors(texts, encodings), estimator, registrations) for texts in sets
+    )
+    for outcome in workers.map(_estimate, units):
         covariance = outcome.value or outcome.error
         assert covariance is not None
         found[outcome.unit.texts] = covariance
@@ -70,21 +78,23 @@ def of_test(
     """The covariances of A and B.
 
     Raises:
-        UnitError: if one of them could not be estimated.
+        UnitError: if one of them could not be estimated, whatever the cause: it fails only what needs it.
     """
     pair = []
     for attributes in test.attributes:
         covariance = found[enlarged(attributes, synonyms)]
         if isinstance(covariance, Exception):
-            raise covariance
+            raise UnitError(f"no covariance of {attributes.category}: {reason(covariance)}") from covariance
         pair.append(covariance)
     return pair[0], pair[1]
 
 
-def _unit(texts: tuple[str, ...], encodings: Encodings, estimator: str) -> CovarianceUnit:
+def _known_vectors(texts: tuple[str, ...], encodings: Encodings) -> Matrix:
     rows = [encodings.row[text] for text in texts if encodings.known(text)]
-    return CovarianceUnit(texts, encodings.vectors[np.array(rows, dtype=np.int64)], estimator)
+    return encodings.vectors[np.array(rows, dtype=np.int64)]
 
 
 def _estimate(unit: CovarianceUnit) -> Covariance:
+    for registration in unit.registrations:
+        registration.register()
     return estimate_covariance(unit.vectors, unit.estimator)

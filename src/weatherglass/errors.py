@@ -79,3 +79,10 @@ class ClusterError(WeatherglassError):
 
 class GateError(WeatherglassError):
     """A gate whose expression or file cannot be understood."""
+
+
+def reason(error: Exception | None) -> str:
+    """One line on why something failed; whatever is not a user's mistake is ours."""
+    if isinstance(error, WeatherglassError):
+        return str(error)
+    return f"internal error, please report it: {type(error).__name__}: {error}"

@@ -78,6 +78,7 @@ def associate(
     precision: float = 0.01,
     budget: Budget | None = None,
     trust: str = "none",
+    covariance: str = "glasso",
 ) -> Result:
     """Test whether the rows of X lean to A, and those of Y to B, more than exchanged labels would.
 
@@ -91,6 +92,7 @@ def associate(
         precision: relative gap of certified bounds.
         budget: what one p-value may cost.
         trust: "all" adds a bootstrap interval of d, leave-one-out effects and the null distribution.
+        covariance: estimator of the covariances of A and B, which Mahalanobis measures need: glasso or ledoit-wolf.
 
     Returns:
         A Result without model or test name, with the scores of every row.
@@ -100,7 +102,7 @@ def associate(
         >>> X, Y = np.array([[1.0, 0.1], [1.0, 0.2]]), np.array([[0.1, 1.0], [0.3, 1.0]])
         >>> result = associate(X, Y, A=[[1.0, 0.0]], B=[[0.0, 1.0]])
         >>> round(result.effect_size, 3), round(result.p_value, 3), result.p_method
-        (1.716, 0.167, 'enumerate')
+        (1.722, 0.167, 'enumerate')
     """
     settings = Settings(
         significance=significance,
@@ -110,10 +112,24 @@ def associate(
         precision=precision,
         budget=budget or Budget(),
         trust=trust,
+        covariance=covariance,
     )
     sets = [VectorSet(role, matrix(role, rows)) for role, rows in zip("XYAB", (X, Y, A, B), strict=True)]
     chosen = Measure.parse(measure) if isinstance(measure, str) else measure
-    return next(evaluate(sets, [chosen], settings))
+    check(sets)
+    return next(evaluate(sets, [chosen], settings, _covariances(sets, chosen, covariance)))
+
+
+def _covariances(
+    sets: Sequence[VectorSet], measure: Measure, estimator: str
+) -> tuple[Covariance, Covariance] | None:
+    """Those of A and B, where the measure needs them."""
+    from weatherglass.association.covariance import estimate_covariance
+
+    if not SIMILARITIES.get(measure.similarity).whitened:
+        return None
+    _, _, a, b = sets
+    return estimate_covariance(a.vectors, estimator), estimate_covariance(b.vectors, estimator)
 
 
 def evaluate(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import platform
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
 from weatherglass.encoders.base import ModelEncoder
@@ -16,6 +17,9 @@ from weatherglass.judge import family_sizes, power_by_size
 from weatherglass.plan import Plan
 from weatherglass.profiles import headline, warnings_of
 from weatherglass.results import Failure, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PACKAGES = (
     "numpy",
@@ -30,8 +34,67 @@ PACKAGES = (
 """Libraries whose version can change a number."""
 
 
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """A run that the command line asked for."""
+
+    command: tuple[str, ...]
+    """The words of the command, to be given again."""
+
+    def record(self) -> dict[str, Any]:
+        """For run.json."""
+        return {"called": "command line", "command": list(self.command)}
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCall:
+    """A run that Python code asked for."""
+
+    function: str
+    arguments: Mapping[str, Any]
+    """Those that are not the default, as plain values; an object of the user's own as its class and name."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], arguments: Mapping[str, Any]) -> PythonCall:
+        """The call of `function` with these values of its parameters."""
+        parameters = signature(function).parameters
+        given = {
+            name: written
+            for name, value in arguments.items()
+            if name not in NOT_RECORDED and (written := plain(value)) != plain(parameters[name].default)
+        }
+        return cls(f"weatherglass.{function.__name__}", given)
+
+    def record(self) -> dict[str, Any]:
+        """For run.json."""
+        return {"called": "python", "function": self.function, "arguments": dict(self.arguments)}
+
+
+NOT_RECORDED = ("command", "progress")
+"""Arguments of a run that say nothing about its results."""
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it; an object with a name, such as an encoder or a test, as <class name>."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(each) for each in value]
+    name = getattr(value, "name", None)
+    if isinstance(name, str):
+        return f"<{type(value).__name__} {name}>"
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: plain(each) for key, each in asdict(value).items()}
+    return f"<{type(value).__name__}>"
+
+
 def run_record(
     plan: Plan,
+    call: CommandCall | PythonCall,
     results: Sequence[Result],
     failures: Sequence[Failure],
     unreadable: Sequence[str],
@@ -41,6 +104,7 @@ def run_record(
     """What run.json says.
 
     Args:
+        call: who asked for the run, and how.
         unreadable: what could not be read of the folder's journal.
         started: when work began.
         status: complete, incomplete (some tests could not be run) or interrupted.
@@ -50,7 +114,7 @@ def run_record(
     }
     return {
         "status": status,
-        "command": command_line(),
+        **call.record(),
         "started": started,
         "finished": now(),
         **environment(),
@@ -89,11 +153,6 @@ def environment() -> dict[str, Any]:
 def now() -> str:
     """The time, to the second, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def command_line() -> list[str]:
-    """The command that is running, to be given again."""
-    return ["weatherglass", *sys.argv[1:]]
 
 
 def missing_words(results: Sequence[Result]) -> dict[str, dict[str, Any]]:

@@ -42,20 +42,24 @@ class Registry(Generic[T]):
     """Values by name, imported lazily so that a table of heavy things stays light."""
 
     def __init__(self, noun: str, table: Mapping[str, str]) -> None:
-        self._noun = noun
+        self.noun = noun
         self._places: dict[str, str] = dict(table)
-        self._values: dict[str, T] = {}
+        self._registered: dict[str, T] = {}
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places or name in self._values
+        return name in self._places or name in self._registered
 
     def names(self) -> list[str]:
         """Every known name, in the order of the table, later registrations last."""
-        return list(dict.fromkeys([*self._places, *self._values]))
+        return list(dict.fromkeys([*self._places, *self._registered]))
 
     def register(self, name: str, value: T) -> None:
         """Add a value of the user's own, or replace one."""
-        self._values[name] = value
+        self._registered[name] = value
+
+    def registered(self, names: Iterable[str]) -> dict[str, T]:
+        """Those of the names that were registered in this process: another one does not know them."""
+        return {name: self._registered[name] for name in names if name in self._registered}
 
     def get(self, name: str) -> T:
         """The value called `name`.
@@ -63,9 +67,9 @@ class Registry(Generic[T]):
         Raises:
             UnknownNameError: naming the nearest known name.
         """
-        if name not in self._values:
-            if name not in self._places:
-                raise unknown(self._noun, name, self.names())
-            module, _, attribute = self._places[name].partition(":")
-            self._values[name] = cast(T, getattr(import_module(module), attribute))
-        return self._values[name]
+        if name in self._registered:
+            return self._registered[name]
+        if name not in self._places:
+            raise unknown(self.noun, name, self.names())
+        module, _, attribute = self._places[name].partition(":")
+        return cast(T, getattr(import_module(module), attribute))

@@ -10,6 +10,7 @@ from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.covariances import Pair
 from weatherglass.evaluate import Settings, evaluate
 from weatherglass.ledger import KnownSet, Ledger
+from weatherglass.registrations import Registration
 from weatherglass.results import Result
 
 
@@ -26,6 +27,8 @@ class Unit:
     measures: list[Measure]
     settings: Settings
     covariances: Pair | None = None
+    registrations: tuple[Registration, ...] = ()
+    """What the process that computes it has to register first."""
 
 
 def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
@@ -34,6 +37,8 @@ def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
     """
     from threadpoolctl import threadpool_limits
 
+    for registration in unit.registrations:
+        registration.register()
     notes = (
         {"oov": asdict(unit.ledger)}
         if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes

@@ -90,7 +90,7 @@ def test_a_measure_selected_twice_comes_once_where_it_was_first_asked_for() -> N
 @pytest.fixture
 def own_measures() -> Iterator[None]:
     """A similarity and two statistics as a user registers them; taken out again afterwards."""
-    tables = [(table, dict(table._values)) for table in (SIMILARITIES, STATISTICS)]
+    tables = [(table, dict(table._registered)) for table in (SIMILARITIES, STATISTICS)]
     SIMILARITIES.register(
         "chebyshev", Similarity(lambda w, a: np.abs(w[:, None] - a[None]).max(axis=2), orientation=-1)
     )
@@ -98,7 +98,7 @@ def own_measures() -> Iterator[None]:
     STATISTICS.register("gap", PairStatistic(lambda to_a, to_b: np.abs(to_a[:, 0] - to_b[:, 0])))
     yield
     for table, values in tables:
-        table._values = values  # type: ignore[assignment]
+        table._registered = values  # type: ignore[assignment]
 
 
 @pytest.mark.usefixtures("own_measures")

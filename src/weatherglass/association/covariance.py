@@ -57,13 +57,21 @@ def estimate_covariance(vectors: Matrix, estimator: str = "glasso") -> Covarianc
 
     Raises:
         UnknownNameError: if there is no such estimator.
-        UnitError: if the vectors are too few, too wide or too alike for it.
+        UnitError: if the vectors are too few, too wide, too alike, too large or too small for it.
     """
     from threadpoolctl import threadpool_limits
 
     distinct = np.unique(vectors, axis=0)
+    compute_precision = ESTIMATORS.get(estimator)
     with threadpool_limits(1):  # The last bits would depend on how many threads there are.
-        precision, chosen = ESTIMATORS.get(estimator)(distinct)
+        try:
+            precision, chosen = compute_precision(distinct)
+            _check_positive_definite(precision)
+        except (np.linalg.LinAlgError, ArithmeticError) as error:
+            raise UnitError(
+                f"{estimator} found no positive definite covariance of {len(distinct)} vectors ({error}); "
+                "enlarge the attribute set with --synonyms or try the other estimator with --covariance"
+            ) from error
     width = len(precision)
     off_diagonal = int(np.count_nonzero(precision)) - int(np.count_nonzero(np.diag(precision)))
     return Covariance(
@@ -73,6 +81,13 @@ def estimate_covariance(vectors: Matrix, estimator: str = "glasso") -> Covarianc
         nonzero_share=off_diagonal / (width * (width - 1)) if width > 1 else 0.0,
         vectors=len(distinct),
     )
+
+
+def _check_positive_definite(precision: Matrix) -> None:
+    """Raise LinAlgError here, where only one covariance is lost, and not when vectors are whitened with it."""
+    if not np.isfinite(precision).all():
+        raise np.linalg.LinAlgError("its inverse has NaN or infinite entries")
+    np.linalg.cholesky(precision)
 
 
 def glasso(vectors: Matrix) -> tuple[Matrix, float]:

@@ -66,8 +66,8 @@ def _of_similarity(
 ) -> dict[Measure, Vector]:
     statistics = {measure: STATISTICS.get(measure.statistic) for measure in measures}
     scores: dict[Measure, Vector] = {}
-    if similarity is COSINE:
-        shortcut = [measure for measure, statistic in statistics.items() if statistic is MEAN]
+    if similarity == COSINE:  # Not `is`: another process may hold a copy, and should get the same bits.
+        shortcut = [measure for measure, statistic in statistics.items() if statistic == MEAN]
         scores |= {measure: cosine_mean(targets, a, b) for measure in shortcut}
         statistics = {measure: s for measure, s in statistics.items() if measure not in scores}
     if not statistics:

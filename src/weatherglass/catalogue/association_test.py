@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from weatherglass.errors import CatalogueError
@@ -44,7 +45,7 @@ class ElementSet:
         return tuple(element.word for element in self.elements)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # No slots: the fingerprint is kept in the instance.
 class AssociationTest:
     """Two target sets compared on their association with two attribute sets."""
 
@@ -83,6 +84,10 @@ class AssociationTest:
         return tuple(dict.fromkeys(text for element_set in self.sets for text in element_set.texts))
 
     def fingerprint(self) -> str:
-        """A hash of the content, the same wherever the test was read from."""
+        """A hash of the content, the same wherever the test was read from; computed once."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         content = [[s.category, [[e.text, e.word] for e in s.elements]] for s in self.sets]
         return hashlib.sha256(json.dumps([self.name, content], ensure_ascii=False).encode()).hexdigest()

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli import models, reliability, reproduce, tests
+from weatherglass.cli.command_line import RememberingGroup
 from weatherglass.cli.compare import compare
 from weatherglass.cli.explain import explain
 from weatherglass.cli.reliability_explain import explain as explain_study
@@ -17,6 +18,7 @@ from weatherglass.errors import WeatherglassError
 
 app = typer.Typer(
     name="weatherglass",
+    cls=RememberingGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weatherglass.cli import study_options
+from weatherglass.cli.command_line import command_line
 from weatherglass.cli.study_output import interruptible, print_claims, report_failures
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tabl
 
 @app.command()
 def may2019(
+    context: typer.Context,
     models: Models = None,
     folder: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the run and Table 4.", metavar="DIR")
@@ -52,7 +54,14 @@ def may2019(
 
     specs = parse_models(models or [])
     with Bar(quiet) as bar:
-        found = reproduce(specs, folder=folder if specs else None, seed=seed, jobs=jobs, progress=bar)
+        found = reproduce(
+            specs,
+            folder=folder if specs else None,
+            seed=seed,
+            jobs=jobs,
+            progress=bar,
+            command=command_line(context),
+        )
     if not quiet:
         _show(tables(found), [*lines(found), *([f"Results, record and Table 4: {folder}"] if specs else [])])
     if found.run.failures or (found.released and found.released.failures):
@@ -61,6 +70,7 @@ def may2019(
 
 @app.command()
 def azarpanah2021(
+    context: typer.Context,
     models: Models = None,
     folder: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the run, tables and pictures.", metavar="DIR")
@@ -96,6 +106,7 @@ def azarpanah2021(
             seed=seed,
             jobs=jobs,
             progress=bar,
+            command=command_line(context),
         )
     write_reproduction(found, folder)
     if not quiet:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weatherglass.cli.command_line import command_line
 from weatherglass.errors import InterruptedRunError, WeatherglassError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def run(
+    context: typer.Context,
     models: Annotated[
         list[str] | None,
         typer.Argument(
@@ -138,6 +140,7 @@ def run(
                 shared_dir=shared_dir,
                 folder=folder,
                 progress=bar,
+                command=command_line(context),
             )
     except KeyboardInterrupt:
         raise InterruptedRunError(

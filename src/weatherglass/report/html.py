@@ -104,7 +104,6 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
     """What the page says of one run: from run.json, with a gap where it says nothing."""
     record = run.record
     correction = record.get("correction", {})
-    command = record.get("command")
     missing = {model: tests for model, tests in record.get("missing_words", {}).items() if tests}
     return {
         "label": run.label,
@@ -113,7 +112,8 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
         "correction": CORRECTIONS.get(correction.get("method", "holm"), correction.get("method")),
         "family": correction.get("family"),
         "sizes": correction.get("sizes", {}),
-        "command": shlex.join(command) if command else "",
+        "from_python": record.get("called") == "python",
+        "command": _call(record),
         "started": _time(record.get("started")),
         "finished": _time(record.get("finished")),
         "status": record.get("status", ""),
@@ -127,6 +127,15 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
         "failures": record.get("failures", []),
         "failed": {(each["model"], each["test"]): each["reason"] for each in record.get("failures", [])},
     }
+
+
+def _call(record: Mapping[str, Any]) -> str:
+    """How the run was called: the command line, or the call as Python writes it."""
+    if record.get("called") == "python":
+        arguments = (f"{name}={value!r}" for name, value in record.get("arguments", {}).items())
+        return f"{record.get('function', '')}({', '.join(arguments)})"
+    command = record.get("command")
+    return shlex.join(command) if command else ""
 
 
 def _time(text: str | None) -> str:

@@ -136,6 +136,7 @@ def reproduce(
     seed: int = 0,
     jobs: int = 1,
     progress: Progress | None = None,
+    command: Sequence[str] | None = None,
 ) -> Reproduction:
     """Run the paper's ten tests and twenty measures on the models that are at hand.
 
@@ -148,6 +149,7 @@ def reproduce(
         seed: of random draws, where there are any.
         jobs: processes to use.
         progress: told how far the work has come.
+        command: the words of the command line that asks for it, for the records of its runs.
     """
     specs = {name: str(resolve_spec(spec)) for name, spec in models.items()}
 
@@ -166,6 +168,7 @@ def reproduce(
             jobs=jobs,
             folder=folder / name if folder else None,
             progress=progress,
+            command=command,
         )
 
     listed = load_synonyms(synonyms)

@@ -145,6 +145,7 @@ def reproduce(
     seed: int = 0,
     jobs: int = 1,
     progress: Progress | None = None,
+    command: Sequence[str] | None = None,
 ) -> Reproduction:
     """Run the paper's procedure on the models that are at hand.
 
@@ -154,14 +155,15 @@ def reproduce(
         seed: of the random partitions.
         jobs: processes to use.
         progress: told how far the work has come.
+        command: the words of the command line that asks for it, for the records of its runs.
     """
     specs = {name: str(resolve_spec(spec)) for name, spec in models.items()}
-    main = _run(list(specs.values()), folder, seed, jobs, progress)
+    main = _run(list(specs.values()), folder, seed, jobs, progress, command)
     released_specs = {name: spec for name in specs if (spec := released_spec(name, specs[name]))}
     released = None
     if released_specs:
         below = folder / "released-code" if folder else None
-        released = _run(list(released_specs.values()), below, seed, jobs, progress)
+        released = _run(list(released_specs.values()), below, seed, jobs, progress, command)
     ours, theirs = by_model(main, specs), by_model(released, released_specs)
     found = Reproduction(
         main,
@@ -176,7 +178,14 @@ def reproduce(
     return found
 
 
-def _run(specs: list[str], folder: Path | None, seed: int, jobs: int, progress: Progress | None) -> Run:
+def _run(
+    specs: list[str],
+    folder: Path | None,
+    seed: int,
+    jobs: int,
+    progress: Progress | None,
+    command: Sequence[str] | None,
+) -> Run:
     if not specs:
         return Run([], [], {})
     return run(
@@ -190,6 +199,7 @@ def _run(specs: list[str], folder: Path | None, seed: int, jobs: int, progress: 
         jobs=jobs,
         folder=folder,
         progress=progress,
+        command=command,
     )
 
 
