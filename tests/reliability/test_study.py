@@ -123,7 +123,7 @@ def test_stored_scores_are_matched_by_the_name_of_their_rule(
     before = scored_again(study_file, folder)
     stored = {path: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
     assert len(stored) == 2 * 4 * len(RULES)  # algorithms, seeds, rules
-    backwards = dict(reversed(scores.VERSIONS.items()))
+    backwards = dict(reversed(list(scores.VERSIONS.items())))
     monkeypatch.setattr(scores, "VERSIONS", backwards)
     monkeypatch.setattr(scores, "RULES", tuple(backwards))
     after = scored_again(study_file, folder)
