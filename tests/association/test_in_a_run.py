@@ -1,16 +1,27 @@
-"""Measures in a whole run: covariances are shared, recorded, and stop nothing that does not need them."""
+"""Measures in a whole run: covariances are shared, recorded, stop nothing else; a direction only where there is one."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.models import HashedEncoder
+from tests.results import made_result
 
 from weatherglass import covariances
 from weatherglass.arrays import Matrix
 from weatherglass.association.covariance import Covariance, estimate_covariance
+from weatherglass.association.measure import STATISTICS
+from weatherglass.association.statistic import PairStatistic
 from weatherglass.audit import run
+from weatherglass.explain import explain
+from weatherglass.junit import junit
+from weatherglass.report.html import kind
+from weatherglass.results import Result
+from weatherglass.stored import read_run
 
 
 def test_a_covariance_that_cannot_be_had_stops_no_other_measure() -> None:
@@ -74,3 +85,37 @@ def test_synonyms_change_mahalanobis_and_nothing_else() -> None:
     for measure, d in plain.items():
         assert (enlarged[measure] != d) == measure.startswith("mahalanobis")
         assert math.isfinite(enlarged[measure])
+
+
+def test_a_statistic_of_ones_own_without_direction_is_given_none_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in the run, and not when its folder is read where the statistic is not registered."""
+    with monkeypatch.context() as registered:
+        gap = PairStatistic(lambda to_a, to_b: np.abs(to_a[:, 0] - to_b[:, 0]))
+        registered.setattr(STATISTICS, "_values", {**STATISTICS._values, "gap": gap})
+        measures = ["cosine/mean", "cosine/gap"]
+        finished = run([HashedEncoder()], "weat7", measures, folder=tmp_path, ci="none")
+        assert Result.from_columns(finished.results[1].columns()).signed is False
+    assert "gap" not in STATISTICS
+    signed, unsigned = read_run(tmp_path).results
+    assert signed.direction == finished.results[0].direction
+    assert " lean to " in signed.direction
+    assert finished.results[1].direction == unsigned.direction == "none: gap is unsigned"
+    assert Result.from_json(finished.results[1].to_json()).direction == unsigned.direction
+    assert finished.results[1].effect_size != 0
+    assert [unsigned.lean, unsigned.signed] == [None, False]
+    assert "positive" in kind(replace(unsigned, effect_size=-1.0))
+    steps = "\n".join(explain(tmp_path, "weat7", measure="cosine/gap").steps)
+    assert "s is the gap of m over A and B together; it has no direction" in steps
+    assert " lean to " not in steps
+    assert "gap is unsigned" in junit(finished, [])
+
+
+def test_a_table_alone_does_not_tell_the_direction_of_an_unknown_statistic() -> None:
+    result = made_result(measure="cosine/gap", test="weat7", model="m")
+    assert Result.from_columns(result.columns()).direction == "not known: the statistic gap is not registered"
+    older = {
+        name: value for name, value in made_result(measure="dot/eq2").to_json().items() if name != "signed"
+    }
+    assert Result.from_json(older).direction == "none: eq2 is unsigned"
