@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weatherglass.association.measure import is_signed
 from weatherglass.results import Result
 
 
@@ -23,6 +24,7 @@ def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) ->
             "p_method": "enumerate",
             "p_floor": 1e-9,
             "certified": True,
+            "signed": is_signed(given.get("measure", "cosine/mean")),
             **given,
         },
     )

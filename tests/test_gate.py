@@ -164,6 +164,33 @@ def test_a_gate_that_judged_nothing_is_not_passed(tmp_path: Path) -> None:
     assert "there is no result for tests weta*, so nothing was judged" in str(breach)
 
 
+@pytest.mark.parametrize(
+    ("patterns", "message"),
+    [
+        ('tests = ["weat6", "weta7"]', "tests 'weta7' matches no result; did you mean 'weat7'?"),
+        ('tests = ["weat6", "sent-*"]', "tests 'sent-*' matches no result"),
+        (
+            'measures = ["cosine/mean", "cosine/meen"]',
+            "measures 'cosine/meen' matches no result; did you mean",
+        ),
+        ('models = ["m", "n"]\ntests = "weat6"', "models 'n' matches no result of this rule"),
+    ],
+)
+def test_one_pattern_that_matches_nothing_fails_the_gate(tmp_path: Path, patterns: str, message: str) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text(f'[[gate]]\n{patterns}\nfail_if = "effect_size > 3"\n')
+    results = [RESULT, replace(RESULT, test="weat7"), replace(RESULT, test="weat8", model="n")]
+    (breach,) = Gate(tuple(load_rules(path))).judge(results)
+    assert message in str(breach)
+    assert breach.result is None
+
+
+def test_a_gate_that_judged_nothing_names_the_nearest_test() -> None:
+    gate = Gate((Rule(parse("effect_size > 3", COLUMN_KINDS), tests=("weta6",)),))
+    (breach,) = gate.judge([RESULT])
+    assert str(breach).endswith("nothing was judged; did you mean 'weat6'?")
+
+
 def test_a_file_has_thresholds_for_each_group_of_tests(tmp_path: Path) -> None:
     path = tmp_path / "gate.toml"
     path.write_text(
@@ -177,7 +204,8 @@ def test_a_file_has_thresholds_for_each_group_of_tests(tmp_path: Path) -> None:
         fail_if = "abs(effect_size) > 2"
         """
     )
-    results = [RESULT, replace(RESULT, test="sent-weat6"), replace(RESULT, test="weat8")]
+    small = replace(RESULT, test="weat7", effect_size=0.1)
+    results = [RESULT, small, replace(RESULT, test="sent-weat6"), replace(RESULT, test="weat8")]
     (breach,) = Gate(tuple(load_rules(path))).judge(results)
     assert breach.result is results[0]
     assert str(breach).endswith("; names and careers")

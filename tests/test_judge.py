@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.models import HashedEncoder
 from tests.results import made_result
 
@@ -46,6 +48,50 @@ def test_a_floor_that_is_too_high_is_said(floor: float, warning: str | None) -> 
     assert (warning is None and not result.warnings) or (
         warning is not None and warning in result.warnings[0]
     )
+
+
+def says_it_cannot_survive(result: Result) -> bool:
+    return any("cannot survive" in warning for warning in result.warnings)
+
+
+def test_rows_that_sort_before_leave_room_under_holm() -> None:
+    """alpha 0.05, N 4: after two rows of 0.001 a third needs only 0.05/2; after one it needs 0.05/3 = 0.0167."""
+    floored = with_p(0.3, floor=0.02)
+    room = judge([with_p(0.001), with_p(0.001), floored, with_p(0.9)], Correction("holm", 0.05))
+    assert not says_it_cannot_survive(room[2])
+    none = judge([with_p(0.001), with_p(0.5), floored, with_p(0.9)], Correction("holm", 0.05))
+    assert says_it_cannot_survive(none[2])
+
+
+def test_a_row_before_that_is_not_rejected_stops_holm() -> None:
+    """alpha 0.05, N 4: 0.013 > 0.05/4 is not rejected, so 0.016 is not either, although 0.016 ≤ 0.05/3."""
+    judged = judge([with_p(0.013), with_p(0.3, floor=0.016), *[with_p(0.9)] * 2], Correction("holm", 0.05))
+    assert says_it_cannot_survive(judged[1])
+
+
+def test_rows_that_sort_after_leave_room_under_benjamini_hochberg() -> None:
+    """alpha 0.05, N 4: a first row needs 0.0125, which the floor 0.02 is above; with 0.025 second, both pass."""
+    floored = with_p(0.3, floor=0.02)
+    method = "benjamini-hochberg"
+    room = judge([floored, with_p(0.025), with_p(0.9), with_p(0.9)], Correction(method, 0.05))
+    assert not says_it_cannot_survive(room[0])
+    none = judge([floored, with_p(0.026), with_p(0.9), with_p(0.9)], Correction(method, 0.05))
+    assert says_it_cannot_survive(none[0])
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from([0.001, 0.01, 0.02, 0.03, 0.5]), st.floats(0.5, 1)), min_size=1, max_size=12
+    ),
+    method=st.sampled_from(["holm", "benjamini-hochberg"]),
+    more=st.integers(0, 30),
+)
+def test_a_row_that_survives_is_never_said_not_to(
+    rows: list[tuple[float, float]], method: str, more: int
+) -> None:
+    results = [with_p(p, floor=p * share) for p, share in rows]
+    for result in judge(results, Correction(method, 0.05, len(rows) + more)):
+        assert not (result.significance == "**" and says_it_cannot_survive(result))
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,15 @@ def test_a_whole_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
         assert read.direction == result.direction
 
 
+def test_details_that_do_not_say_whether_a_measure_is_signed_leave_it_to_the_registry(tmp_path: Path) -> None:
+    """As files were before the column was added."""
+    made_up_run(tmp_path, load_tests(["weat1"]), ["a"], ["cosine/mean", "dot/eq2"])
+    with closing(sqlite3.connect(tmp_path / DETAILS)) as database, database:
+        database.execute("ALTER TABLE result DROP COLUMN signed")
+    run = read_whole_run(tmp_path)
+    assert [result.signed for result in run.results] == [True, False]
+
+
 def test_names_with_tabs_and_line_breaks_keep_their_details(tmp_path: Path) -> None:
     (test,) = load_tests(["weat1"])
     made_up_run(tmp_path, [replace(test, name="my\tweat\n1")], ["a\rmodel"])

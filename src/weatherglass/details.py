@@ -31,7 +31,7 @@ CREATE TABLE result (
     id INTEGER PRIMARY KEY,
     model TEXT, options TEXT, test TEXT, measure TEXT, permute TEXT, alternative TEXT, ddof INTEGER,
     context TEXT, x TEXT, y TEXT, a TEXT, b TEXT,
-    p_middle REAL, certified INTEGER, warnings TEXT, notes TEXT
+    p_middle REAL, certified INTEGER, warnings TEXT, notes TEXT, signed INTEGER
 );
 CREATE TABLE element (id INTEGER PRIMARY KEY, text TEXT, word TEXT, template TEXT);
 CREATE TABLE element_score (result INTEGER, role TEXT, position INTEGER, element INTEGER, score REAL);
@@ -113,7 +113,7 @@ def _about(number: int, r: Result) -> tuple[Any, ...]:
         number,
         *(getattr(r, name) for name in IDENTITY),
         *(r.context, *r.categories),
-        *(r.p_middle, r.certified, json.dumps(r.warnings), json.dumps(dict(r.notes))),
+        *(r.p_middle, r.certified, json.dumps(r.warnings), json.dumps(dict(r.notes)), r.signed),
     )
 
 

@@ -209,6 +209,7 @@ def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, s
         effect_size_words=_effect_size(*by_word, settings) if words_differ else None,
         p_middle=found.p_middle,
         certified=found.certified,
+        signed=measure.signed,
         scores=(*_element_scores(x_set, x), *_element_scores(y_set, y)),
         notes=_profile_note(effect_size(unit_x, unit_y, settings.ddof), settings),
     )

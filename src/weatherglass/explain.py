@@ -20,8 +20,8 @@ from weatherglass.results import ElementScore, Result, cell
 from weatherglass.stored import read_whole_run
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
-UNSIGNED = "eq2"
-"""The statistic whose scores have no direction."""
+FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
+"""What a statistic without direction takes from the measures to A and to B, where its name does not say it."""
 TELLING = 3
 """How many of the most telling words and templates are listed."""
 
@@ -105,8 +105,9 @@ def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
     yield ""
     yield f"1. Scores s(w), from the {similarity} m of the vectors of w and each attribute"
     yield f"   A: {c_a}, {result.num_attr1} elements; B: {c_b}, {result.num_attr2} elements"
-    if statistic == UNSIGNED:
-        yield "   s is the smallest |m(w, a) - m(w, b)|; it has no direction"
+    if not result.signed:
+        formula = FORMULAS.get(statistic, f"{statistic} of m over A and B together")
+        yield f"   s is the {formula}; it has no direction"
     else:
         yield f"   s is the {statistic} of m over A less that over B (the other way round for a distance): above 0 is"
         yield f"   nearer to {c_a}"
@@ -138,7 +139,7 @@ def _effect(result: Result, x: Units, y: Units) -> Iterator[str]:
     c_x, c_y, c_a, c_b = result.categories
     if d > 0 > in_x.mean() - in_y.mean():
         yield "   (this run's profile prints d without its sign)"
-    if result.measure.endswith(f"/{UNSIGNED}"):
+    if not result.signed:
         return
     if in_x.mean() < in_y.mean():
         c_a, c_b = c_b, c_a

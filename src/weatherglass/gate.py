@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +14,8 @@ from weatherglass.expression import Condition, parse
 from weatherglass.registry import did_you_mean
 from weatherglass.results import COLUMNS, Result
 
+PATTERNS = {"tests": "test", "measures": "measure", "models": "model"}
+"""The keys of a rule that hold patterns, and the columns whose names they match."""
 KEYS = ("fail_if", "tests", "measures", "models", "why")
 COLUMN_KINDS: Mapping[str, str] = {
     f.name: "number" if str(f.type).split(" ")[0] in ("float", "int") else "text"
@@ -37,12 +39,8 @@ class Rule:
     def covers(self, result: Result) -> bool:
         """Whether this result is asked."""
         return all(
-            any(fnmatchcase(name, glob) for glob in globs)
-            for name, globs in (
-                (result.test, self.tests),
-                (result.measure, self.measures),
-                (result.model, self.models),
-            )
+            any(fnmatchcase(getattr(result, column), glob) for glob in getattr(self, key))
+            for key, column in PATTERNS.items()
         )
 
 
@@ -68,14 +66,13 @@ class Gate:
     def judge(self, results: Sequence[Result]) -> list[Breach]:
         """Every reason to fail, in the order of rules and results.
 
-        A rule that cannot be decided because a number is missing counts as broken, and so does a rule that no
-        result is asked of: a gate that judged nothing has not been passed.
+        A rule that cannot be decided because a number is missing counts as broken, and so does a rule of which a
+        pattern matches no result: what was not judged has not passed.
         """
         breaches = []
         for rule in self.rules:
             asked = [result for result in results if rule.covers(result)]
-            if not asked:
-                breaches.append(Breach(rule, None, _nothing_asked(rule)))
+            breaches += [Breach(rule, None, reason) for reason in _not_judged(rule, asked, results)]
             breaches += [b for result in asked if (b := _breach(rule, result)) is not None]
         return breaches
 
@@ -118,7 +115,7 @@ def _rule(place: str, table: Any) -> Rule:
             raise GateError(
                 f"{place}: unknown key '{key}'{did_you_mean(key, KEYS)} (known: {', '.join(KEYS)})"
             )
-    globs = {key: _globs(place, key, table[key]) for key in ("tests", "measures", "models") if key in table}
+    globs = {key: _globs(place, key, table[key]) for key in PATTERNS if key in table}
     why = table.get("why", "")
     if not isinstance(why, str):
         raise GateError(f"{place}: why should be a text")
@@ -147,11 +144,27 @@ def _breach(rule: Rule, result: Result) -> Breach | None:
     return Breach(rule, result, f"{place}: {rule.condition.source}{cause}: {shown}{why}")
 
 
-def _nothing_asked(rule: Rule) -> str:
-    asked = {"tests": rule.tests, "measures": rule.measures, "models": rule.models}
-    said = [f"{key} {', '.join(globs)}" for key, globs in asked.items() if globs != ("*",)]
-    where = f" for {' and '.join(said)}" if said else ""
-    return f"{rule.condition.source}: there is no result{where}, so nothing was judged"
+def _not_judged(rule: Rule, asked: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
+    """What the rule asks for and did not find: results at all, or one for each of its patterns."""
+    names = {key: {getattr(each, column) for each in results} for key, column in PATTERNS.items()}
+    patterns = [(key, glob) for key in PATTERNS for glob in getattr(rule, key)]
+    if not asked:
+        said = [f"{key} {', '.join(globs)}" for key in PATTERNS if (globs := getattr(rule, key)) != ("*",)]
+        where = f" for {' and '.join(said)}" if said else ""
+        hints = [hint for key, glob in patterns if (hint := _nearest(glob, names[key]))]
+        yield f"{rule.condition.source}: there is no result{where}, so nothing was judged{''.join(hints[:1])}"
+        return
+    for key, glob in patterns:
+        if not any(fnmatchcase(getattr(each, PATTERNS[key]), glob) for each in asked):
+            # The name may be known, and only the rule's other patterns leave no result of it.
+            known = any(fnmatchcase(name, glob) for name in names[key])
+            hint = " of this rule" if known else _nearest(glob, names[key])
+            yield f"{rule.condition.source}: {key} '{glob}' matches no result{hint}"
+
+
+def _nearest(glob: str, names: Collection[str]) -> str:
+    """A hint where the pattern matches none of the names."""
+    return "" if any(fnmatchcase(name, glob) for name in names) else did_you_mean(glob, sorted(names))
 
 
 def _shown(value: object) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.results import Result
-from weatherglass.significance.correction import CORRECTIONS, adjust
+from weatherglass.significance.correction import CORRECTIONS, adjust, adjusted_at_floor
 from weatherglass.trust import POWER_EFFECTS, interval_is_too_narrow, power
 
 
@@ -46,10 +49,11 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
         families[_family(result)].append(row)
     judged = list(results)
     for rows in families.values():
-        adjusted = adjust([results[row].p_value for row in rows], correction.method, correction.family)
-        size = correction.family or len(rows)
-        for row, p_adjusted in zip(rows, adjusted, strict=True):
-            judged[row] = _judged(results[row], float(p_adjusted), size, correction.alpha)
+        p_values = np.array([results[row].p_value for row in rows])
+        adjusted = adjust(p_values, correction.method, correction.family)
+        for place, row in enumerate(rows):
+            floor_warnings = _floor_warnings(results[row], p_values, place, correction)
+            judged[row] = _judged(results[row], float(adjusted[place]), floor_warnings, correction.alpha)
     return judged
 
 
@@ -57,11 +61,11 @@ def _family(result: Result) -> str:
     return result.measure if result.permute == "elements" else f"{result.measure}, by {result.permute}"
 
 
-def _judged(result: Result, p_adjusted: float, family: int, alpha: float) -> Result:
+def _judged(result: Result, p_adjusted: float, floor_warnings: Iterable[str], alpha: float) -> Result:
     mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
     warnings = (
         *result.warnings,
-        *_floor_warnings(result, family, alpha),
+        *floor_warnings,
         *(_support_warnings(result, alpha) if mark else ()),
         *_interval_warnings(result),
     )
@@ -87,12 +91,17 @@ def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _floor_warnings(result: Result, family: int, alpha: float) -> Iterator[str]:
+def _floor_warnings(result: Result, p_values: Vector, place: int, correction: Correction) -> Iterator[str]:
+    """What the smallest p of this size rules out, given the p-values of the family in which it has this place."""
     x, y = result.units()
+    alpha, family = correction.alpha, correction.family or len(p_values)
     floor = f"with {x} + {y} {result.permute} p cannot go below {result.p_floor:.2g}"
     if result.p_floor > alpha:
         yield f"{floor}, so this test cannot reach {alpha:g}"
-    elif result.p_floor * family > alpha:
+    # At floor × family (Bonferroni) every row survives; only above it do the other rows have to be asked.
+    elif result.p_floor * family > alpha and (
+        adjusted_at_floor(p_values, place, result.p_floor, correction.method, correction.family) > alpha
+    ):
         yield f"{floor}, so it cannot survive a correction for {family} tests at {alpha:g}"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Vector
+from weatherglass.association.measure import is_signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ class Result:
     """The best single guess of the exact p; for certified bounds p_value is the upper one."""
     certified: bool
     """Whether [p_low, p_high] is sure to hold the exact p."""
+    signed: bool | None = True
+    """Whether the sign of d is a direction; None where neither folder nor registry knows the statistic."""
     context: str = "word"
     categories: tuple[str, str, str, str] = ("X", "Y", "A", "B")
     scores: tuple[ElementScore, ...] = field(default=(), repr=False)
@@ -99,17 +102,24 @@ class Result:
         return self.effect_size if signed is None else float(signed)
 
     @property
+    def lean(self) -> int | None:
+        """1 where X leans to A, -1 where it leans to B, 0 where to neither; None where there is no direction."""
+        d = self.signed_effect_size
+        return None if math.isnan(d) or not self.signed else (d > 0) - (d < 0)
+
+    @property
     def direction(self) -> str:
         """The sign of d in words."""
         x, y, a, b = self.categories
-        d = self.signed_effect_size
-        if math.isnan(d):
+        if math.isnan(self.signed_effect_size):
             return "none: all scores are equal"
-        if self.measure.endswith("/eq2"):
-            return "none: eq2 is unsigned"
-        if d == 0:
+        if not self.signed:
+            statistic = self.measure.partition("/")[2]
+            unknown = f"not known: the statistic {statistic} is not registered"
+            return unknown if self.signed is None else f"none: {statistic} is unsigned"
+        if self.lean == 0:
             return "none"
-        if d < 0:
+        if self.lean == -1:
             a, b = b, a
         return f"{x} lean to {a}, {y} to {b}"
 
@@ -132,7 +142,8 @@ class Result:
             ValueError: if a cell that should hold a number does not.
         """
         values = {name: _value(name, columns.get(name, "")) for name in COLUMNS}
-        return cls(**values, p_middle=values["p_value"], certified=False, context="")
+        signed = is_signed(values["measure"])
+        return cls(**values, p_middle=values["p_value"], certified=False, signed=signed, context="")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, NaN as None, for the journal and for machines."""
@@ -143,7 +154,7 @@ class Result:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Result:
         """The inverse of `to_json`."""
-        values = dict(record)
+        values = {"signed": is_signed(record["measure"]), **record}  # An older journal does not say it.
         values["scores"] = tuple(ElementScore(*row) for row in values["scores"])
         values["categories"] = tuple(values["categories"])
         values["warnings"] = tuple(values["warnings"])

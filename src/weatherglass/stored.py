@@ -212,6 +212,7 @@ def _add_details(run: StoredRun) -> None:
                 certified=bool(row["certified"]),
                 warnings=tuple(json.loads(row["warnings"])),
                 notes=json.loads(row["notes"]),
+                signed=_signed(row, run.results[position]),
             )
         if absent := [table for table in TABLES if table not in details.tables()]:
             run.lacking.append(f"{DETAILS} is of an older version; it lacks {', '.join(absent)}.")
@@ -219,6 +220,12 @@ def _add_details(run: StoredRun) -> None:
         run.lacking.append(
             f"{DETAILS} lacks {unmatched} of {len(run.results)} results; their scores are not known."
         )
+
+
+def _signed(row: sqlite3.Row, result: Result) -> bool | None:
+    """As stored, so that a statistic of the user's own need not be registered; an older file does not say it."""
+    stored = dict(row).get("signed")
+    return result.signed if stored is None else bool(stored)
 
 
 def _add_catalogue(run: StoredRun) -> None:

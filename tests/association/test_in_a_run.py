@@ -1,10 +1,11 @@
-"""Measures in a whole run: covariances are shared, recorded, and stop nothing that does not need them."""
+"""Measures in a whole run: covariances are shared, recorded, stop nothing else; a direction only where there is one."""
 
 from __future__ import annotations
 
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,18 +14,24 @@ import numpy as np
 import pytest
 from tests.association.own_measures import chebyshev, midrange, uncorrelated
 from tests.models import HashedEncoder
+from tests.results import made_result
 
 from weatherglass import covariances
 from weatherglass.arrays import AnyMatrix, Matrix
 from weatherglass.association.covariance import ESTIMATORS, Covariance, estimate_covariance
 from weatherglass.association.measure import SIMILARITIES, STATISTICS
 from weatherglass.association.similarity import COSINE, Similarity
-from weatherglass.association.statistic import SetStatistic
+from weatherglass.association.statistic import PairStatistic, SetStatistic
 from weatherglass.audit import run
 from weatherglass.catalogue import load_test
 from weatherglass.errors import ClusterError, UnitError, WeatherglassError
+from weatherglass.explain import explain
+from weatherglass.junit import junit
 from weatherglass.registrations import Registration
 from weatherglass.registry import Registry
+from weatherglass.report.html import kind
+from weatherglass.results import Result
+from weatherglass.stored import read_run
 
 
 def test_a_covariance_that_cannot_be_had_stops_no_other_measure() -> None:
@@ -223,3 +230,37 @@ def test_a_process_that_cannot_import_a_measure_says_so() -> None:
         UnitError, match=r"statistic 'mine' cannot be imported by another process .*absent_module"
     ):
         Registration("statistic", "mine", b"cabsent_module\nmine\n.").register()
+
+
+def test_a_statistic_of_ones_own_without_direction_is_given_none_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in the run, and not when its folder is read where the statistic is not registered."""
+    with monkeypatch.context() as registered:
+        gap = PairStatistic(lambda to_a, to_b: np.abs(to_a[:, 0] - to_b[:, 0]))
+        registered.setattr(STATISTICS, "_values", {**STATISTICS._values, "gap": gap})
+        measures = ["cosine/mean", "cosine/gap"]
+        finished = run([HashedEncoder()], "weat7", measures, folder=tmp_path, ci="none")
+        assert Result.from_columns(finished.results[1].columns()).signed is False
+    assert "gap" not in STATISTICS
+    signed, unsigned = read_run(tmp_path).results
+    assert signed.direction == finished.results[0].direction
+    assert " lean to " in signed.direction
+    assert finished.results[1].direction == unsigned.direction == "none: gap is unsigned"
+    assert Result.from_json(finished.results[1].to_json()).direction == unsigned.direction
+    assert finished.results[1].effect_size != 0
+    assert [unsigned.lean, unsigned.signed] == [None, False]
+    assert "positive" in kind(replace(unsigned, effect_size=-1.0))
+    steps = "\n".join(explain(tmp_path, "weat7", measure="cosine/gap").steps)
+    assert "s is the gap of m over A and B together; it has no direction" in steps
+    assert " lean to " not in steps
+    assert "gap is unsigned" in junit(finished, [])
+
+
+def test_a_table_alone_does_not_tell_the_direction_of_an_unknown_statistic() -> None:
+    result = made_result(measure="cosine/gap", test="weat7", model="m")
+    assert Result.from_columns(result.columns()).direction == "not known: the statistic gap is not registered"
+    older = {
+        name: value for name, value in made_result(measure="dot/eq2").to_json().items() if name != "signed"
+    }
+    assert Result.from_json(older).direction == "none: eq2 is unsigned"

@@ -133,6 +133,15 @@ def test_help_loads_no_heavy_library() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize("budget", ["lots", "2s", "1.2.3s,1GB", "2s,1TB", "2s," + "9" * 400 + "GB"])
+def test_a_budget_that_cannot_be_read_is_one_line_also_under_python_o(budget: str, tmp_path: Path) -> None:
+    """`python -O` takes out asserts; what a user wrote must not rest on one."""
+    command = [sys.executable, "-O", "-m", "weatherglass", "run", "-t", "weat7", "--budget", budget]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == f"weatherglass: budget '{budget}' should read seconds,memory, such as 2s,1GB\n"
+
+
 def test_budget_is_seconds_and_memory() -> None:
     budget = parse_budget("0.5s, 300MB")
     assert (budget.seconds, budget.bytes) == (0.5, 300_000_000)

@@ -167,9 +167,7 @@ def test_sizes_are_named_as_by_cicchetti() -> None:
 def tensor_of(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> ScoreTensor:
     """word × pair × seed, the same for every rule."""
     words, pairs, seeds = scores.shape
-    parts = [
-        np.repeat(scores[None, :, :, seed].astype(np.float32), len(RULES), axis=0) for seed in range(seeds)
-    ]
+    parts = [dict.fromkeys(RULES, scores[:, :, seed].astype(np.float32)) for seed in range(seeds)]
     return ScoreTensor(
         [str(n) for n in range(words)], [("a", str(n)) for n in range(pairs)], range(seeds), parts
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from weatherglass import wordnet
 from weatherglass.arrays import Integers, Vector
 from weatherglass.cli import app
 from weatherglass.reliability import features, pos, procrustes
-from weatherglass.reliability.embedding import Embedding, save_embedding
+from weatherglass.reliability.embedding import Embedding, load_embedding, save_embedding
 from weatherglass.reliability.explain_study import explain_study
 from weatherglass.reliability.procrustes import Rows
 from weatherglass.reliability.study import Group
@@ -108,6 +110,28 @@ def test_features_are_computed_once_unless_something_changes(
     lexicon[0].write_text("w0\t3\nw1\t4\nw2\t1\nw3\t1\nw4\t2\n", "utf-8")
     explain_study(groups, tables, tmp_path, *lexicon)
     assert len(calls) == 8
+    for path in groups[0].paths:  # Touched, as by a copy of the study: the content is what counts.
+        os.utime(path, ns=(1, 1))
+    explain_study(groups, tables, tmp_path, *lexicon)
+    assert len(calls) == 8
+
+
+def test_other_vectors_under_the_same_name_and_time_have_other_features(
+    groups: list[Group], tables: Tables, lexicon: tuple[Path, Path], tmp_path: Path
+) -> None:
+    def lengths() -> pl.Series:
+        explain_study(groups, tables, tmp_path, *lexicon)
+        return pl.read_parquet(tmp_path / "tables" / "features.parquet")["l2_norm"]
+
+    before = lengths()
+    for path in groups[0].paths:
+        stamp = path.stat().st_mtime_ns
+        embedding = load_embedding(path)
+        save_embedding(path, replace(embedding, vectors=2 * embedding.vectors))
+        os.utime(path, ns=(stamp, stamp))
+    after = lengths()
+    assert after[: len(WORDS)].to_numpy() == pytest.approx(2 * before[: len(WORDS)].to_numpy())
+    assert (after[len(WORDS) :] == before[len(WORDS) :]).all()
 
 
 def test_without_any_dictionary_the_study_goes_on(

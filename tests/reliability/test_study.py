@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,13 +22,15 @@ from typer.testing import CliRunner
 
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, WeatherglassError
+from weatherglass.reliability import scores
+from weatherglass.reliability import study as study_module
 from weatherglass.reliability.claims import verdicts
 from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.embedding import load_embedding
 from weatherglass.reliability.figures import consistency_by_query, remove_old
 from weatherglass.reliability.plots import Subject
-from weatherglass.reliability.scores import RATERS, RULES
-from weatherglass.reliability.study import study_folder
+from weatherglass.reliability.scores import RATERS, RULES, ScoreTensor
+from weatherglass.reliability.study import score_study, study_folder, trained_groups
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
 from weatherglass.reliability.tables import COLUMNS
 
@@ -98,6 +102,69 @@ def test_two_corpora_of_one_name_are_refused(tmp_path: Path) -> None:
     arguments = ["reliability", "train", "--corpus", "a/text.txt", "--corpus", "b/text.txt.gz"]
     with pytest.raises(CorpusError, match=r"two corpora are called 'text': a/text\.txt and b/text\.txt\.gz"):
         CliRunner().invoke(app, [*arguments, "-o", str(tmp_path)], catch_exceptions=False)
+
+
+def copy_of(undisturbed: tuple[Path, Conducted], to: Path) -> Path:
+    """The folder of the study, to be changed."""
+    return Path(shutil.copytree(undisturbed[0], to / "copy"))
+
+
+def scored_again(study_file: Path, folder: Path) -> dict[str, ScoreTensor]:
+    """By algorithm, what `reliability score` has of the study."""
+    study = read_study(study_file)
+    scored = score_study(study, trained_groups(study, folder), folder)
+    return {group.algorithm: tensor for group, tensor in scored}
+
+
+def test_stored_scores_are_matched_by_the_name_of_their_rule(
+    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copy_of(undisturbed, tmp_path)
+    before = scored_again(study_file, folder)
+    stored = {path: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
+    assert len(stored) == 2 * 4 * len(RULES)  # algorithms, seeds, rules
+    backwards = dict(reversed(list(scores.VERSIONS.items())))
+    monkeypatch.setattr(scores, "VERSIONS", backwards)
+    monkeypatch.setattr(scores, "RULES", tuple(backwards))
+    after = scored_again(study_file, folder)
+    for algorithm, tensor in before.items():
+        for rule in RULES:
+            assert (after[algorithm].mean(rule) == tensor.mean(rule)).all()
+    assert {path: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")} == stored
+
+
+def test_a_new_version_of_a_rule_and_a_new_rule_are_computed_again(
+    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copy_of(undisturbed, tmp_path)
+    before = scored_again(study_file, folder)["glove"].mean("nbm")
+    monkeypatch.setattr(scores, "VERSIONS", {"dbwa": 1, "twice": 1, "nbm": 2})
+
+    def changed(*arguments: Any) -> dict[str, scores.Scores]:
+        found = scores.score_embedding(*arguments)
+        return {"dbwa": found["dbwa"], "twice": 2 * found["dbwa"], "nbm": -found["nbm"]}
+
+    monkeypatch.setattr(study_module, "score_embedding", changed)
+    after = scored_again(study_file, folder)["glove"]
+    assert (after.mean("nbm") == -before).all()
+    assert (after.mean("twice") == 2 * after.mean("dbwa")).all()
+
+
+def test_scores_of_a_version_that_did_not_name_rules_are_computed_again_with_one_notice(
+    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
+) -> None:
+    folder = copy_of(undisturbed, tmp_path)
+    stems = {path.name.split(".")[0] for path in (folder / "scores").glob("*.npy")}
+    for path in (folder / "scores").glob("*.npy"):
+        path.unlink()
+    for stem in stems:  # As they were stored before: rule × word × pair in one file.
+        np.save(folder / "scores" / f"{stem}.npy", np.zeros((len(RULES), 3, 3), dtype=np.float32))
+    again = conduct(read_study(study_file), folder)
+    (notice,) = again.notices
+    assert "8 files of an earlier version did not say which rule" in notice
+    assert again.tables["scores"].equals(undisturbed[1].tables["scores"])
+    done = CliRunner().invoke(app, ["reliability", "score", str(study_file), "-o", str(folder), "-q"])
+    assert "earlier version" not in done.output
 
 
 def test_what_does_not_occur_is_listed(undisturbed: tuple[Path, Conducted]) -> None:

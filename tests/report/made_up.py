@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weatherglass.association.measure import is_signed
 from weatherglass.catalogue import AssociationTest
 from weatherglass.details import DETAILS, write_details
 from weatherglass.folder import RunFolder
@@ -74,6 +75,7 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
         significance="**" if p * 46 <= 0.01 else "*" if p <= 0.01 else "",
         p_middle=p,
         certified=True,
+        signed=is_signed(measure),
         context=test.context,
         categories=test.categories,
         scores=scores,

@@ -51,6 +51,11 @@ class Measure:
     def __str__(self) -> str:
         return f"{self.similarity}/{self.statistic}"
 
+    @property
+    def signed(self) -> bool:
+        """Whether the sign of d says to which side X leans."""
+        return STATISTICS.get(self.statistic).signed
+
     @classmethod
     def parse(cls, text: str) -> Measure:
         """The measure that is written `similarity/statistic`.
@@ -72,6 +77,12 @@ GROUPS: dict[str, tuple[Measure, ...]] = {
     ),
 }
 """Measures that go by one name: those of Azarpanah & Farhadloo (2021) are all but `dot`."""
+
+
+def is_signed(text: str) -> bool | None:
+    """Whether the measure written `text` has a direction; None where its statistic is not registered here."""
+    statistic = text.partition("/")[2]
+    return STATISTICS.get(statistic).signed if statistic in STATISTICS else None
 
 
 def known_measures() -> list[Measure]:

@@ -32,7 +32,7 @@ def associations(
         targets: one row per target, all of the same width, as are `a` and `b`.
         a: the vectors of A.
         b: the vectors of B.
-        measures: what to compute; a positive score means closer to A, except for eq2, which has no direction.
+        measures: what to compute; a positive score means closer to A, except where the measure is not signed, as eq2.
         covariances: of A and of B, for Mahalanobis measures; see `estimate_covariance`.
 
     Raises:

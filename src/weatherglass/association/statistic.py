@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from weatherglass.arrays import Matrix, Vector
 
 class Statistic(Protocol):
     """Turns raw measures into scores."""
+
+    @property
+    def signed(self) -> bool:
+        """Whether a score above 0 means nearer to A and one below 0 nearer to B; else scores have no direction."""
+        ...
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:
         """s(w, A, B) of every row w, from its sorted measures to A and to B."""
@@ -32,6 +37,7 @@ class SetStatistic:
         STATISTICS.register("midrange", SetStatistic(lambda rows: (rows[:, 0] + rows[:, -1]) / 2))
     """
 
+    signed: ClassVar[bool] = True
     of_set: Callable[[Matrix], Vector]
     """f of every row of sorted raw measures."""
 
@@ -44,6 +50,7 @@ class SetStatistic:
 class PairStatistic:
     """A number for the two sets together that has no direction, such as the paper's equation 2."""
 
+    signed: ClassVar[bool] = False
     of_sets: Callable[[Matrix, Matrix], Vector]
 
     def association(self, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:  # noqa: ARG002

@@ -70,12 +70,19 @@ def score(options: Options) -> None:
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.assess_study import scores_of_study
     from weatherglass.reliability.conduct import TABLES, notices_of
-    from weatherglass.reliability.study import brought_groups, score_study, study_folder, trained_groups
+    from weatherglass.reliability.study import (
+        brought_groups,
+        remove_unnamed_scores,
+        score_study,
+        study_folder,
+        trained_groups,
+    )
     from weatherglass.reliability.tables import write_tables
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
         groups = [*trained_groups(study, folder), *brought_groups(study, folder, bar)]
+        notices = [*notices_of(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, options.backend(), bar)
         write_tables(folder / TABLES, {"scores": scores_of_study(study, scored)})
     for group, tensor in scored:
@@ -84,7 +91,7 @@ def score(options: Options) -> None:
             f"{len(tensor.seeds)} seeds"
         )
     typer.echo(f"averages over seeds and pairs: {folder / TABLES / 'scores.tsv'}")
-    print_notices(notices_of(groups))
+    print_notices(notices)
 
 
 def _conduct(options: Options, *, train: bool) -> None:

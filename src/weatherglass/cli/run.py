@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weatherglass.significance.base import Budget
 
 DEFAULT_FOLDER = Path("weatherglass-run")
+NUMBER = r"(\d{0,12}\.?\d{1,12})"
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
@@ -186,13 +187,13 @@ def parse_budget(text: str) -> Budget:
 
     >>> parse_budget("0.5s,300MB")
     Budget(seconds=0.5, bytes=300000000)
+
+    Raises:
+        WeatherglassError: for any other text.
     """
     from weatherglass.significance.base import Budget
 
-    match = re.fullmatch(r"\s*([\d.]+)\s*s?\s*,\s*([\d.]+)\s*([KMG]?)B?\s*", text, re.IGNORECASE)
-    try:
-        assert match
-        seconds, amount = float(match[1]), float(match[2])
-    except (AssertionError, ValueError):
-        raise WeatherglassError(f"budget '{text}' should read seconds,memory, such as 2s,1GB") from None
-    return Budget(seconds, int(amount * UNITS[match[3].upper()]))
+    match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
+    if match is None:
+        raise WeatherglassError(f"budget '{text}' should read seconds,memory, such as 2s,1GB")
+    return Budget(float(match[1]), int(float(match[2]) * UNITS[match[3].upper()]))

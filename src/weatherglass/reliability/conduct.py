@@ -14,6 +14,7 @@ from weatherglass.reliability.study import (
     CORPORA,
     Group,
     brought_groups,
+    remove_unnamed_scores,
     score_study,
     study_folder,
     train_study,
@@ -41,7 +42,7 @@ class Conducted:
     failures: Sequence[str]
     """One line for each embedding that could not be trained."""
     notices: Sequence[str] = ()
-    """What a reader of the results has to know about embeddings that were trained elsewhere."""
+    """What a reader of the results has to know: about embeddings trained elsewhere, and scores computed again."""
 
 
 def notices_of(groups: Sequence[Group]) -> list[str]:
@@ -71,9 +72,10 @@ def conduct(
         else:
             groups, failures = [*trained_groups(study, folder), *brought_groups(study, folder, progress)], []
         progress = progress or Silent()
+        notices = [*notices_of(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, backend, progress)
         reported = _report(study, groups, scored, folder, (senses, parts), progress)
-        return Conducted(*reported, failures, notices_of(groups))
+        return Conducted(*reported, failures, notices)
 
 
 def _report(

@@ -11,6 +11,7 @@ import polars as pl
 
 from weatherglass.errors import WeatherglassError
 from weatherglass.files import write_whole
+from weatherglass.fingerprint import file_hash
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.explain import Explanation, explain
 from weatherglass.reliability.explain_tables import regression_table, to_latex
@@ -91,7 +92,7 @@ def _features(
 
 
 def _key(group: Group, lexicon: Lexicon) -> str:
-    """Changes with the embeddings and with what is known of the words."""
+    """Changes with the content of the embeddings and with what is known of the words."""
     known = [sorted((table or {}).items()) for table in (lexicon.senses, lexicon.parts)]
-    files = [[path.name, path.stat().st_mtime_ns] for path in group.paths]
+    files = [file_hash(path) for path in group.paths]
     return hashlib.sha256(json.dumps([files, known]).encode()).hexdigest()[:12]

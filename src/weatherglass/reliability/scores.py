@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from weatherglass.reliability.embedding import Embedding, Vectors
 from weatherglass.reliability.lists import is_word
 from weatherglass.reliability.neighbours import neighbours
 
-RULES = ("dbwa", "ripa", "ripa-raw", "nbm")
+VERSIONS: Mapping[str, int] = {"dbwa": 1, "ripa": 1, "ripa-raw": 1, "nbm": 1}
+"""The rules, each with its version: raise it when a rule gives other numbers, and stored scores are computed again."""
+RULES = tuple(VERSIONS)
 RATERS = ("dbwa", "ripa", "nbm")
 """The rules that Du et al. compare with one another."""
 NEIGHBOURS = 100
@@ -24,7 +27,7 @@ ROWS_AT_A_TIME = 2048
 """As many as the processor's cache holds."""
 
 Scores = NDArray[np.float32]
-"""rule × word × pair, or word × pair where one rule is meant."""
+"""word × pair of one rule."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class ScoreTensor:
     words: Sequence[str]
     pairs: Sequence[tuple[str, str]]
     seeds: Sequence[int]
-    parts: Sequence[Scores]
-    """For each seed: rule × word × pair."""
+    parts: Sequence[Mapping[str, Scores]]
+    """For each seed: word × pair by the name of the rule."""
     places: Integers | None = None
     """Which pairs of the parts are meant; all of them where it is None."""
 
@@ -50,9 +53,9 @@ class ScoreTensor:
             total += self._of(part, rule, slice(None))
         return total / len(self.parts)
 
-    def _of(self, part: Scores, rule: str, words: slice | Integers) -> Scores:
+    def _of(self, part: Mapping[str, Scores], rule: str, words: slice | Integers) -> Scores:
         """word × pair of one seed."""
-        scores: Scores = part[RULES.index(rule), words]
+        scores: Scores = part[rule][words]
         return scores if self.places is None else scores[:, self.places]
 
     def of_pairs(self, places: Sequence[int]) -> ScoreTensor:
@@ -78,8 +81,8 @@ def scorable(embedding: Embedding, min_frequency: int = 0) -> Integers:
 
 def score_embedding(
     embedding: Embedding, pairs: Sequence[tuple[str, str]], targets: Integers, k: int = NEIGHBOURS
-) -> Scores:
-    """rule × target × pair.
+) -> dict[str, Scores]:
+    """target × pair by each of RULES.
 
     Args:
         pairs: Both words of each must be in the vocabulary.
@@ -93,10 +96,12 @@ def score_embedding(
     second = np.array([place[embedding.index[other]] for _, other in pairs], dtype=np.int64)
     rows = np.array([place[int(row)] for row in targets], dtype=np.int64)
     dbwa, ripa, ripa_raw = projections(vectors, first, second)
-    scores = np.empty((len(RULES), len(rows), len(pairs)), dtype=np.float32)
-    scores[0], scores[1], scores[2] = dbwa[rows], ripa[rows], ripa_raw[rows]
-    scores[3] = nbm(vectors, dbwa, rows, min(k, len(words) - 1))
-    return scores
+    return {
+        "dbwa": dbwa[rows],
+        "ripa": ripa[rows],
+        "ripa-raw": ripa_raw[rows],
+        "nbm": nbm(vectors, dbwa, rows, min(k, len(words) - 1)),
+    }
 
 
 def projections(vectors: Vectors, first: Integers, second: Integers) -> tuple[Scores, Scores, Scores]:
@@ -139,7 +144,22 @@ def _add_up(leaning: NDArray[np.int8], found: Integers, scores: Scores) -> None:
             scores[line, pair] = total[pair] / k
 
 
-def load_scores(path: Path) -> Scores:
-    """A stored score array, memory-mapped."""
-    scores: Scores = np.load(path, mmap_mode="r", allow_pickle=False)
-    return scores
+def score_paths(stem: Path) -> dict[str, Path]:
+    """Where each rule's scores of one embedding are: the file's name says the rule and its version."""
+    return {rule: stem.with_name(f"{stem.name}.{rule}-v{number}.npy") for rule, number in VERSIONS.items()}
+
+
+def save_scores(stem: Path, scores: Mapping[str, Scores]) -> None:
+    """Store the scores of one embedding, a file a rule, each whole or not at all."""
+    for rule, path in score_paths(stem).items():
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        with temporary.open("wb") as file:
+            np.save(file, scores[rule], allow_pickle=False)
+        temporary.replace(path)
+
+
+def load_scores(stem: Path) -> dict[str, Scores]:
+    """The stored scores of one embedding by rule, memory-mapped."""
+    return {
+        rule: np.load(path, mmap_mode="r", allow_pickle=False) for rule, path in score_paths(stem).items()
+    }

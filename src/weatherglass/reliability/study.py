@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,11 +30,19 @@ from weatherglass.reliability.lists import (
     base_pairs,
     target_list,
 )
-from weatherglass.reliability.scores import ScoreTensor, load_scores, scorable, score_embedding
+from weatherglass.reliability.scores import (
+    ScoreTensor,
+    load_scores,
+    save_scores,
+    scorable,
+    score_embedding,
+    score_paths,
+)
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.train import TrainingUnit, embedding_path, train_all
 
 CORPORA, EMBEDDINGS, SCORES = "corpora", "embeddings", "scores"
+UNNAMED_SCORES = re.compile(r"-seed\d{3,}-[0-9a-f]{8}\.npy$")
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class ScoreUnit:
     pairs: tuple[tuple[str, str], ...]
     neighbours: int
     target: Path
+    """What the names of the scores' files begin with; see `score_paths`."""
 
 
 @contextmanager
@@ -186,6 +195,23 @@ def _without_counts(study: Study) -> list[str]:
     return lines
 
 
+def remove_unnamed_scores(folder: Path) -> list[str]:
+    """Remove scores that an earlier version stored without saying which rule each is of.
+
+    Returns:
+        One line to tell the user, or none where there was nothing to remove.
+    """
+    unnamed = [path for path in (folder / SCORES).glob("*.npy") if UNNAMED_SCORES.search(path.name)]
+    for path in unnamed:
+        path.unlink()
+    if not unnamed:
+        return []
+    return [
+        f"{folder / SCORES}: {len(unnamed)} files of an earlier version did not say which rule their scores are of; "
+        "they were removed and the scores computed again"
+    ]
+
+
 def score_study(
     study: Study,
     groups: Sequence[Group],
@@ -215,7 +241,9 @@ def score_study(
     for group in groups:
         units[f"{group.corpus}/{group.algorithm}"] = _score_units(study, group, sets, folder / SCORES)
     everything = [unit for of_group in units.values() for unit in of_group]
-    missing = [unit for unit in everything if not unit.target.is_file()]
+    missing = [
+        unit for unit in everything if not all(path.is_file() for path in score_paths(unit.target).values())
+    ]
     progress.stage("scoring", len(everything))
     progress.advance(len(everything) - len(missing))
     for outcome in (backend or InProcess()).map(score_unit, missing):
@@ -244,7 +272,7 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
     units = []
     for seed, path in zip(group.seeds, group.paths, strict=True):
         key = hashlib.sha256(f"{recipe}{file_hash(path)}".encode()).hexdigest()[:8]
-        target = folder / f"{group_name}-seed{seed:03d}-{key}.npy"
+        target = folder / f"{group_name}-seed{seed:03d}-{key}"
         units.append(ScoreUnit(path, seed, words_path, pairs, study.neighbours, target))
     return units
 
@@ -270,11 +298,7 @@ def score_unit(unit: ScoreUnit) -> None:
     embedding = load_embedding(unit.embedding)
     words = json.loads(unit.words.read_text(encoding="utf-8"))
     targets = np.array([embedding.index[word] for word in words], dtype=np.int64)
-    scores = score_embedding(embedding, unit.pairs, targets, unit.neighbours)
-    temporary = unit.target.with_name(f".{unit.target.name}.{os.getpid()}")
-    with temporary.open("wb") as file:
-        np.save(file, scores, allow_pickle=False)
-    temporary.replace(unit.target)
+    save_scores(unit.target, score_embedding(embedding, unit.pairs, targets, unit.neighbours))
 
 
 def _tensor(units: Sequence[ScoreUnit]) -> ScoreTensor:

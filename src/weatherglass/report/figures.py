@@ -93,7 +93,7 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     axes = _axes(columns * width, rows * ROW)
     for (t, s), number in layout.cells(measure).items():
         r = layout.results[number]
-        fill = FILL.get((r.significance, r.signed_effect_size < 0))
+        fill = FILL.get((r.significance, r.lean == -1))
         if fill:
             axes.add_patch(Rectangle((s + 0.03, t + 0.05), 0.94, 0.9, color=fill, linewidth=0))
         text = f"{effect(r.effect_size)}{r.significance}" if numbered else r.significance or "·"
@@ -143,8 +143,8 @@ def forest(layout: Layout, measure: int, note: str) -> Figure:
 
 
 def _point(axes: Axes, y: float, r: Result) -> None:
-    edge = FILL["**", r.signed_effect_size < 0] if r.significance else SOFT
-    fill = FILL.get((r.significance, r.signed_effect_size < 0), "white")
+    edge = FILL["**", r.lean == -1] if r.significance else SOFT
+    fill = FILL.get((r.significance, r.lean == -1), "white")
     if r.ci_low is not None and r.ci_high is not None:
         axes.plot([r.ci_low, r.ci_high], [y, y], color=edge, linewidth=0.9, solid_capstyle="butt")
     axes.plot(

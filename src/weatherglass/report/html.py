@@ -79,7 +79,7 @@ def _environment() -> Any:
 def kind(result: Result) -> str:
     """The class of a cell: how significant, and on which side."""
     level = {"": "k0", "*": "k1", "**": "k2"}[result.significance]
-    return f"{level} {'negative' if result.signed_effect_size < 0 else 'positive'}"
+    return f"{level} {'negative' if result.lean == -1 else 'positive'}"
 
 
 def spoken(result: Result) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weatherglass.association.measure import STATISTICS
-from weatherglass.association.statistic import PairStatistic
 from weatherglass.report.numbers import effect
 from weatherglass.results import Result
 
@@ -244,16 +242,11 @@ def _fill_and_ink(result: Result) -> tuple[tuple[float, float, float], str]:
 
 
 def _hue(result: Result) -> str:
-    if _undirected(result):
+    if not result.signed:
         return GREY
     return BLUE if result.effect_size >= 0 else ORANGE
 
 
-def _undirected(result: Result) -> bool:
-    statistic = result.measure.partition("/")[2]
-    return statistic in STATISTICS and isinstance(STATISTICS.get(statistic), PairStatistic)
-
-
 def _d(result: Result) -> float:
     """d, without its sign where that says nothing about A and B."""
-    return abs(result.effect_size) if _undirected(result) else result.effect_size
+    return result.effect_size if result.signed else abs(result.effect_size)

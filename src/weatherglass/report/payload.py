@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -13,7 +12,6 @@ from weatherglass.details import DETAILS
 from weatherglass.report import numbers
 from weatherglass.report.blocks import Packer
 from weatherglass.report.subjects import CONTEXTS, Layout
-from weatherglass.results import Result
 from weatherglass.stored import StoredRun
 
 
@@ -29,7 +27,7 @@ def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[s
             *(digits(r.ci_low), digits(r.ci_high), digits(r.p_adjusted)),
             *(digits(r.p_words), digits(r.effect_size_words)),
             *(r.num_targ1, r.num_targ2, r.num_attr1, r.num_attr2, digits(r.test_statistic)),
-            *(digits(r.p_low), digits(r.p_high), digits(r.p_floor), place[r.p_method], r.oov, _lean(r)),
+            *(digits(r.p_low), digits(r.p_high), digits(r.p_floor), place[r.p_method], r.oov, r.lean),
         ]
         for r, where in zip(layout.results, layout.places, strict=True)
     ]
@@ -85,12 +83,6 @@ def _changes(layout: Layout, comparison: Mapping[str, Any]) -> list[list[Any]]:
         for each in comparison.get("differences", [])
         if each["test"] in tests and each["measure"] in measures
     ]
-
-
-def _lean(result: Result) -> int | None:
-    """The sign of d, also where a profile prints |d|."""
-    d = 0.0 if result.measure.endswith("/eq2") else result.signed_effect_size  # eq2 is unsigned
-    return None if math.isnan(d) else (d > 0) - (d < 0)
 
 
 def blocks_of(runs: Sequence[StoredRun], layout: Layout) -> Iterator[tuple[str, str]]:

@@ -49,3 +49,19 @@ def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int
     adjusted[order] = np.minimum(stepped, 1.0)
     adjusted[np.isnan(p)] = np.nan
     return adjusted
+
+
+def adjusted_at_floor(
+    p_values: Sequence[float] | Vector,
+    row: int,
+    floor: float,
+    method: str = "holm",
+    family: int | None = None,
+) -> float:
+    """The adjusted p of one row if its own p were as small as its floor, the other rows as they are (METHODS 10.5).
+
+    Both corrections give a smaller p a smaller adjusted value, so above alpha here the row cannot survive.
+    """
+    p = np.array(p_values, dtype=np.float64)
+    p[row] = np.fmin(p[row], floor)
+    return float(adjust(p, method, family)[row])

@@ -76,7 +76,7 @@ const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
 
 function direction(r) {
   if (r.d === null) return "All scores are equal: there is no effect to speak of.";
-  if (data.measures[r.measure].endsWith("/eq2")) return "This measure is unsigned: d says how far the sets stand apart, not which way.";
+  if (r.lean === null) return "This measure is unsigned: d says how far the sets stand apart, not which way.";
   const [x, y, a, b] = tests[r.test].categories;
   const [first, second] = r.lean < 0 ? [b, a] : [a, b];
   return r.lean === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
