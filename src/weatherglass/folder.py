@@ -13,9 +13,8 @@ from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
-from weatherglass.details import DETAILS
 from weatherglass.errors import OutputError
-from weatherglass.files import write_whole
+from weatherglass.files import remove_unfinished, write_whole
 from weatherglass.results import COLUMNS, Result
 
 JOURNAL = "journal.jsonl"
@@ -52,7 +51,7 @@ class RunFolder:
                     f"{self.path}: another run is writing here; wait for it, or choose another folder with -o"
                 ) from None
             try:
-                self._sweep()
+                remove_unfinished(self.path)
                 self._read_journal()
                 self._journal = (self.path / JOURNAL).open("ab")
             except BaseException:
@@ -94,12 +93,6 @@ class RunFolder:
         """Rewrite run.json whole."""
         with self._writing():
             write_whole(self.path / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
-
-    def _sweep(self) -> None:
-        """Remove half-written files that a kill left behind."""
-        for name in (TABLE, RECORD, DETAILS, PAGE):
-            for leftover in self.path.glob(f".{name}.*"):
-                leftover.unlink()
 
     def _read_journal(self) -> None:
         journal = self.path / JOURNAL

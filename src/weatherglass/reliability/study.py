@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from weatherglass.errors import CorpusError, OutputError
-from weatherglass.files import write_whole
+from weatherglass.files import remove_unfinished, whole_file, write_whole
 from weatherglass.fingerprint import file_hash
 from weatherglass.parallel import Backend, InProcess
 from weatherglass.progress import Progress, Silent
@@ -81,9 +79,8 @@ def study_folder(folder: Path) -> Iterator[Path]:
     except OSError as error:
         raise OutputError(f"{folder}: cannot be used ({error.strerror or error})") from None
     try:
-        for name in (CORPORA, EMBEDDINGS, SCORES):
-            for leftover in [*(folder / name).glob(".*"), *(folder / name).glob("*/.*")]:
-                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+        for place in (folder, *folder.glob("*/"), *folder.glob(f"{CORPORA}/*/")):
+            remove_unfinished(place)
         yield folder
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
@@ -271,10 +268,8 @@ def score_unit(unit: ScoreUnit) -> None:
     words = json.loads(unit.words.read_text(encoding="utf-8"))
     targets = np.array([embedding.index[word] for word in words], dtype=np.int64)
     scores = score_embedding(embedding, unit.pairs, targets, unit.neighbours)
-    temporary = unit.target.with_name(f".{unit.target.name}.{os.getpid()}")
-    with temporary.open("wb") as file:
-        np.save(file, scores, allow_pickle=False)
-    temporary.replace(unit.target)
+    with whole_file(unit.target) as unfinished:
+        np.save(unfinished, scores, allow_pickle=False)
 
 
 def _tensor(units: Sequence[ScoreUnit]) -> ScoreTensor:
