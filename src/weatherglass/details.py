@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import OutputError
+from weatherglass.errors import OutputError, unwritable
 from weatherglass.files import whole_file
 from weatherglass.results import ElementScore, Result, word_scores
 from weatherglass.trust import NULL_LEVELS
@@ -65,7 +65,7 @@ def write_details(path: Path, results: Sequence[Result]) -> None:
             database.execute("INSERT INTO format VALUES (?)", [FORMAT])
             _Writer(database).write(results)
     except (OSError, sqlite3.Error) as error:
-        raise OutputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
+        raise OutputError(unwritable(path, error)) from error
 
 
 class _Writer:

@@ -13,7 +13,7 @@ from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
-from weatherglass.errors import OutputError
+from weatherglass.errors import OutputError, unwritable
 from weatherglass.files import remove_unfinished, write_whole
 from weatherglass.results import COLUMNS, Result
 
@@ -117,6 +117,5 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            reason = error.strerror or str(error)
             kept = f"; {len(self.finished)} results are safe in {JOURNAL}" if self.finished else ""
-            raise OutputError(f"cannot write to {self.path}: {reason}{kept}") from error
+            raise OutputError(unwritable(self.path, error) + kept) from error

@@ -24,7 +24,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.kinds import require
-from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.errors import UnsafeFileError, VectorFileError, unreadable, unwritable
 from weatherglass.files import whole_file
 
 FORMATS = {
@@ -59,7 +59,7 @@ def read_encodings(path: Path) -> EncodedTexts:
         with path.open("rb") as file:
             head = file.read(9)
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise VectorFileError(unreadable(path, error)) from None
     if head.startswith(b"PK"):
         found = _read_npz(path)
     elif head.startswith(b"\x89HDF"):
@@ -231,7 +231,7 @@ def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model:
         with whole_file(path) as unfinished:
             _write(kind, unfinished, list(texts), np.ascontiguousarray(vectors), model)
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot be written ({error.strerror or error})") from None
+        raise VectorFileError(unwritable(path, error)) from None
 
 
 def _write(kind: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
-from weatherglass.errors import VectorFileError
+from weatherglass.errors import VectorFileError, unreadable
 from weatherglass.files import whole_file
 
 Vectors = NDArray[np.float32]
@@ -148,6 +148,6 @@ def load_embedding(path: Path) -> Embedding:
                 corpus_hash=known["corpus_hash"],
             )
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise VectorFileError(unreadable(path, error)) from None
     except (SafetensorError, KeyError, ValueError) as error:
         raise VectorFileError(f"{path}: not an embedding stored by weatherglass ({error})") from None

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
-from weatherglass.errors import CorpusError, OutputError
+from weatherglass.errors import CorpusError, OutputError, reason_of
 from weatherglass.files import remove_unfinished, whole_file, write_whole
 from weatherglass.fingerprint import file_hash
 from weatherglass.parallel import Backend, InProcess
@@ -77,7 +77,7 @@ def study_folder(folder: Path) -> Iterator[Path]:
             f"{folder}: another study is at work here; wait for it, or choose another -o"
         ) from None
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be used ({error.strerror or error})") from None
+        raise OutputError(f"{folder}: cannot be used ({reason_of(error)})") from None
     try:
         for place in (folder, *folder.glob("*/"), *folder.glob(f"{CORPORA}/*/")):
             remove_unfinished(place)
