@@ -68,7 +68,7 @@ def test_a_newer_file_is_refused(finished: tuple[Path, Run], tmp_path: Path) -> 
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(finished: tuple[Path, Run], tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="cannot write"):
+    with pytest.raises(OutputError, match="cannot be written"):
         write_details(tmp_path / "missing" / DETAILS, finished[1].results)
     write_details(tmp_path / DETAILS, finished[1].results)
     assert [path.name for path in tmp_path.iterdir()] == [DETAILS]

@@ -13,6 +13,7 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.association.bootstrap import confidence_interval_of_difference
 from weatherglass.association.effect import effect_size
+from weatherglass.association.units import mean_by_unit, unit_numbers
 from weatherglass.errors import WeatherglassError
 from weatherglass.folder import RECORD
 from weatherglass.results import ElementScore, Result
@@ -232,12 +233,9 @@ def _shared(
     for run in (first, second):
         pair = []
         for role in "XY":
-            units: dict[object, list[float]] = {}
-            for key in common:
-                if key[0] == role:
-                    word, value = run[key]
-                    units.setdefault(word if permute == "words" else key, []).append(value)
-            pair.append(np.array([float(np.mean(sorted(values))) for values in units.values()]))
+            members = [key for key in common if key[0] == role]
+            names = [run[key][0] if permute == "words" else key for key in members]
+            pair.append(mean_by_unit(np.array([run[key][1] for key in members]), unit_numbers(names)))
         sides.append((pair[0], pair[1]))
     return sides[0], sides[1]
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import OutputError
+from weatherglass.errors import OutputError, unwritable
+from weatherglass.files import whole_file
 from weatherglass.results import ElementScore, Result, word_scores
 from weatherglass.trust import NULL_LEVELS
 
@@ -57,20 +56,16 @@ def write_details(path: Path, results: Sequence[Result]) -> None:
         OutputError: if the folder is full or read-only.
     """
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(descriptor)
-        temporary = Path(name)
-        try:
-            with closing(sqlite3.connect(temporary)) as database, database:
-                database.executescript("PRAGMA journal_mode = OFF;" + SCHEMA)
-                database.execute("INSERT INTO format VALUES (?)", [FORMAT])
-                _Writer(database).write(results)
-            temporary.chmod(0o644)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with (
+            whole_file(path) as unfinished,
+            closing(sqlite3.connect(unfinished)) as database,
+            database,
+        ):
+            database.executescript("PRAGMA journal_mode = OFF;" + SCHEMA)
+            database.execute("INSERT INTO format VALUES (?)", [FORMAT])
+            _Writer(database).write(results)
     except (OSError, sqlite3.Error) as error:
-        raise OutputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
+        raise OutputError(unwritable(path, error)) from error
 
 
 class _Writer:

@@ -2,6 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+
+def reason_of(error: Exception) -> str:
+    """What the operating system says, without its number and the path; the error's own text if it is another's."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def unreadable(path: Path | str, error: Exception) -> str:
+    """The line for a file that cannot be read.
+
+    >>> unreadable("words.txt", FileNotFoundError(2, "No such file or directory", "words.txt"))
+    'words.txt: cannot be read (No such file or directory)'
+    """
+    return f"{path}: cannot be read ({reason_of(error)})"
+
+
+def unwritable(path: Path | str, error: Exception) -> str:
+    """The line for a file or folder that cannot be written."""
+    return f"{path}: cannot be written ({reason_of(error)})"
+
 
 class WeatherglassError(Exception):
     """A mistake that the user can mend; its text is all they are shown, never a traceback."""

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from weatherglass.arrays import Vector
 from weatherglass.association.effect import effect_size, sum_difference
 from weatherglass.association.measure import SIMILARITIES, Measure
+from weatherglass.association.units import mean_by_unit, unit_numbers
 from weatherglass.catalogue.association_test import Element
 from weatherglass.errors import UnitError, ZeroVectorError
 from weatherglass.results import ElementScore, Result
@@ -275,10 +276,7 @@ def _word_scores(element_set: VectorSet, scores: Vector) -> Vector:
     """The mean score of each word's elements, in order of first appearance."""
     if not element_set.elements:
         return scores
-    of_word: dict[str, list[float]] = {}
-    for element, value in zip(element_set.elements, scores, strict=True):
-        of_word.setdefault(element.word, []).append(float(value))
-    return np.array([float(np.mean(sorted(values))) for values in of_word.values()])
+    return mean_by_unit(scores, unit_numbers([element.word for element in element_set.elements]))
 
 
 def _element_scores(element_set: VectorSet, scores: Vector) -> Iterator[ElementScore]:

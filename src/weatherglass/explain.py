@@ -14,6 +14,7 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.association.effect import largest_effect_size
+from weatherglass.association.units import mean_by_unit, unit_numbers
 from weatherglass.details import DETAILS, Details
 from weatherglass.profiles import PROFILES, Profile
 from weatherglass.results import ElementScore, Result, cell
@@ -78,13 +79,12 @@ def explain(
 
 
 def _units(scores: Sequence[ElementScore], role: str, permute: str) -> list[tuple[str, float]]:
+    members = [score for score in scores if score.role == role]
     if permute == "elements":
-        return [(score.text, score.score) for score in scores if score.role == role]
-    of_word: dict[str, list[float]] = {}
-    for score in scores:
-        if score.role == role:
-            of_word.setdefault(score.word, []).append(score.score)
-    return [(word, float(np.mean(sorted(values)))) for word, values in of_word.items()]
+        return [(score.text, score.score) for score in members]
+    words = [score.word for score in members]
+    means = mean_by_unit(np.array([score.score for score in members]), unit_numbers(words))
+    return list(zip(dict.fromkeys(words), means.tolist(), strict=True))
 
 
 def _values(units: Sequence[tuple[str, float]]) -> Vector:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from weatherglass import missing
 from weatherglass.errors import GateError
-from weatherglass.registry import did_you_mean
+from weatherglass.registry import suggestion
 
 LONGEST = 1000
 """Characters that an expression may have."""
@@ -196,8 +196,7 @@ class _Parser:
     def _column(self, name: str) -> Part:
         if name not in self._columns:
             self._next -= 1
-            hint = did_you_mean(name, self._columns)
-            raise self._wrong(f"unknown column '{name}'{hint} (known: {', '.join(self._columns)})")
+            raise self._wrong(f"unknown column '{name}'{suggestion(name, self._columns)}")
         self.named.append(name)
         kind = self._columns[name]
         if kind == "number":

@@ -1,22 +1,70 @@
-"""Files that are written whole or not at all."""
+"""Files and folders that are written whole or not at all: a reader sees the old content or the new, never a part."""
 
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+UNFINISHED = ".weatherglass-"
+"""How the names of unfinished files and folders begin."""
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part."""
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file whole; text as UTF-8, its line ends as they are."""
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """An empty file beside `path`, with its suffix, which takes its place when the block ends without an error.
+
+    By then it is on the disk, so that not even a power cut leaves a part of it.
+    """
+    unfinished = _beside(path)
+    unfinished.touch(exist_ok=False)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
+        yield unfinished
+        with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """An empty folder beside `path`, which takes its place when the block ends without an error."""
+    unfinished = _beside(path)
+    unfinished.mkdir()
+    try:
+        yield unfinished
+        shutil.rmtree(path, ignore_errors=True)
+        unfinished.replace(path)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A folder for files that go away when the block ends; if a kill leaves it, `remove_unfinished` removes it."""
+    with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=parent) as name:
+        yield Path(name)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a kill left half-written in `folder`, where nothing else may be writing at the moment."""
+    for path in folder.glob(f"{UNFINISHED}*"):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{path.name}")

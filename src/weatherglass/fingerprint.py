@@ -14,7 +14,7 @@ import os
 import time
 from pathlib import Path
 
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import WeatherglassError, unreadable
 from weatherglass.files import write_whole
 
 REMEMBERED_FROM = 32 * 2**20
@@ -49,7 +49,7 @@ def file_hash(path: Path) -> str:
             return known
         digest = _hash_content(path)
     except OSError as error:
-        raise WeatherglassError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise WeatherglassError(unreadable(path, error)) from None
     if time.time() - status.st_mtime > SETTLED_AFTER:
         _remember(memory, path, stamp, digest)
     return digest

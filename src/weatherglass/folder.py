@@ -13,9 +13,8 @@ from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
-from weatherglass.details import DETAILS
-from weatherglass.errors import OutputError
-from weatherglass.files import write_whole
+from weatherglass.errors import OutputError, unwritable
+from weatherglass.files import remove_unfinished, write_whole
 from weatherglass.results import COLUMNS, Result
 
 JOURNAL = "journal.jsonl"
@@ -52,7 +51,7 @@ class RunFolder:
                     f"{self.path}: another run is writing here; wait for it, or choose another folder with -o"
                 ) from None
             try:
-                self._sweep()
+                remove_unfinished(self.path)
                 self._read_journal()
                 self._journal = (self.path / JOURNAL).open("ab")
             except BaseException:
@@ -95,12 +94,6 @@ class RunFolder:
         with self._writing():
             write_whole(self.path / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
-    def _sweep(self) -> None:
-        """Remove half-written files that a kill left behind."""
-        for name in (TABLE, RECORD, DETAILS, PAGE):
-            for leftover in self.path.glob(f".{name}.*"):
-                leftover.unlink()
-
     def _read_journal(self) -> None:
         journal = self.path / JOURNAL
         if not journal.exists():
@@ -124,6 +117,5 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            reason = error.strerror or str(error)
             kept = f"; {len(self.finished)} results are safe in {JOURNAL}" if self.finished else ""
-            raise OutputError(f"cannot write to {self.path}: {reason}{kept}") from error
+            raise OutputError(unwritable(self.path, error) + kept) from error

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import GateError
+from weatherglass.errors import GateError, unreadable
 from weatherglass.expression import Condition, parse
-from weatherglass.registry import did_you_mean
+from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.results import COLUMNS, Result
 
 PATTERNS = {"tests": "test", "measures": "measure", "models": "model"}
@@ -97,7 +97,7 @@ def load_rules(path: Path) -> list[Rule]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise GateError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise GateError(unreadable(path, error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise GateError(f"{path}: not a TOML file: {error}") from None
     tables = content.pop("gate", None)
@@ -112,9 +112,7 @@ def _rule(place: str, table: Any) -> Rule:
         raise GateError(f"{place}: expected a table with fail_if = 'condition'")
     for key in table:
         if key not in KEYS:
-            raise GateError(
-                f"{place}: unknown key '{key}'{did_you_mean(key, KEYS)} (known: {', '.join(KEYS)})"
-            )
+            raise GateError(f"{place}: unknown key '{key}'{suggestion(key, KEYS)}")
     globs = {key: _globs(place, key, table[key]) for key in PATTERNS if key in table}
     why = table.get("why", "")
     if not isinstance(why, str):

@@ -11,6 +11,7 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
+from weatherglass.registry import one_of
 from weatherglass.results import Result
 from weatherglass.significance.correction import CORRECTIONS, adjust, adjusted_at_floor
 from weatherglass.trust import POWER_EFFECTS, interval_is_too_narrow, power
@@ -26,8 +27,7 @@ class Correction:
     """How many tests to count, if more than there are rows."""
 
     def __post_init__(self) -> None:
-        if self.method not in CORRECTIONS:
-            raise WeatherglassError(f"unknown correction '{self.method}' (known: {', '.join(CORRECTIONS)})")
+        one_of("correction", self.method, CORRECTIONS)
         if not 0 < self.alpha < 1:
             raise WeatherglassError(f"alpha is {self.alpha}, but should lie between 0 and 1")
         if self.family is not None and self.family < 1:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from weatherglass.errors import OutputError
+from weatherglass.errors import OutputError, unwritable
 from weatherglass.files import write_whole
 from weatherglass.gate import Breach
 from weatherglass.results import Result, Run
@@ -25,7 +25,7 @@ def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, junit(run, breaches))
     except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+        raise OutputError(unwritable(path, error)) from error
 
 
 def junit(run: Run, breaches: Sequence[Breach]) -> str:

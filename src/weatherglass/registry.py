@@ -20,22 +20,27 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{by_folded[near[0]]}'?" if near else ""
 
 
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What to write after a name that is unknown: the nearest one, and all there are."""
+    known = list(known)
+    return f"{did_you_mean(name, known)} (known: {', '.join(known)})"
+
+
 def one_of(noun: str, name: str, known: Sequence[C]) -> C:
     """`name`, if it is known.
 
     Raises:
         UnknownNameError: naming the nearest known name.
     """
-    for each in known:
-        if each == name:
-            return each
+    for candidate in known:
+        if candidate == name:
+            return candidate
     raise unknown(noun, name, known)
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that nobody knows."""
-    known = list(known)
-    return UnknownNameError(f"unknown {noun} '{name}'{did_you_mean(name, known)} (known: {', '.join(known)})")
+    return UnknownNameError(f"unknown {noun} '{name}'{suggestion(name, known)}")
 
 
 class Registry(Generic[T]):

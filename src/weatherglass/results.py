@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.association.measure import is_signed
+from weatherglass.association.units import mean_by_unit, unit_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +200,12 @@ class Run:
 
 def word_scores(result: Result) -> list[tuple[str, str, float, int]]:
     """The mean score of each word's elements: role, word, score, how many elements."""
-    of_word: dict[tuple[str, str], list[float]] = {}
-    for score in result.scores:
-        of_word.setdefault((score.role, score.word), []).append(score.score)
-    return [(role, word, math.fsum(v) / len(v), len(v)) for (role, word), v in of_word.items()]
+    names = [(score.role, score.word) for score in result.scores]
+    means = mean_by_unit(np.array([score.score for score in result.scores]), unit_numbers(names))
+    elements = Counter(names)
+    return [
+        (*name, mean, elements[name]) for name, mean in zip(dict.fromkeys(names), means.tolist(), strict=True)
+    ]
 
 
 def cell(value: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.details import DETAILS, IDENTITY, TABLES, Details
-from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
+from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, unreadable
 from weatherglass.folder import RECORD, TABLE
 from weatherglass.registry import unknown
 from weatherglass.results import COLUMNS, ElementScore, Result, cell
@@ -149,7 +149,7 @@ def _read_table(path: Path, lacking: list[str]) -> list[Result]:
             f"{path.parent}: no {TABLE} here; give a folder that 'weatherglass run -o DIR' left behind"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise OutputError(f"cannot read {path}: {error}") from error
+        raise OutputError(unreadable(path, error)) from error
     names = lines[0].split("\t")
     if missing := [name for name in _NEEDED if name not in names]:
         raise OutputError(f"{path}, line 1: no column {', '.join(missing)}; this is no table of results")

@@ -15,6 +15,7 @@ from weatherglass.association.covariance import Covariance
 from weatherglass.association.effect import effect_size
 from weatherglass.association.measure import SIMILARITIES, STATISTICS, Measure
 from weatherglass.association.score import raw_measures
+from weatherglass.association.units import unit_numbers
 from weatherglass.vector_sets import VectorSet, order_by_content
 
 NULL_DRAWS = 9_999
@@ -149,8 +150,7 @@ def _units(named: Named, permute: str) -> Integers:
     """Elements are units of their own; words are numbered in the order of their first element."""
     if permute == "elements":
         return np.arange(len(named.words))
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(named.words))}
-    return np.array([numbers[word] for word in named.words])
+    return unit_numbers(named.words)
 
 
 def assess(sample: Sample, names: Sequence[Named], d: float, resamples: int, seed: int) -> Trust:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import WeatherglassError, reason_of
 
 PARTS = ("noun", "verb", "adj", "adv")
 
@@ -99,9 +99,7 @@ def _index(path: Path) -> dict[str, int]:
         fields = (line.split(" ", 3) for line in lines if not line.startswith("  "))
         return {lemma: int(synsets) for lemma, _, synsets, _ in fields}
     except (OSError, ValueError) as error:
-        raise WeatherglassError(
-            f"{path}: no WordNet index ({getattr(error, 'strerror', None) or error}); run: {INSTALL}"
-        ) from None
+        raise WeatherglassError(f"{path}: no WordNet index ({reason_of(error)}); run: {INSTALL}") from None
 
 
 def _exceptions(path: Path) -> dict[str, list[str]]:

@@ -86,7 +86,7 @@ def test_an_output_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("in the way")
     done = weatherglass("run", "-t", "weat6", "-o", tmp_path / "file" / "run")
     assert done.returncode == 2
-    assert "cannot write to" in done.stderr
+    assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -312,7 +312,7 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
         ('[corpora.a]\npath = "x"\nmincount = 3', "did you mean 'min_count'"),
         (
             '[corpora.a]\npath = "x"\n[training.glove]\nepochs = 3',
-            r"\[training.glove\] has an unknown entry 'epochs'",
+            r"\[training.glove\]: unknown entry 'epochs'",
         ),
         ('[corpora.a]\npath = "x"\nshare = 2.0', "must be above 0"),
         ('[corpora.a]\npath = "x"\n[training]\ndimension = 9', "did you mean 'dimensions'"),

@@ -14,6 +14,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.association.statistic import MEAN, Statistic
+from weatherglass.association.units import mean_by_unit
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -43,7 +44,8 @@ class Sample:
         """The score of each unit of X and then of Y, one column per draw of the attributes' units."""
         _, _, a_units, b_units = self.units
         of_elements = self._element_scores(a_counts[a_units], b_counts[b_units])
-        return self._mean_by_unit(of_elements)
+        x_units, y_units = self.units[:2]
+        return mean_by_unit(of_elements, np.concatenate([x_units, x_units.max() + 1 + y_units]))
 
     def _element_scores(self, a_counts: Matrix, b_counts: Matrix) -> Matrix:
         if self.statistic is MEAN:
@@ -60,18 +62,6 @@ class Sample:
         to_a = np.sort(np.repeat(self.to_a, a_counts, axis=1), axis=1)
         to_b = np.sort(np.repeat(self.to_b, b_counts, axis=1), axis=1)
         return self.statistic.association(to_a, to_b, self.orientation)
-
-    def _mean_by_unit(self, of_elements: Matrix) -> Matrix:
-        x_units, y_units = self.units[:2]
-        sizes = np.concatenate([np.bincount(x_units), np.bincount(y_units)])
-        if (sizes == 1).all():
-            order = np.argsort(np.concatenate([x_units, len(x_units) + y_units]), kind="stable")
-            return of_elements[order]
-        units = np.concatenate([x_units, x_units.max() + 1 + y_units])
-        sums = np.zeros((len(sizes), of_elements.shape[1]))
-        np.add.at(sums, units, of_elements)
-        means: Matrix = sums / sizes[:, np.newaxis]
-        return means
 
 
 @dataclass(frozen=True, slots=True)

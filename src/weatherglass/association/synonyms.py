@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from weatherglass.errors import CatalogueError, UnknownNameError
+from weatherglass.errors import CatalogueError, UnknownNameError, reason_of
 
 Synonyms = Mapping[str, tuple[str, ...]]
 """Other words for a word."""
@@ -42,7 +42,7 @@ def load_synonyms(source: str | Path) -> Synonyms:
         return _from_toml(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         raise UnknownNameError(
-            f"synonyms '{source}': {error.strerror} (a TOML file, {CATALOGUE} or {WORDNET} is meant)"
+            f"synonyms '{source}': {reason_of(error)} (a TOML file, {CATALOGUE} or {WORDNET} is meant)"
         ) from None
     except UnicodeDecodeError:
         raise CatalogueError(f"{path}: not a text file in UTF-8") from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weatherglass.catalogue.association_test import Element, ElementSet
-from weatherglass.errors import CatalogueError
+from weatherglass.errors import CatalogueError, unreadable
 
 SHOWN = 5
 
@@ -30,7 +30,7 @@ class Source:
             line = path.read_bytes()[: error.start].count(b"\n") + 1
             raise CatalogueError(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
         except OSError as error:
-            raise CatalogueError(f"{path}: cannot be read ({error.strerror or error})") from None
+            raise CatalogueError(unreadable(path, error)) from None
 
     def error(self, key: str, problem: str) -> CatalogueError:
         """`path, line 3: key problem`; the line is where the key first stands."""

@@ -24,7 +24,7 @@ from weatherglass.catalogue.checks import (
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.catalogue.sentences import Lexicon, word_classes
 from weatherglass.errors import CatalogueError, UnknownNameError
-from weatherglass.registry import did_you_mean
+from weatherglass.registry import did_you_mean, suggestion
 
 ROLES = ("X", "Y", "A", "B")
 TEST_KEYS = ("name", "context", "source", "citation", *ROLES, "words")
@@ -126,8 +126,7 @@ def _parsed(source: Source) -> dict[str, Any]:
 def _no_other_keys(source: Source, place: str, content: Mapping[str, Any], known: Iterable[str]) -> None:
     for key in content:
         if key not in known:
-            hint = did_you_mean(key, known)
-            raise source.error(f"{place}{key}", f"is not a key of a test{hint} (known: {', '.join(known)})")
+            raise source.error(f"{place}{key}", f"is not a key of a test{suggestion(key, known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +235,6 @@ def _read_words(source: Source, entry: object, classes: dict[str, str], present:
 def _read_class(source: Source, key: str, word_class: object) -> str:
     known = word_classes()
     if not isinstance(word_class, str) or word_class not in known:
-        hint = did_you_mean(str(word_class), known)
-        raise source.error(key, f"'{word_class}' is no class of words{hint} (known: {', '.join(known)})")
+        hint = suggestion(str(word_class), known)
+        raise source.error(key, f"'{word_class}' is no class of words{hint}")
     return word_class

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weatherglass.errors import OutputError, WeatherglassError
+from weatherglass.errors import OutputError, WeatherglassError, unreadable, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,9 +69,7 @@ def report(
         else:
             _table(runs, output, form)
     except OSError as error:
-        raise OutputError(
-            f"cannot write {error.filename or output or home}: {error.strerror or error}"
-        ) from error
+        raise OutputError(unwritable(error.filename or output or home, error)) from error
     for run in runs:
         for notice in run.notices:
             typer.echo(f"warning: {run.label}: {notice}", err=True)
@@ -83,7 +81,7 @@ def _comparison(path: Path | None) -> dict[str, Any] | None:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise OutputError(f"cannot read {path}: {error.strerror}") from error
+        raise OutputError(unreadable(path, error)) from error
     except ValueError as error:
         raise OutputError(f"{path}: not JSON ({error})") from error
     if not isinstance(found, dict) or "differences" not in found:

@@ -14,8 +14,6 @@ stands for a text that the model could not read.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +24,8 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.kinds import require
-from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.errors import UnsafeFileError, VectorFileError, unreadable, unwritable
+from weatherglass.files import whole_file
 
 FORMATS = {
     ".npz": "npz",
@@ -60,7 +59,7 @@ def read_encodings(path: Path) -> EncodedTexts:
         with path.open("rb") as file:
             head = file.read(9)
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise VectorFileError(unreadable(path, error)) from None
     if head.startswith(b"PK"):
         found = _read_npz(path)
     elif head.startswith(b"\x89HDF"):
@@ -229,17 +228,10 @@ def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model:
     """
     kind = check_suffix(path)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        try:
-            _write(kind, temporary, list(texts), np.ascontiguousarray(vectors), model)
-            temporary.chmod(0o644)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with whole_file(path) as unfinished:
+            _write(kind, unfinished, list(texts), np.ascontiguousarray(vectors), model)
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot be written ({error.strerror or error})") from None
+        raise VectorFileError(unwritable(path, error)) from None
 
 
 def _write(kind: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:

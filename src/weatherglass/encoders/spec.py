@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from weatherglass.errors import SpecError
-from weatherglass.registry import did_you_mean
+from weatherglass.registry import did_you_mean, suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,5 @@ class OptionReader:
     def done(self) -> None:
         """Refuse options that nobody asked for."""
         for name in self.left:
-            known = f"known: {', '.join(self.seen)}" if self.seen else f"'{self.spec.kind}' takes no options"
-            raise SpecError(
-                f"'{self.spec}': unknown option '{name}'{did_you_mean(name, self.seen)} ({known})"
-            )
+            known = suggestion(name, self.seen) if self.seen else f" ('{self.spec.kind}' takes no options)"
+            raise SpecError(f"'{self.spec}': unknown option '{name}'{known}")

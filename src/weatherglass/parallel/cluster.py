@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError
+from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
 from weatherglass.parallel.base import ATTEMPTS, Outcome, R, U, attempt
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _with_host(error: Exception | None) -> Exception | None:
     if isinstance(error, WeatherglassError) and not isinstance(error, UnitError):
         return type(error)(f"{host}: {error}")
     if isinstance(error, OSError):
-        return OSError(error.errno, f"{host}: {error.strerror or error}", error.filename)
+        return OSError(error.errno, f"{host}: {reason_of(error)}", error.filename)
     return error
 
 

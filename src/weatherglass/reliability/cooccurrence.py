@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.files import write_whole
+from weatherglass.files import scratch_folder, whole_folder, write_whole
 from weatherglass.reliability.corpus import Corpus
 
 KEYS, VALUES, RECORD = "pairs.i64", "values.f64", "cooccurrence.json"
@@ -53,13 +51,10 @@ def count_cooccurrence(corpus: Corpus, window: int, memory: int = 2**28) -> Cooc
 
 
 def _count_into(folder: Path, corpus: Corpus, window: int, memory: int) -> None:
-    with tempfile.TemporaryDirectory(prefix=".cooccurrence-", dir=corpus.folder) as scratch:
-        unfinished = Path(scratch) / folder.name
-        unfinished.mkdir()
-        _merge(_count_runs(corpus, window, memory, Path(scratch)), unfinished)
+    with whole_folder(folder) as unfinished:
+        with scratch_folder(corpus.folder) as runs:
+            _merge(_count_runs(corpus, window, memory, runs), unfinished)
         write_whole(unfinished / RECORD, json.dumps({"vocabulary": len(corpus.words), "window": window}))
-        shutil.rmtree(folder, ignore_errors=True)
-        unfinished.replace(folder)
 
 
 def _map(path: Path, dtype: type[np.generic]) -> NDArray[Any]:

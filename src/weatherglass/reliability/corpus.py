@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
 from weatherglass.errors import CorpusError
-from weatherglass.files import write_whole
+from weatherglass.files import whole_folder, write_whole
 from weatherglass.fingerprint import file_hash, folder_hash
 from weatherglass.reliability.text import Tokeniser, documents, source_files
 
@@ -83,14 +81,10 @@ def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings
     folder = cache / f"{name}-{key[:12]}"
     if not (folder / RECORD).is_file():
         cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".corpus-", dir=cache) as scratch:
-            unfinished = Path(scratch) / folder.name
-            unfinished.mkdir()
+        with whole_folder(folder) as unfinished:
             _encode(unfinished, source, files, settings)
             record = {"name": name, "hash": key, "source": source.name, **json.loads(recipe)}
             write_whole(unfinished / RECORD, json.dumps(record, indent=1) + "\n")
-            shutil.rmtree(folder, ignore_errors=True)
-            unfinished.replace(folder)
     return open_corpus(folder)
 
 

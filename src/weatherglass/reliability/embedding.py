@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
-from weatherglass.errors import VectorFileError
+from weatherglass.errors import VectorFileError, unreadable
+from weatherglass.files import whole_file
 
 Vectors = NDArray[np.float32]
 SUFFIX = ".safetensors"
@@ -81,17 +81,10 @@ def save_embedding(path: Path, embedding: Embedding) -> None:
         ensure_ascii=False,
     ).encode()
     header += b" " * (-len(header) % 8)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(len(header).to_bytes(8, "little") + header)
-            file.write(counts.data)
-            file.write(vectors.data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.write(counts.data)
+        file.write(vectors.data)
 
 
 @dataclass(frozen=True)
@@ -155,6 +148,6 @@ def load_embedding(path: Path) -> Embedding:
                 corpus_hash=known["corpus_hash"],
             )
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise VectorFileError(unreadable(path, error)) from None
     except (SafetensorError, KeyError, ValueError) as error:
         raise VectorFileError(f"{path}: not an embedding stored by weatherglass ({error})") from None

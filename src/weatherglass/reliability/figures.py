@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import matplotlib as mpl
 import polars as pl
 
+from weatherglass.files import whole_file
 from weatherglass.reliability.assess import SCALES
 from weatherglass.reliability.claims import CONSISTENCY, RATER, RETEST, THRESHOLDS
 from weatherglass.reliability.plots import Drawing, Plan, Subject, boxes, panels, points
@@ -202,8 +202,6 @@ def save_drawing(drawing: Drawing, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for suffix, without_date in (("svg", {"Date": None}), ("png", {"Software": None})):
         path = folder / f"{drawing.name}.{suffix}"
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        with mpl.rc_context({"svg.hashsalt": drawing.name}):
-            drawing.figure.savefig(temporary, format=suffix, dpi=110, metadata=without_date)
-        temporary.replace(path)
+        with whole_file(path) as unfinished, mpl.rc_context({"svg.hashsalt": drawing.name}):
+            drawing.figure.savefig(unfinished, format=suffix, dpi=110, metadata=without_date)
     return folder / f"{drawing.name}.png"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from weatherglass.files import scratch_folder
 from weatherglass.reliability.cooccurrence import Cooccurrence, count_cooccurrence
 from weatherglass.reliability.corpus import Corpus
 from weatherglass.reliability.embedding import Vectors
@@ -146,8 +146,8 @@ def shuffled_pairs(
     Each pair goes to a random bucket, and each bucket is shuffled in memory: together a uniform shuffle.
     """
     number = max(1, -(-2 * len(counts.keys) * PAIR.itemsize // BUCKET))
-    with tempfile.TemporaryDirectory(prefix=".pairs-", dir=scratch) as folder:
-        paths = [Path(folder) / f"bucket-{bucket}" for bucket in range(number)]
+    with scratch_folder(scratch) as folder:
+        paths = [folder / f"bucket-{bucket}" for bucket in range(number)]
         for path in paths:
             path.touch()
         for start in range(0, len(counts.keys), CHUNK):

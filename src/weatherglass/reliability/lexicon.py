@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weatherglass import wordnet
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import WeatherglassError, unreadable
 from weatherglass.reliability import pos
 
 
@@ -101,7 +101,7 @@ def _two_columns(path: Path) -> Iterator[tuple[int, str, str]]:
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise WeatherglassError(f"{path}: cannot be read ({error})") from None
+        raise WeatherglassError(unreadable(path, error)) from None
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#") or (number == 1 and line.lower().startswith("word\t")):
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Integers
+from weatherglass.files import whole_file
 from weatherglass.reliability.embedding import Embedding, Vectors
 from weatherglass.reliability.lists import is_word
 from weatherglass.reliability.neighbours import neighbours
@@ -152,10 +152,8 @@ def score_paths(stem: Path) -> dict[str, Path]:
 def save_scores(stem: Path, scores: Mapping[str, Scores]) -> None:
     """Store the scores of one embedding, a file a rule, each whole or not at all."""
     for rule, path in score_paths(stem).items():
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        with temporary.open("wb") as file:
-            np.save(file, scores[rule], allow_pickle=False)
-        temporary.replace(path)
+        with whole_file(path) as unfinished:
+            np.save(unfinished, scores[rule], allow_pickle=False)
 
 
 def load_scores(stem: Path) -> dict[str, Scores]:

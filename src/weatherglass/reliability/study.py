@@ -6,7 +6,6 @@ import errno
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
-from weatherglass.errors import CorpusError, OutputError
-from weatherglass.files import write_whole
+from weatherglass.errors import CorpusError, OutputError, reason_of
+from weatherglass.files import remove_unfinished, write_whole
 from weatherglass.fingerprint import file_hash
 from weatherglass.parallel import Backend, InProcess
 from weatherglass.progress import Progress, Silent
@@ -88,11 +87,10 @@ def study_folder(folder: Path) -> Iterator[Path]:
             f"{folder}: another study is at work here; wait for it, or choose another -o"
         ) from None
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be used ({error.strerror or error})") from None
+        raise OutputError(f"{folder}: cannot be used ({reason_of(error)})") from None
     try:
-        for name in (CORPORA, EMBEDDINGS, SCORES):
-            for leftover in [*(folder / name).glob(".*"), *(folder / name).glob("*/.*")]:
-                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+        for place in (folder, *folder.glob("*/"), *folder.glob(f"{CORPORA}/*/")):
+            remove_unfinished(place)
         yield folder
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):

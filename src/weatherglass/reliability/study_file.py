@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import CorpusError
-from weatherglass.registry import did_you_mean, one_of
+from weatherglass.errors import CorpusError, unreadable
+from weatherglass.registry import one_of, suggestion
 from weatherglass.reliability.corpus import CorpusSettings
 from weatherglass.reliability.lists import FREQUENT
 from weatherglass.reliability.scores import NEIGHBOURS
@@ -50,13 +50,11 @@ def read_study(path: Path) -> Study:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise CorpusError(unreadable(path, error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CorpusError(f"{path}: not a TOML file ({error})") from None
     known = {entry.name for entry in dataclasses.fields(Study)} | {"training"}
-    for name in content:
-        if name not in known:
-            raise CorpusError(f"{path}: unknown entry '{name}'{did_you_mean(name, known)}")
+    _check_names(str(path), content, known)
     try:
         return _study(path, content)
     except (TypeError, AttributeError) as error:
@@ -109,6 +107,12 @@ def _study(path: Path, content: dict[str, Any]) -> Study:
     )
 
 
+def _check_names(where: str, names: Iterable[str], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise CorpusError(f"{where}: unknown entry '{name}'{suggestion(name, sorted(known))}")
+
+
 def _texts(path: Path, content: dict[str, Any], name: str, default: Sequence[str]) -> Sequence[str]:
     """A list of texts; a single text is no list of its letters."""
     value = content.get(name, default)
@@ -136,11 +140,7 @@ def _corpus(path: Path, name: str, entry: dict[str, Any]) -> tuple[Path, CorpusS
     source = path.parent / entry.pop("path")
     for_tokens = {key: entry.pop(key) for key in list(entry) if key in _names(Tokeniser)}
     known = (_names(CorpusSettings) - {"tokeniser"}) | _names(Tokeniser) | {"path"}
-    for key in entry:
-        if key not in known:
-            raise CorpusError(
-                f"{path}: [corpora.{name}] has an unknown entry '{key}'{did_you_mean(key, known)}"
-            )
+    _check_names(f"{path}, [corpora.{name}]", entry, known)
     return source, CorpusSettings(Tokeniser(**for_tokens), **entry)
 
 
@@ -149,9 +149,7 @@ def _check_training(path: Path, training: dict[str, Any]) -> None:
     tables = [name for name, value in training.items() if isinstance(value, dict)]
     settings = set().union(*(_names(type(default_settings(name))) for name in ALGORITHMS))
     for name in training:
-        known = set(ALGORITHMS) if name in tables else settings
-        if name not in known:
-            raise CorpusError(f"{path}: [training] has an unknown entry '{name}'{did_you_mean(name, known)}")
+        _check_names(f"{path}, [training]", [name], set(ALGORITHMS) if name in tables else settings)
 
 
 def _settings(path: Path, name: Any, training: dict[str, Any]) -> Settings:
@@ -160,11 +158,7 @@ def _settings(path: Path, name: Any, training: dict[str, Any]) -> Settings:
     common = {key: value for key, value in training.items() if not isinstance(value, dict)}
     own = training.get(name, {})
     known = _names(type(settings))
-    for key in own:
-        if key not in known:
-            raise CorpusError(
-                f"{path}: [training.{name}] has an unknown entry '{key}'{did_you_mean(key, known)}"
-            )
+    _check_names(f"{path}, [training.{name}]", own, known)
     chosen = {**{key: value for key, value in common.items() if key in known}, **own}
     for key, value in chosen.items():
         whole = isinstance(getattr(settings, key), int)

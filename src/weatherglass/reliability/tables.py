@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from weatherglass.errors import CorpusError
+from weatherglass.files import whole_file
 from weatherglass.reliability.assess import Columns
 from weatherglass.reliability.scores import RULES
 
@@ -72,15 +72,11 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
     for name, table in tables.items():
         for suffix in ("tsv", "parquet"):
             path = folder / f"{name}.{suffix}"
-            temporary = path.with_name(f".{path.name}.{os.getpid()}")
-            try:
+            with whole_file(path) as unfinished:
                 if suffix == "tsv":
-                    table.write_csv(temporary, separator="\t", float_precision=6)
+                    table.write_csv(unfinished, separator="\t", float_precision=6)
                 else:
-                    table.write_parquet(temporary)
-                temporary.replace(path)
-            finally:
-                temporary.unlink(missing_ok=True)
+                    table.write_parquet(unfinished)
 
 
 def read_tables(folder: Path) -> dict[str, pl.DataFrame]:

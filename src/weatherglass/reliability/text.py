@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal, cast, get_args
 
-from weatherglass.errors import CorpusError, MissingExtraError
+from weatherglass.errors import CorpusError, MissingExtraError, unreadable
 from weatherglass.registry import one_of
 
 FIELD = "body"
@@ -100,7 +100,7 @@ def documents(path: Path) -> Iterator[str]:
     except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
         raise CorpusError(f"{path}: the compressed file is cut off or damaged ({error})") from None
     except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise CorpusError(unreadable(path, error)) from None
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weatherglass.files import whole_file
 from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
 from weatherglass.report.numbers import effect
 from weatherglass.report.subjects import Layout, lay_out
@@ -75,12 +76,8 @@ def save_figure(figure: Figure, path: Path, kind: str) -> None:
     """Write a figure whole or not at all, the same bytes for the same figure."""
     # The date would make two figures of the same run differ.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    temporary = path.with_name(f".{path.name}")
-    try:
-        figure.savefig(temporary, format=kind, dpi=300, bbox_inches="tight", metadata=metadata)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(path) as unfinished:
+        figure.savefig(unfinished, format=kind, dpi=300, bbox_inches="tight", metadata=metadata)
 
 
 def matrix(layout: Layout, measure: int, note: str) -> Figure:

@@ -17,10 +17,9 @@ from typing import Final
 from weatherglass.audit import run
 from weatherglass.encoders import Spec, resolve_spec
 from weatherglass.encoders.presets import FAMILIES
-from weatherglass.errors import UnknownNameError
 from weatherglass.files import write_whole
 from weatherglass.progress import Progress
-from weatherglass.registry import did_you_mean
+from weatherglass.registry import one_of
 from weatherglass.reproduce.models import specs_by_name
 from weatherglass.results import Result, Run
 
@@ -132,9 +131,7 @@ def parse_models(given: Iterable[str]) -> dict[str, str]:
     """
     specs = specs_by_name(given, f"cbow={MODELS['cbow']}")
     for name in specs:
-        if name not in MODELS:
-            hint = did_you_mean(name, MODELS)
-            raise UnknownNameError(f"'{name}' is no model of May et al.{hint} (theirs: {', '.join(MODELS)})")
+        one_of("model of May et al.", name, list(MODELS))
     return specs
 
 

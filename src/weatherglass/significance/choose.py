@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.errors import SignificanceError, UnknownNameError
-from weatherglass.registry import did_you_mean
+from weatherglass.errors import SignificanceError
+from weatherglass.registry import one_of
 from weatherglass.significance.base import ALTERNATIVES, Alternative, Budget, Significance
 from weatherglass.significance.grid import Grid, on_grid
 from weatherglass.significance.tail import Tail, as_extreme_as, direction, most_extreme
@@ -54,8 +54,8 @@ def permutation_test(
         SignificanceError: if an exact method was asked for and does not fit the budget.
         UnitError: for an empty set or a score that is not finite.
     """
-    _check_name("significance method", method, METHODS)
-    _check_name("alternative", alternative, ALTERNATIVES)
+    one_of("significance method", method, METHODS)
+    one_of("alternative", alternative, ALTERNATIVES)
     budget = Budget() if budget is None else budget
     rng = np.random.default_rng(0) if rng is None else rng
     grid = on_grid(x, y)
@@ -81,12 +81,6 @@ def floor(grid: Grid, side: Alternative) -> float:
     """The exact p of the most extreme partition, ties with it counted; 0 below what float64 holds."""
     counts = [tail.known for tail in most_extreme(grid, side).tails(grid)]
     return sum(count for count in counts if count is not None) / grid.partitions
-
-
-def _check_name(noun: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        hint = did_you_mean(name, known)
-        raise UnknownNameError(f"unknown {noun} '{name}'{hint} (known: {', '.join(known)})")
 
 
 def _count(grid: Grid, side: Alternative, budget: Budget, methods: Sequence[str]) -> tuple[int, str] | None:

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.registry import did_you_mean
+from weatherglass.errors import WeatherglassError
+from weatherglass.registry import one_of
 
 Correction = Literal["holm", "benjamini-hochberg"]
 CORRECTIONS: tuple[Correction, ...] = ("holm", "benjamini-hochberg")
@@ -29,9 +29,7 @@ def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int
     """
     p = np.asarray(p_values, dtype=np.float64)
     size = len(p) if family is None else family
-    if method not in CORRECTIONS:
-        hint = did_you_mean(method, CORRECTIONS)
-        raise UnknownNameError(f"unknown correction '{method}'{hint} (known: {', '.join(CORRECTIONS)})")
+    one_of("correction", method, CORRECTIONS)
     if size < len(p):
         raise WeatherglassError(
             f"a family of {size} cannot hold the {len(p)} rows at hand; give a larger family"

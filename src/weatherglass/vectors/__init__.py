@@ -12,7 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from weatherglass.errors import VectorFileError
+from weatherglass.errors import VectorFileError, unreadable
 from weatherglass.vectors.binary import is_binary, read_binary
 from weatherglass.vectors.kept import Kept, WordVectors
 from weatherglass.vectors.text import read_text
@@ -50,7 +50,7 @@ def check_file(path: Path) -> None:
             if not file.read(1):
                 raise VectorFileError(f"{path}: the file is empty")
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise VectorFileError(unreadable(path, error)) from None
 
 
 def files_of(path: Path) -> list[Path]:
@@ -97,7 +97,7 @@ def _read_file(path: Path, words: Collection[str] | None) -> WordVectors:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise VectorFileError(f"{path}: the gzip file is cut off or damaged ({error})") from None
     except OSError as error:
-        raise VectorFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise VectorFileError(unreadable(path, error)) from None
 
 
 def _open(path: Path, compressed: bool) -> BinaryIO:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import CorpusError
+from weatherglass.errors import CorpusError, unreadable
 from weatherglass.registry import unknown
 
 FREQUENT = 10_000
@@ -121,6 +121,6 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(f"{path}: cannot be read ({error})") from None
+        raise CorpusError(unreadable(path, error)) from None
     lines = enumerate((line.strip() for line in text.splitlines()), start=1)
     return [(number, line) for number, line in lines if line and not line.startswith("#")]
