@@ -57,9 +57,10 @@ def test_latex_hangs_marks_beside_aligned_numbers(tmp_path: Path) -> None:
     assert text.count(r"\\") == 47
 
 
+@pytest.mark.large
 def test_latex_compiles(tmp_path: Path) -> None:
     if not shutil.which("pdflatex"):
-        pytest.skip("pdflatex is not installed")
+        pytest.skip("pdflatex is not installed (Debian: texlive-latex-recommended)")
     made_up_run(tmp_path, load_tests(["weat*"]), ["a_b", "c & d", "100 %", "x" * 50])
     document = "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}\n"
     source = document + latex([read_run(tmp_path)]) + "\\end{document}\n"
