@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test test-all lint benchmarks clean
+.PHONY: run test test-all test-shared lint benchmarks clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -13,6 +13,10 @@ test: $(VENV)/installed-dev lint  ## what CI runs
 
 test-all: $(VENV)/installed-all lint  ## also what needs TensorFlow, large downloads or minutes of work
 	$(BIN)/python -m pytest -n 2
+
+test-shared: $(VENV)/installed-dev  ## what needs data that is not in the repository: SHARED=DIR with reference/ and corpora/
+	$(if $(SHARED),,$(error name the folder of the data: make test-shared SHARED=DIR))
+	WEATHERGLASS_SHARED="$(SHARED)" $(BIN)/python -m pytest -m shared
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -1,8 +1,9 @@
-"""What several tests share: the reference data beside the checkout, where it is present."""
+"""What several tests share: files from wheels, data from elsewhere, and no skip that nobody notices."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,52 @@ from tests.downloads import from_wheel
 settings.register_profile("weatherglass", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("weatherglass")
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+FORCED_BY_THE_SYSTEM = ("root may read everything", "root may write everywhere")
+"""The reasons for which a test may be skipped in CI; root cannot be denied a file."""
+
+
+SHARED = os.environ.get("WEATHERGLASS_SHARED")
+"""A folder of reference data and corpora, which tests marked shared read; `make test-shared` sets it."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a folder of data there is nothing for its tests to read: they are not part of the run."""
+    if SHARED is None:
+        needing = [item for item in items if item.get_closest_marker("shared")]
+        items[:] = [item for item in items if not item.get_closest_marker("shared")]
+        config.hook.pytest_deselected(items=needing)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    fail_if_skipped_in_ci(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A whole module can be skipped, too: by `importorskip` at its head."""
+    report = yield
+    fail_if_skipped_in_ci(report)
+    return report
+
+
+def fail_if_skipped_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """A test that CI does not run guards nothing, so there a skip is a failure unless the system forces it."""
+    if "CI" not in os.environ or not report.skipped or hasattr(report, "wasxfail"):
+        return
+    reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+    if not reason.endswith(FORCED_BY_THE_SYSTEM):
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid}: CI may not skip this ({reason})"
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of reference data; tests that need it are skipped where it is absent."""
-    if not (SHARED / "reference").is_dir():
-        pytest.skip("the reference data (../shared) is not here")
-    return SHARED
+    """The folder of data from elsewhere; only for tests marked shared, which are left out where there is none."""
+    assert SHARED is not None, "a test that reads the shared data needs the marker shared"
+    return Path(SHARED).resolve(strict=True)
 
 
 @pytest.fixture(scope="session")

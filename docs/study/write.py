@@ -1,15 +1,15 @@
 """Write the pages of docs/study from a study's folder; no number is typed by hand.
 
-    python docs/study/write.py DIR [DIR_WITH_FEWER_SEEDS ...]
+    python docs/study/write.py --corpora CORPORA DIR [DIR_WITH_FEWER_SEEDS ...]
 
 README.md is of the claims, regression.md of the question which words are measured reliably.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -31,7 +31,7 @@ from weatherglass.reliability.conduct import study_facts
 from weatherglass.reliability.page import missing_entries
 from weatherglass.reliability.seeds import in_plain_words
 from weatherglass.reliability.study import trained_groups
-from weatherglass.reliability.study_file import read_study
+from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables
 from weatherglass.reproduce.du2021 import correlations, verdicts
 
@@ -79,9 +79,10 @@ def training_minutes(folder: Path) -> float:
     return (end - start) / 60
 
 
-def study_page(template: str, folder: Path, tables: Mapping[str, pl.DataFrame]) -> tuple[str, list[str]]:
+def study_page(
+    template: str, study: Study, folder: Path, tables: Mapping[str, pl.DataFrame]
+) -> tuple[str, list[str]]:
     """The page of the claims, and the names of the figures that it shows."""
-    study = read_study(HERE / "study.toml")
     claims = tables["claims"]
     coverage = tables["pairs"].unique(["corpus", "pairs"], maintain_order=True)
     fewest = coverage.pivot(on="corpus", index="pairs", values="present", maintain_order=True)
@@ -135,9 +136,10 @@ def study_page(template: str, folder: Path, tables: Mapping[str, pl.DataFrame]) 
     return fill(template, filled), shown
 
 
-def main(folder: Path, *fewer_seeds: Path) -> None:
+def main(corpora: Path, folder: Path, fewer_seeds: Sequence[Path]) -> None:
     tables = read_tables(folder / "tables")
-    claims_page, shown = study_page(_template("template.md"), folder, tables)
+    study = read_study(HERE / "study.toml", corpora)
+    claims_page, shown = study_page(_template("template.md"), study, folder, tables)
     others = [read_tables(other / "tables") for other in fewer_seeds]
     words_page, also_shown = regression_page(_template("regression-template.md"), tables, others)
     write_whole(HERE / "README.md", claims_page)
@@ -151,4 +153,10 @@ def _template(name: str) -> str:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description="Write the pages of docs/study.")
+    parser.add_argument(
+        "--corpora", metavar="CORPORA", type=Path, required=True, help="folder of the corpora"
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the study's folder")
+    parser.add_argument("fewer_seeds", metavar="DIR_WITH_FEWER_SEEDS", type=Path, nargs="*")
+    main(**vars(parser.parse_args()))

@@ -1,4 +1,7 @@
-"""ELMo against the outputs of the original implementation (allennlp's test fixtures, Apache-2.0), to 1e-5."""
+"""ELMo: a tiny one in the original files against the papers' network in plain numpy.
+
+`make test-shared` also holds it against the outputs of the original implementation (allennlp's fixtures, Apache-2.0).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.encoders.tiny_elmo import PlainElmo, write_elmo
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.elmo.characters import boundary_ids, character_ids
@@ -18,17 +22,20 @@ from weatherglass.errors import EncoderError, SpecError
 torch = pytest.importorskip("torch", reason="ELMo runs in torch")
 h5py = pytest.importorskip("h5py", reason="ELMo's weights are HDF5")
 
-WIDTH = 32
-"""Of the fixture: 16 dimensions a direction."""
+SENTENCES = [["The", "dog", "sees", "Emily", "'s", "cats", "."], ["dogs"], ["né", "a" * 60, "wasp"]]
 
 
 @pytest.fixture(scope="module")
-def folder(shared: Path) -> Path:
-    return shared / "reference" / "elmo_fixture"
+def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainElmo:
+    return write_elmo(tmp_path_factory.mktemp("elmo") / "tiny")
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> Any:
+def folder(plain: PlainElmo) -> Path:
+    return plain.folder
+
+
+def loaded(folder: Path) -> Any:
     from weatherglass.encoders.elmo.model import ElmoModel
 
     options, weights = find_files(folder)
@@ -36,56 +43,45 @@ def model(folder: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def stream(folder: Path) -> list[list[str]]:
-    """The ten sentences of stream 0, already tokenised."""
-    streams = json.loads((folder / "sentences.json").read_text(encoding="utf-8"))
-    return [sentence.split() for sentence in streams[0]]
+def model(folder: Path) -> Any:
+    return loaded(folder)
 
 
-def expected_top_layer(folder: Path, number: int) -> np.ndarray[Any, Any]:
-    """Forward and backward states side by side, as ELMo lays out a layer."""
-    with h5py.File(folder / "lm_embeddings_0.hdf5", "r") as file:
-        forward, backward = file[str(number)][...]
-    return np.concatenate([forward, backward], axis=1)
-
-
-def test_the_character_cnn_matches_the_original_for_the_whole_vocabulary(folder: Path, model: Any) -> None:
-    words = (folder / "vocab_test.txt").read_text(encoding="utf-8").split("\n")
+def test_the_character_cnn_is_the_papers(plain: PlainElmo, model: Any) -> None:
+    words = [word for sentence in SENTENCES for word in sentence]
     ids = character_ids(words, model.options.word_width)
-    # The original's vocabulary gives the two boundary "words" their own spelling.
-    ids[[words.index("<S>"), words.index("</S>")]] = boundary_ids(model.options.word_width)
-    with h5py.File(folder / "elmo_token_embeddings.hdf5", "r") as file:
-        expected = file["embedding"][...]
-    assert len(expected) == len(words) == 458
+    expected = [plain.word_vector(word.encode()) for word in words]
     np.testing.assert_allclose(model.cnn(torch.from_numpy(ids)).numpy(), expected, atol=1e-5)
 
 
-def test_the_first_sentence_matches_the_original_from_zero_state(
-    folder: Path, model: Any, stream: list[list[str]]
-) -> None:
-    states = model.states([stream[0]])
-    assert states.shape == (3, 1, len(stream[0]), WIDTH)
-    np.testing.assert_allclose(states[-1, 0], expected_top_layer(folder, 0), atol=1e-5)
+@pytest.mark.parametrize("sentence", SENTENCES, ids=len)
+def test_all_layers_are_the_papers_from_zero_state(plain: PlainElmo, model: Any, sentence: list[str]) -> None:
+    states = model.states([sentence])
+    assert states.shape == (3, 1, len(sentence), 10)
+    np.testing.assert_allclose(states[:, 0], plain.states(sentence), atol=1e-5)
 
 
-def test_later_sentences_match_the_original_with_the_state_carried_on(
-    folder: Path, model: Any, stream: list[list[str]]
-) -> None:
-    carried = None
-    for number, sentence in enumerate(stream):
+def test_the_tiny_network_feels_both_clips(plain: PlainElmo) -> None:
+    plain.states(SENTENCES[0])
+    assert plain.clipped == {"cell_clip", "proj_clip"}
+
+
+def test_the_state_is_carried_on_as_in_the_papers(plain: PlainElmo, model: Any) -> None:
+    carried, memory = None, {}  # type: ignore[var-annotated]
+    for sentence in SENTENCES:
         states, carried = model.states_from([sentence], carried)
-        np.testing.assert_allclose(states[-1, 0], expected_top_layer(folder, number), atol=1e-5)
+        np.testing.assert_allclose(states[:, 0], plain.states(sentence, memory), atol=1e-5)
 
 
-def test_each_text_starts_from_zero_state(folder: Path, model: Any, stream: list[list[str]]) -> None:
-    alone = model.states([stream[1]])[-1, 0]
-    model.states([stream[0]])
-    np.testing.assert_array_equal(model.states([stream[1]])[-1, 0], alone)
-    assert np.abs(alone - expected_top_layer(folder, 1)).max() > 1e-3  # the reference carried state into it
+def test_each_text_starts_from_zero_state(model: Any) -> None:
+    alone = model.states([SENTENCES[1]])
+    _, after = model.states_from([SENTENCES[0]], None)
+    np.testing.assert_array_equal(model.states([SENTENCES[1]]), alone)
+    assert np.abs(model.states_from([SENTENCES[1]], after)[0] - alone).max() > 1e-3
 
 
-def test_layer_0_is_the_token_layer_twice(model: Any, stream: list[list[str]]) -> None:
-    words = stream[0]
+def test_layer_0_is_the_token_layer_twice(model: Any) -> None:
+    words = SENTENCES[0]
     tokens = model.cnn(torch.from_numpy(character_ids(words, model.options.word_width))).numpy()
     layer = model.states([words])[0, 0]
     np.testing.assert_allclose(layer, np.concatenate([tokens, tokens], axis=1), atol=1e-6)
@@ -140,7 +136,7 @@ def test_tokens_can_be_words_blanks_or_the_characters_of_the_released_code(folde
 def test_a_word_longer_than_the_network_reads_is_cut_and_noted(folder: Path) -> None:
     encoder = load_encoder(f"elmo:{folder}")
     long, longer = "a" * 48, "a" * 60
-    np.testing.assert_array_equal(*encoder.encode([long, longer]))
+    np.testing.assert_array_equal(encoder.encode([long]), encoder.encode([longer]))
     assert [covered.note for covered in encoder.coverage([long, longer])] == ["", "a token cut to 48 bytes"]
 
 
@@ -188,3 +184,50 @@ def test_weights_that_do_not_belong_to_the_options_are_refused(folder: Path, tmp
     (tmp_path / "options.json").write_text(json.dumps(options), encoding="utf-8")
     with pytest.raises(EncoderError, match=r"lm_weights\.hdf5: no array 'RNN_0/RNN/MultiRNNCell/Cell2"):
         load_encoder(f"elmo:{tmp_path}").encode(["dog"])
+
+
+@pytest.fixture(scope="module")
+def allennlp(shared: Path) -> Path:
+    """The original implementation's fixture: an ELMo of 16 dimensions a direction, with its outputs."""
+    return shared / "reference" / "elmo_fixture"
+
+
+def original_top_layer(allennlp: Path, number: int) -> np.ndarray[Any, Any]:
+    """Forward and backward states of a sentence of stream 0 side by side, as ELMo lays out a layer."""
+    with h5py.File(allennlp / "lm_embeddings_0.hdf5", "r") as file:
+        forward, backward = file[str(number)][...]
+    return np.concatenate([forward, backward], axis=1)
+
+
+@pytest.mark.shared
+def test_the_character_cnn_matches_the_original_for_the_whole_vocabulary(allennlp: Path) -> None:
+    model = loaded(allennlp)
+    words = (allennlp / "vocab_test.txt").read_text(encoding="utf-8").split("\n")
+    ids = character_ids(words, model.options.word_width)
+    # The original's vocabulary gives the two boundary "words" their own spelling.
+    ids[[words.index("<S>"), words.index("</S>")]] = boundary_ids(model.options.word_width)
+    with h5py.File(allennlp / "elmo_token_embeddings.hdf5", "r") as file:
+        expected = file["embedding"][...]
+    assert len(expected) == len(words) == 458
+    np.testing.assert_allclose(model.cnn(torch.from_numpy(ids)).numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.shared
+def test_states_match_the_original_which_carried_them_over_sentences(allennlp: Path) -> None:
+    model, plain = loaded(allennlp), PlainElmo.read(allennlp)
+    streams = json.loads((allennlp / "sentences.json").read_text(encoding="utf-8"))
+    carried, memory = None, {}  # type: ignore[var-annotated]
+    for number, sentence in enumerate(line.split() for line in streams[0]):
+        states, carried = model.states_from([sentence], carried)
+        expected = original_top_layer(allennlp, number)
+        np.testing.assert_allclose(states[-1, 0], expected, atol=1e-5)
+        np.testing.assert_allclose(plain.states(sentence, memory)[-1], expected, atol=1e-5)
+
+
+@pytest.mark.shared
+def test_only_the_first_sentence_matches_the_original_from_zero_state(allennlp: Path) -> None:
+    model = loaded(allennlp)
+    streams = json.loads((allennlp / "sentences.json").read_text(encoding="utf-8"))
+    first, second = (model.states([line.split()])[-1, 0] for line in streams[0][:2])
+    np.testing.assert_allclose(first, original_top_layer(allennlp, 0), atol=1e-5)
+    assert np.abs(second - original_top_layer(allennlp, 1)).max() > 1e-3  # the original carried state into it

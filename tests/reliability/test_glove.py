@@ -103,6 +103,36 @@ def test_a_step_follows_the_gradient_of_the_paper() -> None:
             assert found == pytest.approx(np.array(by_hand), rel=2e-4, abs=1e-5)
 
 
+@pytest.fixture
+def by_topic(corpus_of: Callable[..., Corpus]) -> Corpus:
+    """Lines of 8 topics, each with 10 words of its own, among words that all topics use."""
+    rng = np.random.default_rng(5)
+    lines = []
+    for topic in rng.integers(0, 8, 1500):
+        own = rng.random(14) < 0.6
+        words = np.where(own, rng.integers(0, 10, 14), rng.integers(0, 30, 14))
+        lines.append(
+            " ".join(f"topic{topic}x{w}" if o else f"common{w}" for o, w in zip(own, words, strict=True))
+        )
+    return corpus_of(lines)
+
+
+def test_the_loss_falls_and_the_nearest_words_are_of_the_same_topic(by_topic: Corpus, tmp_path: Path) -> None:
+    settings = GloveSettings(dimensions=20, window=10, iterations=12)
+    vectors, losses = fit(count_cooccurrence(by_topic, settings.window), 1, settings, tmp_path)
+    assert all(later < earlier for earlier, later in pairwise(losses))
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = units @ units.T
+    np.fill_diagonal(cosines, -1)
+    topics = np.array([word.split("x")[0] for word in by_topic.words])
+    rows = np.flatnonzero(np.char.startswith(topics, "topic"))
+    assert len(rows) == 80
+    nearest = np.argsort(-cosines[rows], axis=1)[:, :9]
+    # By chance 9 of the other 109 words would be of the same topic: 0.08.
+    assert (topics[nearest] == topics[rows, None]).mean() > 0.95
+
+
+@pytest.mark.shared
 def test_on_real_text_the_loss_falls_and_neighbours_make_sense(shared: Path, tmp_path: Path) -> None:
     source = shared / "corpora" / "forum.txt.xz"
     corpus = encode_corpus("forum", source, tmp_path, CorpusSettings(share=0.06, min_count=20))

@@ -2,83 +2,71 @@
 
 from __future__ import annotations
 
-import csv
-import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.oracles import du2021 as oracle
+from tests.oracles.checksum import checksum
 
+from weatherglass.catalogue import load_test
 from weatherglass.errors import CorpusError, UnknownNameError
 from weatherglass.reliability.lists import base_pairs, frequent_words, is_word, queries, target_list
 from weatherglass.reproduce.du2021 import correlations
 
 
-def test_the_pairs_are_those_of_the_paper(shared: Path) -> None:
-    folder = shared / "reference" / "du2021"
-    garg = {tuple(pair) for pair in json.loads((folder / "rnd_gender_base_pairs.json").read_text())}
-    bolukbasi = {
-        tuple(reversed(pair)) for pair in json.loads((folder / "gender_base_pairs.json").read_text())
+@pytest.mark.parametrize("name", oracle.WORD_LISTS)
+def test_a_word_list_is_that_of_the_paper(name: str) -> None:
+    entries = base_pairs(name).pairs if name == "gender" else target_list(name).words
+    number, sha256 = oracle.WORD_LISTS[name]
+    assert len(entries) == number
+    assert checksum(sorted(entries)) == sha256
+
+
+def test_no_base_pair_is_there_twice() -> None:
+    pairs = base_pairs("sexual_orientation").pairs
+    assert len(pairs) == len(set(pairs)) == 12
+
+
+def test_the_queries_are_sets_of_weat_in_lower_case() -> None:
+    """Du et al. take them from weat6 to weat8, whose words tests/catalogue holds against the data release."""
+    weat6, weat7, weat8 = (load_test(name) for name in ("weat6", "weat7", "weat8"))
+    expected = {
+        "career": weat6.attributes[0],
+        "family": weat6.attributes[1],
+        "math": weat7.targets[0],
+        "arts": weat7.targets[1],
+        "science": weat8.targets[0],
+        "arts_2": weat8.targets[1],
     }
-    assert set(base_pairs("gender").pairs) == garg | bolukbasi
-    assert len(base_pairs("gender").pairs) == 23
-    assert len(set(base_pairs("sexual_orientation").pairs)) == 12
-
-
-def test_the_targets_are_those_of_the_paper(shared: Path) -> None:
-    folder = shared / "reference" / "du2021"
-    occupations = json.loads((folder / "professions.json").read_text())
-    assert set(target_list("occupations").words) == set(occupations)
-    for name, file in (("occupations_1950", "occupations1950"), ("adjectives", "adjectives_williamsbest")):
-        assert set(target_list(name).words) == set((folder / f"{file}.txt").read_text().split())
-    assert [len(target_list(name).words) for name in ("occupations", "occupations_1950", "adjectives")] == [
-        320,
-        76,
-        230,
-    ]
-
-
-def test_the_queries_are_sets_of_weat_in_lower_case(shared: Path) -> None:
-    def words(test: str, part: str) -> set[str]:
-        content = json.loads((shared / "reference" / "seat" / f"{test}.jsonl").read_text())
-        return {word.lower() for word in content[part]["examples"]}
-
     found = {query.name: set(query.words) for query in queries()}
-    assert found == {
-        "career": words("weat6", "attr1"),
-        "family": words("weat6", "attr2"),
-        "math": words("weat7", "targ1"),
-        "arts": words("weat7", "targ2"),
-        "science": words("weat8", "targ1"),
-        "arts_2": words("weat8", "targ2"),
-    }
+    assert found == {name: {word.lower() for word in given.words} for name, given in expected.items()}
     assert {len(query) for query in found.values()} == {8}
 
 
-def test_the_published_correlations_are_those_of_the_reproduction(shared: Path) -> None:
+def test_the_published_correlations_are_those_of_the_reproduction() -> None:
     import polars as pl
 
-    with (shared / "reference" / "published" / "re_du2021_pearson.tsv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    expected = {
-        (row["base_pairs"], row["algorithm"], row["rules"], float(row["reproduced"]), row["original"])
-        for row in rows
-    }
     nothing = {
         "pearson": pl.DataFrame(
             schema={"corpus": str, "pairs": str, "algorithm": str, "rules": str, "r": float}
         )
     }
-    found = {
-        (
-            row.pairs,
-            row.algorithm,
-            row.rules,
-            row.reproduced,
-            "" if row.original is None else str(row.original),
-        )
-        for row in correlations(nothing)
+    rows = correlations(nothing)
+    assert {(row.pairs, row.algorithm, row.rules): row.reproduced for row in rows} == by_rules(oracle.PEARSON)
+    original = {
+        (row.pairs, row.algorithm, row.rules): row.original for row in rows if row.original is not None
     }
-    assert found == expected
+    assert original == by_rules(oracle.PEARSON_ORIGINAL)
+
+
+def by_rules(
+    table: Mapping[tuple[str, str], tuple[float, float, float]],
+) -> dict[tuple[str, str, str], float]:
+    """By base pairs, algorithm and the two rules that are correlated."""
+    return {
+        (*row, rules): r for row, cells in table.items() for rules, r in zip(oracle.RULES, cells, strict=True)
+    }
 
 
 def test_pairs_and_targets_come_from_files_too(tmp_path: Path) -> None:

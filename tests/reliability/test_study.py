@@ -338,6 +338,23 @@ def test_a_mistake_in_a_study_file_is_one_line(tmp_path: Path, content: str, mes
         read_study(path)
 
 
+def test_corpora_may_lie_in_another_folder_than_the_study_file(tmp_path: Path) -> None:
+    path, elsewhere = tmp_path / "study.toml", tmp_path / "elsewhere"
+    path.write_text(STUDY.replace("seeds = 4", "seeds = 1"), encoding="utf-8")
+    elsewhere.mkdir()
+    (elsewhere / "text.txt").write_text("he she man woman work\n" * 30, encoding="utf-8")
+    command = ["reliability", "train", str(path), "-o", str(tmp_path / "out"), "-q"]
+    with pytest.raises(CorpusError, match=r"text\.txt"):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+    done = CliRunner().invoke(app, [*command, "--corpora", str(elsewhere)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert len(list((tmp_path / "out" / "embeddings").glob("*.safetensors"))) == 2
+    with pytest.raises(CorpusError, match="--corpora goes with a study file"):
+        CliRunner().invoke(
+            app, ["reliability", "train", "--corpus", "a.txt", "--corpora", "b"], catch_exceptions=False
+        )
+
+
 def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, Conducted]) -> None:
     claims = undisturbed[1].tables["claims"].filter(pl.col("pairs") == "gender")
     by = {claim: set(part["by"]) for (claim,), part in claims.group_by("claim")}

@@ -49,6 +49,18 @@ def test_latex_escapes_what_tex_would_obey(hostile: Path) -> None:
     assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 2
 
 
+def test_special_characters_break_no_latex_table(tmp_path: Path) -> None:
+    """What pdflatex would stop at; `test_latex_compiles` runs it where it is installed."""
+    made_up_run(tmp_path, load_tests(["weat*"]), ["a_b", "c & d", "100 %", "#5", "{x"])
+    lines = latex([read_run(tmp_path)]).splitlines()[1:]
+    rows = [line for line in lines if line.endswith(r"\\")]
+    assert len(rows) == 1 + 15
+    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {6}  # a name, its context and five models
+    for line in lines:
+        assert len(re.findall(r"(?<!\\)\{", line)) == len(re.findall(r"(?<!\\)\}", line)), line
+        assert re.search(r"(?<!\\)[%#]", line) is None, line
+
+
 def test_latex_hangs_marks_beside_aligned_numbers(tmp_path: Path) -> None:
     results = made_up_run(tmp_path, load_tests(["*"]))
     text = latex([read_run(tmp_path)])
@@ -57,9 +69,10 @@ def test_latex_hangs_marks_beside_aligned_numbers(tmp_path: Path) -> None:
     assert text.count(r"\\") == 47
 
 
+@pytest.mark.large
 def test_latex_compiles(tmp_path: Path) -> None:
     if not shutil.which("pdflatex"):
-        pytest.skip("pdflatex is not installed")
+        pytest.skip("pdflatex is not installed (Debian: texlive-latex-recommended)")
     made_up_run(tmp_path, load_tests(["weat*"]), ["a_b", "c & d", "100 %", "x" * 50])
     document = "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}\n"
     source = document + latex([read_run(tmp_path)]) + "\\end{document}\n"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.encoders.tiny_elmo import write_elmo
+from tests.oracles import may2019 as oracle
 from tests.published import NEWS_EFFECT_SIZES
 from tests.results import made_result
 from typer.testing import CliRunner
@@ -26,20 +27,12 @@ from weatherglass.reproduce.may2019 import (
 )
 
 
-def test_the_published_figures_are_those_of_the_paper(shared: Path) -> None:
-    folder = shared / "reference" / "published"
-    with (folder / "may2019_table4.tsv").open(encoding="utf-8") as file:
-        cells = {
-            (row["test"], row["model"]): (float(row["effect_size"]), row["significance"] or "")
-            for row in csv.DictReader(file, delimiter="\t")
-        }
-    assert dict(published().effect_sizes) == cells
-    assert len(cells) == 14 * 7
-    with (folder / "may2019_p_values.tsv").open(encoding="utf-8") as file:
-        p_values = {
-            (row["test"], row["model"]): float(row["p_value"]) for row in csv.DictReader(file, delimiter="\t")
-        }
-    assert dict(published().p_values) == p_values
+def test_the_published_figures_are_those_of_the_paper() -> None:
+    assert len(oracle.table_4()) == 14 * 7
+    assert dict(published().effect_sizes) == oracle.table_4()
+    assert dict(published().p_values) == {
+        (test, model): p for model, by_test in oracle.P_VALUES.items() for test, p in by_test.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -166,12 +159,12 @@ def test_missing_words_are_listed(cbow: tuple[Reproduction, Path]) -> None:
 
 
 def test_elmo_is_also_run_with_the_released_codes_characters(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch", reason="ELMo runs in torch")
     pytest.importorskip("h5py", reason="ELMo's weights are HDF5")
     monkeypatch.setattr(may2019, "run", partial(run, tests=["weat6", "weat7", "weat8"]))
-    spec = f"elmo:{shared / 'reference' / 'elmo_fixture'}"
+    spec = f"elmo:{write_elmo(tmp_path / 'elmo').folder}"
     found = may2019.reproduce({"elmo": spec}, folder=tmp_path)
     assert found.released is not None
     assert {result.model for result in found.released.results} == {f"{spec}?tokens=characters"}

@@ -25,6 +25,15 @@ Corpora = Annotated[
     list[str] | None,
     typer.Option("--corpus", metavar="[NAME=]PATH", help="A corpus without a study file; repeat."),
 ]
+CorporaFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--corpora",
+        metavar="DIR",
+        help="Where the study file's corpora lie, if not beside it.",
+        show_default=False,
+    ),
+]
 Embeddings = Annotated[
     str | None,
     typer.Option(metavar="'GLOB'", help="Embeddings from elsewhere, one file per seed: 'folder/*.txt'."),
@@ -72,6 +81,7 @@ class Options:
     study: StudyFile = None
     folder: Folder = FOLDER
     corpus: Corpora = None
+    corpora: CorporaFolder = None
     embeddings: Embeddings = None
     pairs: Pairs = None
     targets: Targets = None
@@ -99,7 +109,9 @@ class Options:
             raise CorpusError(
                 "name a study file, a --corpus or --embeddings; 'weatherglass reliability init' writes a file"
             )
-        study = Study("study") if self.study is None else read_study(self.study)
+        if self.corpora is not None and self.study is None:
+            raise CorpusError("--corpora goes with a study file; without one, name each --corpus by its path")
+        study = Study("study") if self.study is None else read_study(self.study, self.corpora)
         if self.corpus:
             corpora = named_corpora(self.corpus)
             study = replace(study, corpora={name: (path, CorpusSettings()) for name, path in corpora.items()})

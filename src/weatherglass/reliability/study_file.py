@@ -41,8 +41,12 @@ class Study:
     """Brought from elsewhere: "corpus/algorithm" and a glob, one file per seed."""
 
 
-def read_study(path: Path) -> Study:
+def read_study(path: Path, corpora: Path | None = None) -> Study:
     """A study from a TOML file; paths in it are relative to its folder.
+
+    Args:
+        path: the file.
+        corpora: the folder that the paths of corpora are relative to, if it is another.
 
     Raises:
         CorpusError: if the file cannot be understood; the text names the entry.
@@ -56,14 +60,16 @@ def read_study(path: Path) -> Study:
     known = {entry.name for entry in dataclasses.fields(Study)} | {"training"}
     _check_names(str(path), content, known)
     try:
-        return _study(path, content)
+        return _study(path, content, corpora or path.parent)
     except (TypeError, AttributeError) as error:
         raise CorpusError(f"{path}: an entry has the wrong kind of value ({error})") from None
 
 
-def _study(path: Path, content: dict[str, Any]) -> Study:
+def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
     base = path.parent
-    corpora = {name: _corpus(path, name, entry) for name, entry in content.get("corpora", {}).items()}
+    corpora = {
+        name: _corpus(path, name, entry, sources) for name, entry in content.get("corpora", {}).items()
+    }
     embeddings = {
         name: str(base / pattern) if not Path(pattern).is_absolute() else pattern
         for name, pattern in content.get("embeddings", {}).items()
@@ -133,11 +139,11 @@ def _place(base: Path, name: str) -> str:
     return str(base / name) if (base / name).is_file() else name
 
 
-def _corpus(path: Path, name: str, entry: dict[str, Any]) -> tuple[Path, CorpusSettings]:
+def _corpus(path: Path, name: str, entry: dict[str, Any], sources: Path) -> tuple[Path, CorpusSettings]:
     entry = dict(entry)
     if "path" not in entry:
         raise CorpusError(f"{path}: [corpora.{name}] has no path")
-    source = path.parent / entry.pop("path")
+    source = sources / entry.pop("path")
     for_tokens = {key: entry.pop(key) for key in list(entry) if key in _names(Tokeniser)}
     known = (_names(CorpusSettings) - {"tokeniser"}) | _names(Tokeniser) | {"path"}
     _check_names(f"{path}, [corpora.{name}]", entry, known)
