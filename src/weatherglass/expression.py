@@ -1,21 +1,27 @@
-"""Conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`: read by us, never run as Python.
+"""Conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`: parsed by `ast`, never run.
 
-The grammar, from loosest to tightest: or, and, not, one comparison, + and -, * and /, sign, then numbers, 'texts',
-columns, abs(number) and known(column). A value that a row does not have makes a comparison undecided, and what is
-undecided stays so unless the other side of an `and` or `or` settles it (Kleene's three values).
+Our own tokens come first, so Python sees only names, operators, parentheses and a 0 for each number and 'text': it
+decides what binds to what and nothing more. The tree becomes steps on a stack, so nothing recurses. A value that a
+row does not have makes a comparison undecided, and what is undecided stays so unless the other side of an `and` or
+`or` settles it (Kleene's three values).
 """
 
 from __future__ import annotations
 
+import ast
+import functools
+import itertools
+import keyword
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from weatherglass import missing
 from weatherglass.errors import GateError
-from weatherglass.registry import suggestion
+from weatherglass.registry import did_you_mean, suggestion
 
 LONGEST = 1000
 """Characters that an expression may have."""
@@ -32,20 +38,47 @@ _TOKEN = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<text>'[^'\n]*'|\"[^\"\n]*\")"
-    r"|(?P<operator>\*\*|//|==|!=|<=|>=|[<>+\-*/()])",
+    r"|(?P<operator>==|!=|<=|>=|[<>+\-()]|\*(?!\*)|/(?!/))"
+    r"|(?P<other>\*\*|//|(?u:\S))",
     re.ASCII,
 )
-_FUNCTIONS = ("abs", "known")
 _WORDS = ("and", "or", "not")
+_FUNCTIONS = ("abs", "known")
+_ADVICE = {
+    "**": "there are no powers",
+    ".": "there are no attributes",
+    "[": "there is no indexing",
+    "=": "write == for equal",
+    "is": "write == for equal",
+    "in": "there is no 'in'; join comparisons with 'or'",
+    "None": "ask known(column) whether a row has a value",
+    "&": "write 'and'",
+    "|": "write 'or'",
+    "!": "write 'not'",
+    "'": "a quote is not closed",
+    '"': "a quote is not closed",
+}
+"""What to do instead, for symbols and words of Python and other languages."""
+_COMPARISONS: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_OPERATIONS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of an expression: what it gives, and how it is had from a row."""
+class Step(NamedTuple):
+    """One operation on the stack: what it takes, and what it puts there instead."""
 
     kind: str
-    """number, text or condition."""
-    value: Callable[[Row], Value]
+    """number, text or condition: what it puts on the stack."""
+    takes: int
+    """How many values it takes from the stack."""
+    value: Callable[..., Value]
+    """Called with the row and the values taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +88,15 @@ class Condition:
     source: str
     columns: tuple[str, ...]
     """The columns that it names, each once."""
-    _whole: Part
+    _steps: tuple[Step, ...]
 
     def decide(self, row: Row) -> bool | None:
         """Whether it holds for this row; None if a value that matters is missing."""
-        return missing.truth(self._whole.value(row))
+        stack: list[Value] = []
+        for step in self._steps:
+            first = len(stack) - step.takes
+            stack[first:] = [step.value(row, *stack[first:])]
+        return missing.truth(stack[-1])
 
 
 def parse(source: str, columns: Mapping[str, str]) -> Condition:
@@ -70,222 +107,207 @@ def parse(source: str, columns: Mapping[str, str]) -> Condition:
     """
     if len(source) > LONGEST:
         raise GateError(f"the expression has {len(source)} characters; {LONGEST} are allowed")
-    parser = _Parser(source, columns)
-    whole = parser.either()
-    parser.end()
-    if whole.kind != "condition":
+    tokens = _tokens(source)
+    _check_shape(source, tokens)
+    steps = _Translation(source, tokens, columns).steps()
+    if steps[-1].kind != "condition":
         raise GateError(
-            f"in {_quoted(source)}: this is a {whole.kind}; write a condition, such as effect_size > 0.8"
+            f"in {_quoted(source)}: this is a {steps[-1].kind}; write a condition, such as effect_size > 0.8"
         )
-    return Condition(source, tuple(dict.fromkeys(parser.named)), whole)
+    named = dict.fromkeys(token.text for token in tokens if token.kind == "name" and token.text in columns)
+    return Condition(source, tuple(named), tuple(steps))
 
 
-class _Parser:
-    """Recursive descent; one method per level of the grammar."""
+class _Token(NamedTuple):
+    kind: str
+    """number, name, text, or operator; the words and, or and not are operators, and so are parentheses."""
+    text: str
+    place: int
 
-    def __init__(self, source: str, columns: Mapping[str, str]) -> None:
+    @property
+    def begins_operand(self) -> bool:
+        return self.kind != "operator" or self.text in ("not", "(")
+
+    @property
+    def ends_operand(self) -> bool:
+        return self.kind != "operator" or self.text == ")"
+
+
+def _tokens(source: str) -> list[_Token]:
+    """The tokens, if the language has each of them."""
+    tokens = []
+    for match in _TOKEN.finditer(source):
+        kind, text = str(match.lastgroup), match.group()
+        if text in _WORDS:
+            kind = "operator"
+        elif kind == "other" or keyword.iskeyword(text):
+            raise _error(source, _ADVICE.get(text, f"'{text}' means nothing here"), match.start())
+        tokens.append(_Token(kind, text, match.start()))
+    return tokens
+
+
+def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
+    """That parentheses match, nesting is bounded, and no two operands stand side by side.
+
+    Python would notice most of this as well, but not always at the token that is wrong, and not before it has
+    gone as deep as the text does.
+    """
+    levels = [0]  # the depth inside each open parenthesis
+    depth = 0
+    before = _Token("operator", "", 0)
+    for token in tokens:
+        call = token.text == "(" and before.kind == "name"
+        if before.ends_operand and token.begins_operand and not call:
+            raise _unexpected(source, token)
+        if token.text == "(" or (token.text in ("+", "-", "not") and not before.ends_operand):
+            depth += 1
+        if depth > DEEPEST:
+            raise _error(source, f"nested more than {DEEPEST} deep", token.place)
+        if token.text == "(":
+            levels.append(depth)
+        elif token.text == ")":
+            levels.pop()
+            if not levels or before.text == "(":
+                raise _unexpected(source, token)
+        if token.ends_operand:
+            depth = levels[-1]
+        before = token
+    if not before.ends_operand:
+        raise _error(source, "something is missing at the end", len(source))
+    if len(levels) > 1:
+        raise _error(source, "a ')' is missing", len(source))
+
+
+class _Translation:
+    """From tokens to steps; what the tree holds beyond the nodes named here is refused."""
+
+    def __init__(self, source: str, tokens: Sequence[_Token], columns: Mapping[str, str]) -> None:
         self._source = source
         self._columns = columns
-        self._tokens = list(self._split())
-        self._next = 0
-        self._depth = 0
-        self.named: list[str] = []
+        words = ["0" if token.kind in ("number", "text") else token.text for token in tokens]
+        starts = itertools.accumulate((len(word) + 1 for word in words), initial=0)
+        self._token_at = dict(zip(starts, tokens, strict=False))
+        try:
+            self._tree = ast.parse(" ".join(words), mode="eval").body
+        except SyntaxError as error:
+            raise _unexpected(source, self._token_at[(error.offset or 1) - 1]) from None
 
-    def either(self) -> Part:
-        left = self._both()
-        while self._accept("or"):
-            left = self._joined(left, self._both(), "or", missing.either)
-        return left
+    def steps(self) -> list[Step]:
+        """In the order in which they are done: operands from left to right, then what joins them."""
+        waiting, nodes = [self._tree], []
+        while waiting:
+            nodes.append(node := waiting.pop())
+            waiting += _operands(node)
+        steps: list[Step] = []
+        kinds: list[str] = []
+        for node in reversed(nodes):
+            first = len(kinds) - len(_operands(node))
+            steps.append(self._step(node, kinds[first:]))
+            kinds[first:] = [steps[-1].kind]
+        return steps
 
-    def end(self) -> None:
-        if self._next < len(self._tokens):
-            if self._peek() in missing.COMPARISONS:
-                raise self._wrong("comparisons cannot be chained; join them with 'and'")
-            raise self._wrong(f"'{self._peek()}' is not expected here")
+    def _step(self, node: ast.expr, kinds: Sequence[str]) -> Step:
+        """The step of one node, whose operands are of these kinds."""
+        match node:
+            case ast.Constant():
+                return self._constant(self._token(node))
+            case ast.Name(id=name):
+                return self._column(node, name)
+            case ast.BoolOp(op=op):
+                word, join = ("and", missing.both) if isinstance(op, ast.And) else ("or", missing.either)
+                self._expect(node, kinds, "condition", word)
+                return Step("condition", len(kinds), lambda _, *values: functools.reduce(join, values))
+            case ast.UnaryOp(op=ast.Not()):
+                self._expect(node, kinds, "condition", "not")
+                return Step("condition", 1, lambda _, value: missing.negation(value))
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op):
+                self._expect(node, kinds, "number", "a sign")
+                sign = operator.neg if isinstance(op, ast.USub) else operator.pos
+                return Step("number", 1, lambda _, value: missing.applied(sign, value))
+            case ast.BinOp(op=op) if type(op) in _OPERATIONS:
+                symbol = _OPERATIONS[type(op)]
+                self._expect(node, kinds, "number", symbol)
+                return Step("number", 2, lambda _, left, right: missing.calculated(symbol, left, right))
+            case ast.Compare(ops=ops) if all(type(op) in _COMPARISONS for op in ops):
+                return self._comparison(node, [_COMPARISONS[type(op)] for op in ops], kinds)
+            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
+                return self._call(node, name, argument, kinds)
+            case _:
+                raise _unexpected(self._source, self._token(node))
 
-    def _both(self) -> Part:
-        left = self._negated()
-        while self._accept("and"):
-            left = self._joined(left, self._negated(), "and", missing.both)
-        return left
-
-    def _negated(self) -> Part:
-        if not self._accept("not"):
-            return self._comparison()
-        part = self._nested(self._negated)
-        self._expect_kind(part, "condition", "not")
-        return Part("condition", lambda row: missing.negation(missing.truth(part.value(row))))
-
-    def _comparison(self) -> Part:
-        left = self._sum()
-        symbol = self._peek()
-        if symbol not in missing.COMPARISONS:
-            return left
-        self._next += 1
-        right = self._sum()
-        if left.kind != right.kind or left.kind == "condition":
-            raise self._wrong(f"'{symbol}' compares a {left.kind} with a {right.kind}")
-        if left.kind == "text" and symbol not in ("==", "!="):
-            raise self._wrong(f"texts have no '{symbol}'; use == or !=")
-        return Part("condition", lambda row: missing.compared(symbol, left.value(row), right.value(row)))
-
-    def _sum(self) -> Part:
-        left = self._product()
-        while (symbol := self._peek()) in ("+", "-"):
-            self._next += 1
-            left = self._calculated(left, self._product(), symbol)
-        return left
-
-    def _product(self) -> Part:
-        left = self._signed()
-        while (symbol := self._peek()) in ("*", "/"):
-            self._next += 1
-            left = self._calculated(left, self._signed(), symbol)
-        return left
-
-    def _signed(self) -> Part:
-        if not (negative := self._accept("-")) and not self._accept("+"):
-            return self._atom()
-        part = self._nested(self._signed)
-        self._expect_kind(part, "number", "a sign")
-        return (
-            Part("number", lambda row: missing.applied(operator.neg, missing.number(part.value(row))))
-            if negative
-            else part
-        )
-
-    def _atom(self) -> Part:
-        if self._accept("("):
-            part = self._nested(self.either)
-            self._close()
-            return part
-        if self._next == len(self._tokens):
-            raise self._wrong("something is missing at the end")
-        kind, text, _ = self._tokens[self._next]
-        self._next += 1
-        if kind == "number":
-            return self._constant(text)
-        if kind == "text":
-            return Part("text", lambda row: text[1:-1])  # noqa: ARG005
-        if kind == "name" and text not in _WORDS:
-            return self._call(text) if self._peek() == "(" else self._column(text)
-        self._next -= 1
-        raise self._wrong(f"'{text}' is not expected here")
-
-    def _constant(self, text: str) -> Part:
-        number = float(text)
+    def _constant(self, token: _Token) -> Step:
+        if token.kind == "text":
+            return Step("text", 0, lambda _: token.text[1:-1])
+        number = float(token.text)
         if not math.isfinite(number):
-            self._next -= 1
-            raise self._wrong(f"the number {text} is too large")
-        return Part("number", lambda row: number)  # noqa: ARG005
+            raise _error(self._source, f"the number {token.text} is too large", token.place)
+        return Step("number", 0, lambda _: number)
 
-    def _call(self, name: str) -> Part:
-        if name not in _FUNCTIONS:
-            self._next -= 1
-            raise self._wrong(f"'{name}' cannot be called; only {' and '.join(_FUNCTIONS)} can")
-        self._next += 1
-        part = self._nested(self._sum)
-        self._close()
-        if name == "known":
-            if part.kind == "condition":
-                raise self._wrong("known() asks whether a row has a value, not whether a condition holds")
-            return Part("condition", lambda row: part.value(row) is not None)
-        self._expect_kind(part, "number", "abs")
-        return Part("number", lambda row: missing.applied(abs, missing.number(part.value(row))))
-
-    def _column(self, name: str) -> Part:
+    def _column(self, node: ast.Name, name: str) -> Step:
         if name not in self._columns:
-            self._next -= 1
-            raise self._wrong(f"unknown column '{name}'{suggestion(name, self._columns)}")
-        self.named.append(name)
-        kind = self._columns[name]
-        if kind == "number":
-            return Part(kind, lambda row: missing.number(row.get(name)))
-        return Part(kind, lambda row: str(row[name]) if row.get(name) is not None else None)
+            raise self._wrong(node, f"unknown column '{name}'{suggestion(name, self._columns)}")
+        if self._columns[name] == "number":
+            return Step("number", 0, lambda row: missing.number(row.get(name)))
+        return Step("text", 0, lambda row: None if row.get(name) is None else str(row[name]))
 
-    def _joined(
-        self,
-        left: Part,
-        right: Part,
-        word: str,
-        join: Callable[[bool | None, bool | None], bool | None],
-    ) -> Part:
-        for part in (left, right):
-            self._expect_kind(part, "condition", word)
-        return Part(
-            "condition", lambda row: join(missing.truth(left.value(row)), missing.truth(right.value(row)))
-        )
+    def _comparison(self, node: ast.Compare, symbols: Sequence[str], kinds: Sequence[str]) -> Step:
+        if len(symbols) > 1:
+            raise self._wrong(node.comparators[1], "comparisons cannot be chained; join them with 'and'")
+        (symbol,), (left, right) = symbols, kinds
+        if left != right or left == "condition":
+            raise self._wrong(node, f"'{symbol}' compares a {left} with a {right}")
+        if left == "text" and symbol not in ("==", "!="):
+            raise self._wrong(node, f"texts have no '{symbol}'; use == or !=")
+        return Step("condition", 2, lambda _, left, right: missing.compared(symbol, left, right))
 
-    def _calculated(self, left: Part, right: Part, symbol: str) -> Part:
-        for part in (left, right):
-            self._expect_kind(part, "number", symbol)
-        return Part(
-            "number",
-            lambda row: missing.calculated(
-                symbol, missing.number(left.value(row)), missing.number(right.value(row))
-            ),
-        )
+    def _call(self, node: ast.Call, name: str, argument: ast.expr, kinds: Sequence[str]) -> Step:
+        if name == "abs":
+            self._expect(node, kinds, "number", "abs")
+            return Step("number", 1, lambda _, value: missing.applied(abs, value))
+        if name == "known":
+            if kinds[0] == "condition":
+                raise self._wrong(
+                    argument, "known() asks for a value that a row may have, not for a condition"
+                )
+            return Step("condition", 1, lambda _, value: value is not None)
+        hint = did_you_mean(name, _FUNCTIONS)
+        raise self._wrong(node, f"'{name}' cannot be called; only {' and '.join(_FUNCTIONS)} can{hint}")
 
-    def _nested(self, level: Callable[[], Part]) -> Part:
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise self._wrong(f"nested more than {DEEPEST} deep")
-        part = level()
-        self._depth -= 1
-        return part
+    def _expect(self, node: ast.expr, kinds: Sequence[str], kind: str, where: str) -> None:
+        for operand, its_kind in zip(_operands(node), kinds, strict=True):
+            if its_kind != kind:
+                raise self._wrong(operand, f"{where} needs a {kind}, but has a {its_kind}")
 
-    def _expect_kind(self, part: Part, kind: str, where: str) -> None:
-        if part.kind != kind:
-            raise self._wrong(f"{where} needs a {kind}, but has a {part.kind}")
+    def _token(self, node: ast.expr) -> _Token:
+        """The token that a node begins with."""
+        return self._token_at[node.col_offset]
 
-    def _close(self) -> None:
-        if not self._accept(")"):
-            raise self._wrong("a ')' is missing")
+    def _wrong(self, node: ast.expr, reason: str) -> GateError:
+        return _error(self._source, reason, self._token(node).place)
 
-    def _accept(self, text: str) -> bool:
-        if self._peek() != text:
-            return False
-        self._next += 1
-        return True
 
-    def _peek(self) -> str:
-        """The next token, or nothing at the end; a quoted text keeps its quotes, so it is no operator."""
-        return self._tokens[self._next][1] if self._next < len(self._tokens) else ""
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """What a node is computed from; the name of a function is no operand."""
+    if isinstance(node, ast.Call):
+        return node.args
+    return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
 
-    def _split(self) -> list[tuple[str, str, int]]:
-        tokens = []
-        place = 0
-        while place < len(self._source):
-            if self._source[place].isspace():
-                place += 1
-                continue
-            match = _TOKEN.match(self._source, place)
-            if match is None:
-                raise self._unreadable(self._source[place], place)
-            if match.group() in ("**", "//"):
-                raise self._unreadable(match.group(), place)
-            tokens.append((str(match.lastgroup), match.group(), place))
-            place = match.end()
-        return tokens
 
-    def _unreadable(self, symbol: str, place: int) -> GateError:
-        reasons = {
-            "**": "there are no powers",
-            ".": "there are no attributes",
-            "[": "there is no indexing",
-            "=": "write == for equal",
-            "'": "a quote is not closed",
-            '"': "a quote is not closed",
-        }
-        reason = reasons.get(symbol, f"'{symbol}' means nothing here")
-        return GateError(f"in {_quoted(self._source)}, column {place + 1}: {reason}")
+def _unexpected(source: str, token: _Token) -> GateError:
+    shown = token.text if token.kind == "text" else f"'{token.text}'"
+    return _error(source, f"{shown} is not expected here", token.place)
 
-    def _wrong(self, reason: str) -> GateError:
-        place = self._tokens[self._next][2] if self._next < len(self._tokens) else len(self._source)
-        return GateError(f"in {_quoted(self._source)}, column {place + 1}: {reason}")
+
+def _error(source: str, reason: str, place: int) -> GateError:
+    return GateError(f"in {_quoted(source)}, column {place + 1}: {_printable(reason)}")
 
 
 def _quoted(source: str) -> str:
     """The expression on one line, cut where it is long."""
-    line = " ".join(source.split())
+    line = _printable(" ".join(source.split()))
     return f"'{line if len(line) <= SHOWN else line[:SHOWN] + '…'}'"
+
+
+def _printable(text: str) -> str:
+    """Without characters that could move the cursor of a terminal or cannot be encoded."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
