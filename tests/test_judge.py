@@ -9,7 +9,7 @@ from tests.models import HashedEncoder
 from tests.results import made_result
 
 import weatherglass as wg
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.evaluate import associate
 from weatherglass.judge import Correction, family_sizes, judge
 from weatherglass.results import Result
@@ -112,3 +112,10 @@ def test_four_plus_four_elements_cannot_reach_one_percent() -> None:
     run = wg.run(HashedEncoder(), tests="angry_black_woman_stereotype_b")
     assert run.results[0].p_floor == pytest.approx(1 / 70)
     assert any("cannot reach 0.01" in warning for warning in run.warnings)
+
+
+def test_a_misspelt_correction_is_answered_with_the_nearest() -> None:
+    with pytest.raises(
+        UnknownNameError, match=r"unknown correction 'hol'; did you mean 'holm'\? \(known: holm, "
+    ):
+        Correction("hol")

@@ -1,12 +1,13 @@
-"""How many senses WordNet lists for a word, read from its index files."""
+"""What WordNet says of a word, read from its files: how many senses it has, and its synonyms."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from weatherglass.errors import WeatherglassError, reason_of
+from weatherglass.errors import CatalogueError, WeatherglassError, reason_of
 
 PARTS = ("noun", "verb", "adj", "adv")
 
@@ -85,6 +86,23 @@ def find_wordnet() -> Path | None:
     return next((folder for folder in candidates if (folder / "index.noun").is_file()), None)
 
 
+def read_synonyms(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Every single word's fellows in its synsets, over all senses and parts of speech.
+
+    Terms of several words are left out: what a model makes of them is a phrase, not another word.
+
+    Raises:
+        CatalogueError: if a data file is missing or is something else.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for part in PARTS:
+        for words in _synsets(folder / f"data.{part}"):
+            for word in words:
+                others = (other for other in words if other != word)
+                found.setdefault(word, {}).update(dict.fromkeys(others))
+    return {word: tuple(others) for word, others in found.items() if others}
+
+
 def _detached(forms: list[str], part: str) -> Iterator[str]:
     for form in forms:
         for ending, instead in ENDINGS[part]:
@@ -93,13 +111,35 @@ def _detached(forms: list[str], part: str) -> Iterator[str]:
 
 
 def _index(path: Path) -> dict[str, int]:
-    """Lemma and number of synsets: the first and the third field of a line; the licence lines begin with blanks."""
+    """Lemma and number of synsets: the first and the third field of a line."""
     try:
-        lines = path.read_text("utf-8").splitlines()
-        fields = (line.split(" ", 3) for line in lines if not line.startswith("  "))
+        fields = (line.split(" ", 3) for line in _lines(path))
         return {lemma: int(synsets) for lemma, _, synsets, _ in fields}
     except (OSError, ValueError) as error:
         raise WeatherglassError(f"{path}: no WordNet index ({reason_of(error)}); run: {INSTALL}") from None
+
+
+def _synsets(path: Path) -> Iterator[list[str]]:
+    """The single words of each line of a data file (wndb(5)): offset, file, type, count in hex, word, id, word, …"""
+    try:
+        lines = _lines(path)
+    except (OSError, UnicodeDecodeError):
+        raise CatalogueError(
+            f"{path}: not a data file of WordNet; its folder holds data.noun and so on"
+        ) from None
+    for line in lines:
+        fields = line.split(" ")
+        try:
+            terms = fields[4 : 4 + 2 * int(fields[3], 16) : 2]
+        except (IndexError, ValueError):
+            raise CatalogueError(f"{path}: not a data file of WordNet, at '{line[:40]}'") from None
+        # An adjective may end in a marker of where it stands: (a), (p) or (ip).
+        yield [re.sub(r"\((a|p|ip)\)$", "", term) for term in terms if "_" not in term]
+
+
+def _lines(path: Path) -> list[str]:
+    """The entries of an index or data file; the lines of the licence begin with blanks."""
+    return [line for line in path.read_text("utf-8").splitlines() if not line.startswith("  ")]
 
 
 def _exceptions(path: Path) -> dict[str, list[str]]:

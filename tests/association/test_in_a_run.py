@@ -238,7 +238,7 @@ def test_a_statistic_of_ones_own_without_direction_is_given_none_anywhere(
     """Not in the run, and not when its folder is read where the statistic is not registered."""
     with monkeypatch.context() as registered:
         gap = PairStatistic(lambda to_a, to_b: np.abs(to_a[:, 0] - to_b[:, 0]))
-        registered.setattr(STATISTICS, "_values", {**STATISTICS._values, "gap": gap})
+        registered.setattr(STATISTICS, "_registered", {**STATISTICS._registered, "gap": gap})
         measures = ["cosine/mean", "cosine/gap"]
         finished = run([HashedEncoder()], "weat7", measures, folder=tmp_path, ci="none")
         assert Result.from_columns(finished.results[1].columns()).signed is False

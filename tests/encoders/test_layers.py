@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from weatherglass.arrays import unit_length
 from weatherglass.encoders.layers import Layers
-from weatherglass.encoders.pooling import pool, unit_length
+from weatherglass.encoders.pooling import pool
 from weatherglass.errors import EncoderError, SpecError
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weatherglass.arrays import AnyMatrix
-from weatherglass.encoders.pooling import unit_length
+from weatherglass.arrays import AnyMatrix, unit_length
 
 
 def neighbours(vectors: AnyMatrix) -> list[list[tuple[int, float]]]:

@@ -53,9 +53,3 @@ def _over_tokens(states: States, lengths: Integers, pooling: str) -> AnyMatrix:
         return cast(AnyMatrix, np.where(is_token, states, states.dtype.type(-np.inf)).max(axis=1))
     total = np.where(is_token, states, states.dtype.type(0)).sum(axis=1)
     return cast(AnyMatrix, total / np.maximum(lengths, 1)[:, None].astype(states.dtype))
-
-
-def unit_length(vectors: AnyMatrix) -> AnyMatrix:
-    """Each row divided by its Euclidean length; a row of zeros stays as it is."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return cast(AnyMatrix, vectors / np.where(norms == 0, norms.dtype.type(1), norms))

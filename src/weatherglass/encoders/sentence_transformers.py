@@ -12,11 +12,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weatherglass.arrays import AnyMatrix
+from weatherglass.arrays import AnyMatrix, unit_length
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.hub import ModelFiles, find_model
 from weatherglass.encoders.kinds import require
-from weatherglass.encoders.pooling import unit_length
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.torch_model import DEVICES, pick_device, plain_errors, quiet
 from weatherglass.errors import EncoderError, UnsafeFileError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.arrays import Integers, Vector
+from weatherglass.arrays import Integers, Vector, unit_length
 from weatherglass.errors import CorpusError
 from weatherglass.reliability.embedding import Embedding, Vectors, load_embedding
 from weatherglass.reliability.lists import is_word
@@ -108,8 +108,7 @@ def nearest_neighbour_similarity(vectors: Vectors, rows: Integers, excluded: Int
     Returns:
         One number per word asked for; NaN for a zero vector.
     """
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    units = unit_length(vectors)
     nearest = np.empty(len(rows))
     step = max(1, BLOCK_BYTES // (4 * len(units)))
     for start in range(0, len(rows), step):
@@ -118,7 +117,7 @@ def nearest_neighbour_similarity(vectors: Vectors, rows: Integers, excluded: Int
         cosines[:, excluded] = -np.inf
         cosines[np.arange(len(block)), block] = -np.inf
         nearest[start : start + step] = cosines.max(axis=1)
-    nearest[lengths[rows, 0] == 0] = np.nan
+    nearest[~units[rows].any(axis=1)] = np.nan
     return nearest
 
 

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from weatherglass.arrays import Integers
+from weatherglass.arrays import Integers, unit_length
 from weatherglass.files import whole_file
 from weatherglass.reliability.embedding import Embedding, Vectors
 from weatherglass.reliability.lists import is_word
@@ -106,10 +106,8 @@ def score_embedding(
 
 def projections(vectors: Vectors, first: Integers, second: Integers) -> tuple[Scores, Scores, Scores]:
     """DB/WA, RIPA (w normalised, as Du et al. do) and raw RIPA of every row with every pair: one matrix product."""
-    ends = [vectors[rows] / np.linalg.norm(vectors[rows], axis=1, keepdims=True) for rows in (first, second)]
-    between = vectors[first] - vectors[second]
-    length = np.linalg.norm(between, axis=1, keepdims=True)
-    directions = np.concatenate([ends[0] - ends[1], between / np.where(length == 0, 1, length)]).T
+    between_ends = unit_length(vectors[first]) - unit_length(vectors[second])
+    directions = np.concatenate([between_ends, unit_length(vectors[first] - vectors[second])]).T
     scores = np.empty((3, len(vectors), len(first)), dtype=np.float32)
     # Products this thin cost several threads more in waiting for one another than they save.
     with threadpool_limits(1):
