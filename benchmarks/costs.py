@@ -30,11 +30,11 @@ print(json.dumps([time.process_time() - start, resource.getrusage(resource.RUSAG
 """
 
 CORPUS = (
-    "from weatherglass.reliability.corpus import CorpusSettings, encode_corpus\n"
+    "from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus\n"
     "settings = CorpusSettings(share={share})\n"
 )
 OPEN = (
-    "from weatherglass.reliability.corpus import open_corpus\n"
+    "from weatherglass.reliability.corpus.corpus import open_corpus\n"
     "corpus = open_corpus(next((folder / 'corpora').iterdir()))"
 )
 
@@ -59,19 +59,19 @@ ROWS = {
         "f'{int(corpus.counts.sum())} tokens, {len(corpus.words)} words'",
     ),
     "sgns, 300-d, one epoch, a million tokens": (
-        OPEN + "\nfrom weatherglass.reliability.train import WordToVecSettings, train\n"
+        OPEN + "\nfrom weatherglass.reliability.training.train import WordToVecSettings, train\n"
         "settings = WordToVecSettings(epochs=1)",
         "train(corpus, 'sgns', 1, settings, folder)",
         "'a million tokens'",
     ),
     "co-occurrence, window 15, a million tokens": (
-        OPEN + "\nfrom weatherglass.reliability.cooccurrence import count_cooccurrence",
+        OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence",
         "counts = count_cooccurrence(corpus, 15)",
         "f'{len(counts.keys)} pairs, {16 * len(counts.keys) / 1e6:.0f} MB on disk'",
     ),
     "glove, 300-d, one iteration over those pairs": (
-        OPEN + "\nfrom weatherglass.reliability.cooccurrence import count_cooccurrence\n"
-        "from weatherglass.reliability.glove import GloveSettings, fit\ncounts = count_cooccurrence(corpus, 15)\n"
+        OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence\n"
+        "from weatherglass.reliability.training.glove import GloveSettings, fit\ncounts = count_cooccurrence(corpus, 15)\n"
         "fit(counts, 0, GloveSettings(dimensions=2, iterations=1), folder)",
         "fit(counts, 1, GloveSettings(iterations=1), folder)",
         "f'{len(counts.keys)} pairs'",

@@ -15,15 +15,15 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.association.covariance import Covariance
-from weatherglass.association.glasso import FOLDS, fit_graphical_lasso, sample_covariance
-from weatherglass.association.measure import Measure, select_measures
-from weatherglass.association.score import associations
-from weatherglass.association.statistic import nearest_pair
-from weatherglass.association.synonyms import load_synonyms
+from weatherglass.audit.covariances import enlarged
 from weatherglass.catalogue import load_tests
-from weatherglass.covariances import enlarged
 from weatherglass.encoders import load_encoder
+from weatherglass.languages.lexicon.synonyms import load_synonyms
+from weatherglass.metrics.weat.covariance import Covariance
+from weatherglass.metrics.weat.glasso import FOLDS, fit_graphical_lasso, sample_covariance
+from weatherglass.metrics.weat.measure import Measure, select_measures
+from weatherglass.metrics.weat.score import associations
+from weatherglass.metrics.weat.statistic import nearest_pair
 
 WIDTH = 300
 

@@ -18,10 +18,10 @@ from typing import TypeVar
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.reliability.explain import explain_part
-from weatherglass.reliability.observations import Design
-from weatherglass.reliability.procrustes import embedding_stability
-from weatherglass.reliability.regression import MODELS, fit
+from weatherglass.reliability.regression.explain import explain_part
+from weatherglass.reliability.regression.fit import MODELS, fit
+from weatherglass.reliability.regression.observations import Design
+from weatherglass.reliability.regression.procrustes import embedding_stability
 
 TAGS = 10
 Result = TypeVar("Result")

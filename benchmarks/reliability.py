@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from benchmarks._clock import cpu
 
-from weatherglass.reliability.agreement import retest
-from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
-from weatherglass.reliability.glove import CONTEXT, PAIR, WORD, descend, initial_parameters
-from weatherglass.reliability.scores import projections
+from weatherglass.reliability.agreement.icc import retest
+from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.scoring.scores import projections
+from weatherglass.reliability.training.glove import CONTEXT, PAIR, WORD, descend, initial_parameters
 
 WORDS, WIDTH, PAIRS, K = 200_000, 300, 23, 100
 
@@ -65,7 +65,7 @@ vectors = some_vectors(int(sys.argv[2]))
 rows = np.arange(int(sys.argv[3]))
 dbwa = vectors[:, :PAIRS].copy()
 if sys.argv[1] == "ours":
-    from weatherglass.reliability.scores import nbm
+    from weatherglass.reliability.scoring.scores import nbm
     nbm(vectors[:500], dbwa[:500], np.arange(10), K)
     start = time.process_time()
     nbm(vectors, dbwa, rows, K)
@@ -205,8 +205,9 @@ def small_corpus(path: str | None, folder: Path) -> Corpus:
 TRAIN = """
 import sys, time
 from pathlib import Path
-from weatherglass.reliability.corpus import open_corpus
-from weatherglass.reliability.train import WordToVecSettings, _Lines
+from weatherglass.reliability.corpus.corpus import open_corpus
+from weatherglass.reliability.training.train import WordToVecSettings
+from weatherglass.reliability.training.train import _Lines
 from gensim.models import Word2Vec
 corpus = open_corpus(Path(sys.argv[1]))
 model = Word2Vec(vector_size=100, sg=1, workers=int(sys.argv[2]), seed=1, min_count=0, sorted_vocab=0)

@@ -18,8 +18,8 @@ from tests.report.browser import chromium
 from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import load_tests
-from weatherglass.details import DETAILS, Details
-from weatherglass.report.html import PAGE, write_page
+from weatherglass.report.page.html import PAGE, write_page
+from weatherglass.runs.details import DETAILS, Details
 
 MODELS = 30
 MEASURES = ("cosine/mean", "euclidean/mean", "manhattan/mean", "cosine/median")

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from tests.downloads import from_wheel
 
+from weatherglass.audit.encode import Chunk, encode_chunk
 from weatherglass.catalogue import load_tests
-from weatherglass.encode import Chunk, encode_chunk
+from weatherglass.inference.significance import permutation_test
 from weatherglass.parallel import Backend, backend
-from weatherglass.reliability.corpus import CorpusSettings, encode_corpus
-from weatherglass.reliability.train import TrainingUnit, WordToVecSettings, train_unit
-from weatherglass.significance import permutation_test
+from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus
+from weatherglass.reliability.training.train import TrainingUnit, WordToVecSettings, train_unit
 
 NOTHING = 400
 """Units that do nothing, for the cost of handing out one."""

@@ -16,16 +16,16 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.association.bootstrap import (
+from weatherglass.inference.bootstrap import (
     Interval,
     Sample,
     confidence_interval,
     confidence_interval_of_difference,
 )
-from weatherglass.association.effect import effect_size
-from weatherglass.association.statistic import MEAN
-from weatherglass.significance import permutation_test
-from weatherglass.trust import Named, leave_one_out
+from weatherglass.inference.significance import permutation_test
+from weatherglass.inference.trust import Named, leave_one_out
+from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.metrics.weat.statistic import MEAN
 
 SIZES = (8, 16, 25, 64)
 EFFECTS = (0.0, 0.7, 1.4, 1.8)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weatherglass.association.measure import is_signed
-from weatherglass.results import Result
+from weatherglass.metrics.weat.measure import is_signed
+from weatherglass.runs.results import Result
 
 
 def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) -> Result:

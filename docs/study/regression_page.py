@@ -9,10 +9,10 @@ import polars as pl
 from markup import bullets, fill, table
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.reliability.explain import Explanation, Part, explain
-from weatherglass.reliability.explain_study import study_scores
-from weatherglass.reliability.explain_tables import filled_table, regression_table
-from weatherglass.reliability.explain_words import (
+from weatherglass.reliability.regression.explain import Explanation, Part, explain
+from weatherglass.reliability.regression.study import study_scores
+from weatherglass.reliability.regression.tables import filled_table, regression_table
+from weatherglass.reliability.regression.words import (
     agreeing_everywhere,
     in_plain_words,
     listed,

@@ -16,8 +16,7 @@ import polars as pl
 from markup import bullets, fill, table
 from regression_page import figure_paths, regression_page
 
-from weatherglass.files import write_whole
-from weatherglass.reliability.claims import (
+from weatherglass.reliability.agreement.claims import (
     CONSISTENCY,
     FAILS,
     HOLDS,
@@ -27,13 +26,14 @@ from weatherglass.reliability.claims import (
     STATEMENTS,
     claim_rows,
 )
+from weatherglass.reliability.agreement.seeds import in_plain_words
 from weatherglass.reliability.conduct import study_facts
-from weatherglass.reliability.page import missing_entries
-from weatherglass.reliability.seeds import in_plain_words
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables
-from weatherglass.reproduce.du2021 import correlations, verdicts
+from weatherglass.report.study.page import missing_entries
+from weatherglass.reproduce.du2021.procedure import correlations, verdicts
+from weatherglass.storage.atomic import write_whole
 
 HERE = Path(__file__).parent
 SHOWN = (

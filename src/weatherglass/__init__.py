@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from weatherglass.association.measure import Measure as Measure
-    from weatherglass.audit import run as run
+    from weatherglass.audit.audit import run as run
+    from weatherglass.audit.evaluate import associate as associate
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
     from weatherglass.catalogue.association_test import AssociationTest as AssociationTest
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.errors import WeatherglassError as WeatherglassError
-    from weatherglass.evaluate import associate as associate
-    from weatherglass.results import Result as Result
-    from weatherglass.results import Run as Run
+    from weatherglass.metrics.weat.measure import Measure as Measure
+    from weatherglass.runs.results import Result as Result
+    from weatherglass.runs.results import Run as Run
 
 _PLACES = {
-    "associate": "weatherglass.evaluate",
+    "associate": "weatherglass.audit.evaluate",
     "AssociationTest": "weatherglass.catalogue.association_test",
     "list_tests": "weatherglass.catalogue",
     "load_encoder": "weatherglass.encoders",
     "load_test": "weatherglass.catalogue",
-    "Measure": "weatherglass.association.measure",
-    "Result": "weatherglass.results",
-    "Run": "weatherglass.results",
-    "run": "weatherglass.audit",
+    "Measure": "weatherglass.metrics.weat.measure",
+    "Result": "weatherglass.runs.results",
+    "Run": "weatherglass.runs.results",
+    "run": "weatherglass.audit.audit",
     "WeatherglassError": "weatherglass.errors",
 }
 __all__ = list(_PLACES)

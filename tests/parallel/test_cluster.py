@@ -16,7 +16,7 @@ import pytest
 import weatherglass as wg
 from weatherglass.errors import ClusterError, VectorFileError
 from weatherglass.parallel import backend
-from weatherglass.results import Run
+from weatherglass.runs.results import Run
 
 pytest.importorskip("distributed", reason="dask is not installed; pip install 'weatherglass[distributed]'")
 

@@ -11,7 +11,7 @@ from tests.report.conftest import axe as axe
 from tests.report.conftest import browser as browser
 
 from weatherglass.reliability.conduct import Conducted, conduct
-from weatherglass.reliability.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.lists import base_pairs, queries
 from weatherglass.reliability.study_file import read_study
 

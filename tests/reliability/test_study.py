@@ -22,17 +22,17 @@ from typer.testing import CliRunner
 
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, WeatherglassError
-from weatherglass.reliability import scores
 from weatherglass.reliability import study as study_module
-from weatherglass.reliability.claims import verdicts
+from weatherglass.reliability.agreement.claims import verdicts
 from weatherglass.reliability.conduct import Conducted, conduct
-from weatherglass.reliability.embedding import load_embedding
-from weatherglass.reliability.figures import consistency_by_query, remove_old
-from weatherglass.reliability.plots import Subject
-from weatherglass.reliability.scores import RATERS, RULES, ScoreTensor
+from weatherglass.reliability.scoring import scores
+from weatherglass.reliability.scoring.scores import RATERS, RULES, ScoreTensor
 from weatherglass.reliability.study import score_study, study_folder, trained_groups
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
 from weatherglass.reliability.tables import COLUMNS
+from weatherglass.reliability.training.embedding import load_embedding
+from weatherglass.report.study.figures import consistency_by_query, remove_old
+from weatherglass.report.study.plots import Subject
 
 
 def test_every_table_has_its_rows(undisturbed: tuple[Path, Conducted]) -> None:

@@ -11,7 +11,7 @@ from tests.report.browser import Browser, chromium
 from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import AssociationTest, Element, ElementSet, load_tests
-from weatherglass.report.html import PAGE, write_page
+from weatherglass.report.page.html import PAGE, write_page
 
 HOSTILE = (
     "<script>window.hacked = 1</script>",

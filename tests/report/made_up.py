@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from weatherglass.association.measure import is_signed
 from weatherglass.catalogue import AssociationTest
-from weatherglass.details import DETAILS, write_details
-from weatherglass.folder import RunFolder
-from weatherglass.results import ElementScore, Result, word_scores
-from weatherglass.trust import NULL_LEVELS, POWER_EFFECTS
+from weatherglass.inference.trust import NULL_LEVELS, POWER_EFFECTS
+from weatherglass.metrics.weat.measure import is_signed
+from weatherglass.runs.details import DETAILS, write_details
+from weatherglass.runs.folder import RunFolder
+from weatherglass.runs.results import ElementScore, Result, word_scores
 
 
 def made_up_run(

@@ -14,7 +14,7 @@ from weatherglass import run
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
-from weatherglass.report import html
+from weatherglass.report.page import html
 
 runner = CliRunner()
 

@@ -9,7 +9,7 @@ from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import load_tests
 from weatherglass.report.figures import FILL, write_figures
-from weatherglass.stored import read_run
+from weatherglass.runs.stored import read_run
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 

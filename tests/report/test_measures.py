@@ -9,12 +9,12 @@ import pytest
 from tests.report.made_up import made_up_run
 from tests.results import made_result
 
-from weatherglass.association.measure import select_measures
 from weatherglass.catalogue import load_tests
+from weatherglass.metrics.weat.measure import select_measures
 from weatherglass.report.figures import write_figures
 from weatherglass.report.measures import Spread, measure_map, spreads
-from weatherglass.results import Result
-from weatherglass.stored import read_run
+from weatherglass.runs.results import Result
+from weatherglass.runs.stored import read_run
 
 
 def result(test: str, measure: str, d: float, mark: str = "") -> Result:

@@ -14,7 +14,7 @@ from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import load_tests
 from weatherglass.report.tables import comma_separated, latex, markdown
-from weatherglass.stored import read_run
+from weatherglass.runs.stored import read_run
 
 
 def test_markdown_has_a_row_per_test_and_a_column_per_model(tmp_path: Path) -> None:

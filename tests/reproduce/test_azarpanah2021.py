@@ -11,12 +11,13 @@ from tests.oracles import azarpanah2021 as oracle
 from tests.results import made_result
 from typer.testing import CliRunner
 
-from weatherglass.association.measure import Measure
-from weatherglass.audit import run
+from weatherglass.audit.audit import run
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
-from weatherglass.reproduce import azarpanah2021
-from weatherglass.reproduce.azarpanah2021 import (
+from weatherglass.metrics.weat.measure import Measure
+from weatherglass.reproduce.azarpanah2021 import procedure as azarpanah2021
+from weatherglass.reproduce.azarpanah2021.claims import Claim, check_claims
+from weatherglass.reproduce.azarpanah2021.procedure import (
     MEASURES,
     MODELS,
     TESTS,
@@ -31,8 +32,7 @@ from weatherglass.reproduce.azarpanah2021 import (
     table_3,
     variants,
 )
-from weatherglass.reproduce.azarpanah2021_claims import Claim, check_claims
-from weatherglass.results import Result
+from weatherglass.runs.results import Result
 
 
 def result(d: float, p: float = 0.5) -> Result:

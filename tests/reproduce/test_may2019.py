@@ -13,18 +13,18 @@ from tests.published import NEWS_EFFECT_SIZES
 from tests.results import made_result
 from typer.testing import CliRunner
 
-from weatherglass.audit import run
+from weatherglass.audit.audit import run
 from weatherglass.cli import app
 from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.report.may2019 import lines
-from weatherglass.reproduce import may2019
-from weatherglass.reproduce.may2019 import (
+from weatherglass.reproduce.may2019 import procedure as may2019
+from weatherglass.reproduce.may2019.procedure import (
     Reproduction,
     check_coherence,
     parse_models,
     published,
     released_spec,
 )
+from weatherglass.reproduce.may2019.report import lines
 
 
 def test_the_published_figures_are_those_of_the_paper() -> None:

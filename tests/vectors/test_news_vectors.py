@@ -11,7 +11,7 @@ from tests.published import NEWS_EFFECT_SIZES
 
 from weatherglass.catalogue import load_test
 from weatherglass.encoders.vectors import VectorEncoder
-from weatherglass.unpickle import Record, read_pickle
+from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors import read_vectors
 from weatherglass.vectors.gensim import RECORDS
 

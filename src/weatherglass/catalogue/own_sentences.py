@@ -6,12 +6,12 @@ from pathlib import Path
 
 from weatherglass.catalogue.association_test import AssociationTest, ElementSet
 from weatherglass.catalogue.checks import distinct, overlaps
-from weatherglass.catalogue.guess import Reading, read_word
 from weatherglass.catalogue.published import SENTENCE_PREFIX
 from weatherglass.catalogue.select import load_test
-from weatherglass.catalogue.sentences import Lexicon, sentences
 from weatherglass.catalogue.toml_form import read_test_file
 from weatherglass.errors import CatalogueError
+from weatherglass.languages.en.guess import Reading, read_word
+from weatherglass.languages.en.sentences import Lexicon, sentences
 
 
 def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Reading]]:

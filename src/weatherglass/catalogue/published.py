@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
 from weatherglass.catalogue.data import table
-from weatherglass.catalogue.sentences import (
+from weatherglass.languages.en.sentences import (
     Forms,
     Lexicon,
     capitalised,

@@ -22,8 +22,8 @@ from weatherglass.catalogue.checks import (
     overlaps,
 )
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
-from weatherglass.catalogue.sentences import Lexicon, word_classes
 from weatherglass.errors import CatalogueError, UnknownNameError
+from weatherglass.languages.en.sentences import Lexicon, word_classes
 from weatherglass.registry import did_you_mean, suggestion
 
 ROLES = ("X", "Y", "A", "B")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from weatherglass.errors import OutputError, unwritable
-from weatherglass.files import write_whole
+from weatherglass.storage.atomic import write_whole
 
 
 def write_test_file(path: str | Path, text: str) -> None:

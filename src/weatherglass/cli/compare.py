@@ -17,8 +17,8 @@ def compare(
 ) -> None:
     """Say which effects changed between two runs, with an interval, and what cannot be compared and why."""
     from weatherglass.cli.console import print_json, screen
-    from weatherglass.compare import compare_runs
     from weatherglass.report.comparison import caption, comparison_table
+    from weatherglass.runs.compare import compare_runs
 
     found = compare_runs(before, after, resamples=resamples, seed=seed)
     if as_json:

@@ -15,7 +15,7 @@ def explain(
     measure: Annotated[str | None, typer.Option("-m", "--measure", help="Which measure, likewise.")] = None,
 ) -> None:
     """Print the steps from scores to effect size and p for one test, and what other tools would have reported."""
-    from weatherglass.explain import explain as explanation
+    from weatherglass.audit.explain import explain as explanation
 
     for line in explanation(run, test, model, measure).steps:
         typer.echo(line)

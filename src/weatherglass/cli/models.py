@@ -162,7 +162,7 @@ def cache_info(as_json: AsJson = False) -> None:
     """Where the cache is, how large, and what it holds."""
     from dataclasses import asdict
 
-    from weatherglass.encoders.cache import EncodingCache
+    from weatherglass.encoders.cache.store import EncodingCache
 
     cache = EncodingCache()
     kept = cache.models()
@@ -183,7 +183,7 @@ def cache_info(as_json: AsJson = False) -> None:
 @cache_app.command("clear")
 def cache_clear() -> None:
     """Forget all encodings; models are asked again when they are next needed."""
-    from weatherglass.encoders.cache import EncodingCache
+    from weatherglass.encoders.cache.store import EncodingCache
 
     cache = EncodingCache()
     count = sum(model.texts for model in cache.models())

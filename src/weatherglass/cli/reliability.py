@@ -23,8 +23,8 @@ def init(
     corpus: Annotated[str, typer.Option(help="The corpus to write into it.")] = "corpus.txt",
 ) -> None:
     """Write a commented study file to start from."""
-    from weatherglass.files import write_whole
     from weatherglass.reliability.study_file import TEMPLATE
+    from weatherglass.storage.atomic import write_whole
 
     if path.exists():
         raise OutputError(f"{path}: exists already; name another file")
@@ -68,7 +68,7 @@ def train(options: Options) -> None:
 def score(options: Options) -> None:
     """Score every word of the embeddings that are there, by every rule and base pair."""
     from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.assess_study import scores_of_study
+    from weatherglass.reliability.agreement.assess_study import scores_of_study
     from weatherglass.reliability.conduct import TABLES, notices_of
     from weatherglass.reliability.study import (
         brought_groups,

@@ -11,7 +11,7 @@ from weatherglass.cli.study_options import Options, study_command
 from weatherglass.cli.study_output import interruptible, print_notices
 
 if TYPE_CHECKING:
-    from weatherglass.reliability.explain import Explanation
+    from weatherglass.reliability.regression.explain import Explanation
 
 
 @study_command("pairs", "targets", "jobs", "scheduler")
@@ -19,11 +19,11 @@ def explain(options: Options) -> None:
     """Which words are measured reliably? Regress the reliability of an assessed study on word features."""
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.conduct import FIGURES, TABLES, notices_of
-    from weatherglass.reliability.explain_plot import coefficient_drawing
-    from weatherglass.reliability.explain_study import explain_study
-    from weatherglass.reliability.figures import save_drawing
+    from weatherglass.reliability.regression.study import explain_study
     from weatherglass.reliability.study import brought_groups, study_folder, trained_groups
     from weatherglass.reliability.tables import read_tables
+    from weatherglass.report.study.coefficients import coefficient_drawing
+    from weatherglass.report.study.figures import save_drawing
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
@@ -42,7 +42,7 @@ def explain(options: Options) -> None:
 def print_explanations(explanations: Mapping[str, Explanation]) -> None:
     """The filled table of each set of base pairs, what each factor adds, and every warning."""
     from weatherglass.cli.console import screen
-    from weatherglass.reliability.explain_tables import terminal_tables
+    from weatherglass.reliability.regression.tables import terminal_tables
 
     console, notices = screen(), screen(stderr=True)
     for pairs, found in explanations.items():

@@ -14,7 +14,7 @@ from weatherglass.errors import OutputError, WeatherglassError, unreadable, unwr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weatherglass.stored import StoredRun
+    from weatherglass.runs.stored import StoredRun
 
 
 class Format(StrEnum):
@@ -57,7 +57,7 @@ def report(
 
     A report reads what runs have left behind and computes nothing. Two runs are also shown side by side.
     """
-    from weatherglass.stored import labelled, read_run
+    from weatherglass.runs.stored import labelled, read_run
 
     runs = labelled(read_run(folder) for folder in folders)
     home = folders[0] if len(folders) == 1 else Path()
@@ -90,8 +90,8 @@ def _comparison(path: Path | None) -> dict[str, Any] | None:
 
 
 def _page(runs: Sequence[StoredRun], path: Path, comparison: dict[str, Any] | None) -> None:
-    from weatherglass.files import write_whole
-    from weatherglass.report.html import page
+    from weatherglass.report.page.html import page
+    from weatherglass.storage.atomic import write_whole
 
     write_whole(path, page(runs, comparison))
     typer.echo(path)
@@ -108,8 +108,8 @@ def _figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> None:
 
 
 def _table(runs: Sequence[StoredRun], path: Path | None, form: Format) -> None:
-    from weatherglass.files import write_whole
     from weatherglass.report import tables
+    from weatherglass.storage.atomic import write_whole
 
     make = {Format.md: tables.markdown, Format.latex: tables.latex, Format.csv: tables.comma_separated}[form]
     text = make(runs)

@@ -49,8 +49,8 @@ def may2019(
     and how to name each of the seven. For ELMo and BERT it also shows what the released code's settings give.
     """
     from weatherglass.cli.bar import Bar
-    from weatherglass.report.may2019 import lines, tables
-    from weatherglass.reproduce.may2019 import parse_models, reproduce
+    from weatherglass.reproduce.may2019.procedure import parse_models, reproduce
+    from weatherglass.reproduce.may2019.report import lines, tables
 
     specs = parse_models(models or [])
     with Bar(quiet) as bar:
@@ -92,8 +92,8 @@ def azarpanah2021(
     it runs on the embedded one.
     """
     from weatherglass.cli.bar import Bar
-    from weatherglass.report.azarpanah2021 import lines, tables, write_reproduction
-    from weatherglass.reproduce.azarpanah2021 import parse_models, reproduce
+    from weatherglass.reproduce.azarpanah2021.procedure import parse_models, reproduce
+    from weatherglass.reproduce.azarpanah2021.report import lines, tables, write_reproduction
 
     specs = parse_models(models or [])
     with Bar(quiet) as bar:
@@ -131,7 +131,7 @@ def du2021(
     from weatherglass.cli.console import plain_table
     from weatherglass.parallel import backend
     from weatherglass.reliability.conduct import conduct
-    from weatherglass.reproduce.du2021 import correlations, study, verdicts
+    from weatherglass.reproduce.du2021.procedure import correlations, study, verdicts
 
     chosen = study(study_options.named_corpora(corpus), seeds, share, dimensions)
     with interruptible(folder), Bar(quiet) as bar:

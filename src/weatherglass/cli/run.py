@@ -13,8 +13,8 @@ from weatherglass.cli.command_line import command_line
 from weatherglass.errors import InterruptedRunError, WeatherglassError
 
 if TYPE_CHECKING:
-    from weatherglass.results import Run
-    from weatherglass.significance.base import Budget
+    from weatherglass.inference.significance.base import Budget
+    from weatherglass.runs.results import Run
 
 DEFAULT_FOLDER = Path("weatherglass-run")
 NUMBER = r"(\d{0,12}\.?\d{1,12})"
@@ -107,12 +107,12 @@ def run(
     is missing. Exit code 0: done; 1: the gate failed; 2: a mistake in the command or its files; 3: some tests could
     not be run.
     """
-    from weatherglass.audit import run as audit
+    from weatherglass.audit.audit import run as audit
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
-    from weatherglass.gate import gate_of
+    from weatherglass.gate.rules import gate_of
+    from weatherglass.inference.significance.base import ALTERNATIVES
     from weatherglass.registry import one_of
-    from weatherglass.significance.base import ALTERNATIVES
 
     rules = gate_of(fail_if, gate)
     try:
@@ -157,7 +157,7 @@ def run(
     for breach in breaches:
         typer.echo(f"gate: {breach}", err=True)
     if junit:
-        from weatherglass.junit import write_junit
+        from weatherglass.gate.junit import write_junit
 
         write_junit(junit, finished, breaches)
     if breaches:
@@ -191,7 +191,7 @@ def parse_budget(text: str) -> Budget:
     Raises:
         WeatherglassError: for any other text.
     """
-    from weatherglass.significance.base import Budget
+    from weatherglass.inference.significance.base import Budget
 
     match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
     if match is None:

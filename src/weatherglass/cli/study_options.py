@@ -100,10 +100,10 @@ class Options:
 
     def chosen_study(self) -> Study:
         """The study of the file, or one made of the options; options win."""
-        from weatherglass.reliability.brought import UNNAMED
-        from weatherglass.reliability.corpus import CorpusSettings
+        from weatherglass.reliability.corpus.corpus import CorpusSettings
         from weatherglass.reliability.study_file import Study, read_study
-        from weatherglass.reliability.train import default_settings
+        from weatherglass.reliability.training.imported import UNNAMED
+        from weatherglass.reliability.training.train import default_settings
 
         if self.study is None and not self.corpus and not self.embeddings:
             raise CorpusError(

@@ -21,10 +21,10 @@ ENCODERS = Registry[type[ModelEncoder]](
         "vectors": "weatherglass.encoders.vectors:VectorEncoder",
         "hf": "weatherglass.encoders.transformers:TransformerEncoder",
         "st": "weatherglass.encoders.sentence_transformers:SentenceTransformerEncoder",
-        "elmo": "weatherglass.encoders.elmo:ElmoEncoder",
-        "infersent": "weatherglass.encoders.infersent:InferSentEncoder",
-        "gensen": "weatherglass.encoders.gensen:GenSenEncoder",
-        "use": "weatherglass.encoders.use:UseEncoder",
+        "elmo": "weatherglass.encoders.papers.elmo:ElmoEncoder",
+        "infersent": "weatherglass.encoders.papers.infersent:InferSentEncoder",
+        "gensen": "weatherglass.encoders.papers.gensen:GenSenEncoder",
+        "use": "weatherglass.encoders.papers.use:UseEncoder",
         "encodings": "weatherglass.encoders.encodings:EncodingsEncoder",
         "openai": "weatherglass.encoders.openai:OpenAIEncoder",
     },
@@ -76,6 +76,6 @@ def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
     encoder = ENCODERS.get(parsed.kind).from_spec(parsed)
     if not (cache and encoder.costly):
         return encoder
-    from weatherglass.encoders.cached import CachedEncoder
+    from weatherglass.encoders.cache.cached import CachedEncoder
 
     return CachedEncoder(encoder)

@@ -25,7 +25,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.kinds import require
 from weatherglass.errors import UnsafeFileError, VectorFileError, unreadable, unwritable
-from weatherglass.files import whole_file
+from weatherglass.storage.atomic import whole_file
 
 FORMATS = {
     ".npz": "npz",

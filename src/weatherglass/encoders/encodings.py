@@ -16,7 +16,7 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.encoding_files import FORMATS, EncodedTexts, read_encodings
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError, VectorFileError
-from weatherglass.fingerprint import file_hash
+from weatherglass.storage.fingerprint import file_hash
 
 
 class EncodingsEncoder:

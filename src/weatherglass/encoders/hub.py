@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from weatherglass.errors import EncoderError, SpecError
-from weatherglass.fingerprint import folder_hash
+from weatherglass.storage.fingerprint import folder_hash
 
 T = TypeVar("T")
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Matrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.tokenise import TOKENISERS
 from weatherglass.errors import SpecError
-from weatherglass.fingerprint import file_hash
+from weatherglass.languages.en.tokenise import TOKENISERS
+from weatherglass.storage.fingerprint import file_hash
 from weatherglass.vectors import check_file, files_of, read_vectors
 
 METHOD = "mean over words, 1"

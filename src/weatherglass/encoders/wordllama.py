@@ -22,7 +22,7 @@ from weatherglass.arrays import Matrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import MissingExtraError, SpecError
-from weatherglass.fingerprint import file_hash
+from weatherglass.storage.fingerprint import file_hash
 
 MODEL = "l2_supercat"
 DIMENSIONS = ("256", "128", "64")

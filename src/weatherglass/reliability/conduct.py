@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.corpus import encode_corpus
+from weatherglass.reliability.corpus.corpus import encode_corpus
 from weatherglass.reliability.study import (
     CORPORA,
     Group,
@@ -25,8 +25,8 @@ from weatherglass.reliability.study_file import Study
 if TYPE_CHECKING:
     import polars as pl
 
-    from weatherglass.reliability.explain import Explanation
-    from weatherglass.reliability.scores import ScoreTensor
+    from weatherglass.reliability.regression.explain import Explanation
+    from weatherglass.reliability.scoring.scores import ScoreTensor
 
 TABLES, FIGURES, PAGE = "tables", "figures", "study.html"
 
@@ -86,12 +86,12 @@ def _report(
     lexicon: tuple[Path | None, Path | None],
     progress: Progress,
 ) -> tuple[Mapping[str, pl.DataFrame], Path, Mapping[str, Explanation]]:
-    from weatherglass.reliability.assess_study import assess_study
-    from weatherglass.reliability.explain_plot import coefficient_drawing
-    from weatherglass.reliability.explain_study import explain_study
-    from weatherglass.reliability.figures import drawings, remove_old, save_drawing
-    from weatherglass.reliability.page import write_page
+    from weatherglass.reliability.agreement.assess_study import assess_study
+    from weatherglass.reliability.regression.study import explain_study
     from weatherglass.reliability.tables import write_tables
+    from weatherglass.report.study.coefficients import coefficient_drawing
+    from weatherglass.report.study.figures import drawings, remove_old, save_drawing
+    from weatherglass.report.study.page import write_page
 
     tables = assess_study(study, scored, progress)
     write_tables(folder / TABLES, tables)

@@ -15,13 +15,9 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from weatherglass.errors import CorpusError, OutputError, reason_of
-from weatherglass.files import remove_unfinished, write_whole
-from weatherglass.fingerprint import file_hash
 from weatherglass.parallel import Backend, InProcess
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.brought import bring
-from weatherglass.reliability.corpus import Corpus, encode_corpus
-from weatherglass.reliability.embedding import load_embedding
+from weatherglass.reliability.corpus.corpus import Corpus, encode_corpus
 from weatherglass.reliability.lists import (
     FREQUENT_LIST,
     VOCABULARY_LIST,
@@ -29,7 +25,7 @@ from weatherglass.reliability.lists import (
     base_pairs,
     target_list,
 )
-from weatherglass.reliability.scores import (
+from weatherglass.reliability.scoring.scores import (
     ScoreTensor,
     load_scores,
     save_scores,
@@ -38,7 +34,11 @@ from weatherglass.reliability.scores import (
     score_paths,
 )
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.train import TrainingUnit, embedding_path, train_all
+from weatherglass.reliability.training.embedding import load_embedding
+from weatherglass.reliability.training.imported import bring
+from weatherglass.reliability.training.train import TrainingUnit, embedding_path, train_all
+from weatherglass.storage.atomic import remove_unfinished, write_whole
+from weatherglass.storage.fingerprint import file_hash
 
 CORPORA, EMBEDDINGS, SCORES = "corpora", "embeddings", "scores"
 UNNAMED_SCORES = re.compile(r"-seed\d{3,}-[0-9a-f]{8}\.npy$")

@@ -11,11 +11,11 @@ from typing import Any
 
 from weatherglass.errors import CorpusError, unreadable
 from weatherglass.registry import one_of, suggestion
-from weatherglass.reliability.corpus import CorpusSettings
+from weatherglass.reliability.corpus.corpus import CorpusSettings
+from weatherglass.reliability.corpus.text import Tokeniser
 from weatherglass.reliability.lists import FREQUENT
-from weatherglass.reliability.scores import NEIGHBOURS
-from weatherglass.reliability.text import Tokeniser
-from weatherglass.reliability.train import ALGORITHMS, Algorithm, Settings, default_settings
+from weatherglass.reliability.scoring.scores import NEIGHBOURS
+from weatherglass.reliability.training.train import ALGORITHMS, Algorithm, Settings, default_settings
 
 TARGETS = ("occupations", "occupations_1950", "adjectives")
 

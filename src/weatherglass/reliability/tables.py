@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from weatherglass.errors import CorpusError
-from weatherglass.files import whole_file
-from weatherglass.reliability.assess import Columns
-from weatherglass.reliability.scores import RULES
+from weatherglass.reliability.agreement.assess import Columns
+from weatherglass.reliability.scoring.scores import RULES
+from weatherglass.storage.atomic import whole_file
 
 FOLDER = "tables"
 

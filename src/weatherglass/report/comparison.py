@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from weatherglass.compare import Comparison
 from weatherglass.report.terminal import format_effect, format_interval
+from weatherglass.runs.compare import Comparison
 
 
 def comparison_table(found: Comparison) -> Table:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.files import whole_file
 from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
 from weatherglass.report.numbers import effect
-from weatherglass.report.subjects import Layout, lay_out
+from weatherglass.report.page.subjects import Layout, lay_out
 from weatherglass.report.tables import caption
-from weatherglass.results import Result
-from weatherglass.stored import StoredRun
+from weatherglass.runs.results import Result
+from weatherglass.runs.stored import StoredRun
+from weatherglass.storage.atomic import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

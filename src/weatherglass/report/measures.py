@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weatherglass.report.numbers import effect
-from weatherglass.results import Result
+from weatherglass.runs.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

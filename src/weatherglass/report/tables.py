@@ -7,11 +7,11 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
-from weatherglass.report.html import CORRECTIONS
 from weatherglass.report.numbers import effect
-from weatherglass.report.subjects import CONTEXTS, Layout, lay_out
-from weatherglass.results import COLUMNS, Result
-from weatherglass.stored import StoredRun
+from weatherglass.report.page.html import CORRECTIONS
+from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
+from weatherglass.runs.results import COLUMNS, Result
+from weatherglass.runs.stored import StoredRun
 
 HEADS = 50
 """With more letters than this in the names of models, LaTeX column heads are turned on their side."""

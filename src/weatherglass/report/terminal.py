@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from weatherglass.report.measures import spreads
-from weatherglass.results import Result, Run
+from weatherglass.runs.results import Result, Run
 
 
 def results_tables(run: Run) -> Iterator[Table]:

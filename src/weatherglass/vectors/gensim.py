@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
-from weatherglass.unpickle import Record, read_pickle
+from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors.arrays import keep_rows
 from weatherglass.vectors.kept import Kept, WordVectors
 

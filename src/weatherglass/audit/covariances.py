@@ -1,0 +1,100 @@
+"""The covariances that Mahalanobis measures need: one per attribute set of a model, shared by its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.audit.encode import Encodings
+from weatherglass.audit.registrations import Registration
+from weatherglass.catalogue.association_test import AssociationTest, ElementSet
+from weatherglass.errors import UnitError, reason
+from weatherglass.metrics.weat.covariance import Covariance, estimate_covariance
+from weatherglass.metrics.weat.measure import SIMILARITIES, Measure
+from weatherglass.parallel import Backend
+from weatherglass.progress import Progress
+
+Synonyms = Mapping[str, Sequence[str]]
+Pair = tuple[Covariance, Covariance]
+
+
+@dataclass(frozen=True, slots=True)
+class CovarianceUnit:
+    """The vectors of one attribute set and of its words' synonyms."""
+
+    texts: tuple[str, ...]
+    vectors: Matrix
+    estimator: str
+    registrations: tuple[Registration, ...] = ()
+    """What the process that estimates it has to register first."""
+
+
+def needs_covariance(measures: Iterable[Measure]) -> bool:
+    """Whether any of the measures is taken through a covariance."""
+    return any(SIMILARITIES.get(measure.similarity).whitened for measure in measures)
+
+
+def enlarged(attributes: ElementSet, synonyms: Synonyms) -> tuple[str, ...]:
+    """The texts of a set and, where these are bare words, their synonyms; each once."""
+    more = [
+        word
+        for element in attributes.elements
+        if element.text == element.word
+        for word in synonyms.get(element.word, ())
+    ]
+    return tuple(dict.fromkeys([*attributes.texts, *more]))
+
+
+def estimate_covariances(
+    tests: Sequence[AssociationTest],
+    encodings: Encodings,
+    synonyms: Synonyms,
+    estimator: str,
+    workers: Backend,
+    progress: Progress,
+    registrations: tuple[Registration, ...] = (),
+) -> dict[tuple[str, ...], Covariance | Exception]:
+    """By the texts of an attribute set: its covariance, or why there is none."""
+    sets = dict.fromkeys(enlarged(each, synonyms) for test in tests for each in test.attributes)
+    progress.stage("estimating covariances", len(sets))
+    found: dict[tuple[str, ...], Covariance | Exception] = {}
+    units = (
+        CovarianceUnit(texts, _known_vectors(texts, encodings), estimator, registrations) for texts in sets
+    )
+    for outcome in workers.map(_estimate, units):
+        covariance = outcome.value or outcome.error
+        assert covariance is not None
+        found[outcome.unit.texts] = covariance
+        progress.advance()
+    return found
+
+
+def of_test(
+    test: AssociationTest, synonyms: Synonyms, found: Mapping[tuple[str, ...], Covariance | Exception]
+) -> Pair:
+    """The covariances of A and B.
+
+    Raises:
+        UnitError: if one of them could not be estimated, whatever the cause: it fails only what needs it.
+    """
+    pair = []
+    for attributes in test.attributes:
+        covariance = found[enlarged(attributes, synonyms)]
+        if isinstance(covariance, Exception):
+            raise UnitError(f"no covariance of {attributes.category}: {reason(covariance)}") from covariance
+        pair.append(covariance)
+    return pair[0], pair[1]
+
+
+def _known_vectors(texts: tuple[str, ...], encodings: Encodings) -> Matrix:
+    rows = [encodings.row[text] for text in texts if encodings.known(text)]
+    return encodings.vectors[np.array(rows, dtype=np.int64)]
+
+
+def _estimate(unit: CovarianceUnit) -> Covariance:
+    for registration in unit.registrations:
+        registration.register()
+    return estimate_covariance(unit.vectors, unit.estimator)

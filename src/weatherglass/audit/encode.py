@@ -1,0 +1,120 @@
+"""One model's vectors for the texts of its tests: each distinct text is encoded once, here or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix, Matrix
+from weatherglass.encoders import load_encoder
+from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
+from weatherglass.encoders.cache.cached import CachedEncoder
+from weatherglass.encoders.cache.store import Encoding
+from weatherglass.errors import EncoderError
+from weatherglass.parallel import Backend
+from weatherglass.progress import Progress
+
+CHUNK = 512
+"""Texts of a costly model in one unit of work, the same whatever the backend, so that batches are the same too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encodings:
+    """Vectors and coverage by text."""
+
+    row: dict[str, int]
+    vectors: Matrix
+    coverage: list[Coverage]
+
+    def known(self, text: str) -> bool:
+        """Whether the model could read any of the text."""
+        return not bool(np.isnan(self.vectors[self.row[text]]).all())
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Texts for one call of `encode` in another process, which loads the model by its spec."""
+
+    spec: str
+    texts: list[str]
+
+
+def encode_texts(encoder: Encoder, texts: Sequence[str], backend: Backend, progress: Progress) -> Encodings:
+    """Encode each distinct text once.
+
+    Raises:
+        EncoderError: if the model does not return one row per text, all of one width.
+    """
+    distinct = list(dict.fromkeys(texts))
+    progress.stage(f"encoding with {encoder.name}", len(distinct))
+    if isinstance(encoder, ModelEncoder) and encoder.costly and not backend.in_process:
+        vectors, coverage = _encode_elsewhere(encoder, distinct, backend, progress)
+    else:
+        vectors, coverage = _encode_here(encoder, distinct, progress)
+    widths = {len(vector) for vector in vectors}
+    if len(widths) > 1:
+        raise EncoderError(f"{encoder.name}: vectors of different widths: {sorted(widths)}")
+    rows = {text: row for row, text in enumerate(distinct)}
+    return Encodings(rows, np.array(vectors, dtype=np.float64), coverage)
+
+
+def _encode_here(
+    encoder: Encoder, texts: list[str], progress: Progress
+) -> tuple[list[AnyMatrix], list[Coverage]]:
+    costly = isinstance(encoder, ModelEncoder) and encoder.costly
+    # Word vectors are had by one pass over their file, so they are asked for all at once.
+    size = CHUNK if costly else len(texts)
+    # Asked first and for all texts: an encoder that looks words up in a file then does so in one pass.
+    coverage = encoder.coverage(texts)
+    vectors: list[AnyMatrix] = []
+    for start in range(0, len(texts), size):
+        some = texts[start : start + size]
+        vectors += list(_encode(encoder, some))
+        progress.advance(len(some))
+    return vectors, coverage
+
+
+def _encode_elsewhere(
+    encoder: ModelEncoder, texts: list[str], backend: Backend, progress: Progress
+) -> tuple[list[AnyMatrix], list[Coverage]]:
+    """Only this process touches the cache: workers may sit on machines that do not see its file."""
+    cached = encoder if isinstance(encoder, CachedEncoder) else None
+    known = cached.known(texts) if cached else {}
+    missing = [text for text in texts if text not in known]
+    progress.advance(len(known))
+    chunks = (Chunk(encoder.name, missing[start : start + CHUNK]) for start in range(0, len(missing), CHUNK))
+    for outcome in backend.map(encode_chunk, chunks):
+        if outcome.value is None:
+            raise outcome.error or EncoderError(f"{encoder.name}: no vectors came back")
+        some = outcome.unit.texts
+        rows, covered = outcome.value
+        known |= cached.keep(some, rows, covered) if cached else _encodings(some, rows, covered)
+        progress.advance(len(some))
+    return [known[text].vector for text in texts], [known[text].coverage for text in texts]
+
+
+def _encodings(texts: list[str], vectors: AnyMatrix, coverage: list[Coverage]) -> dict[str, Encoding]:
+    rows = zip(texts, vectors, coverage, strict=True)
+    return {text: Encoding(vector, covered) for text, vector, covered in rows}
+
+
+def encode_chunk(chunk: Chunk) -> tuple[AnyMatrix, list[Coverage]]:
+    """What one unit of a costly model's work gives, in whichever process."""
+    encoder = _encoder_of_this_process(chunk.spec)
+    return _encode(encoder, chunk.texts), encoder.coverage(chunk.texts)
+
+
+def _encode(encoder: Encoder, texts: list[str]) -> AnyMatrix:
+    vectors = np.asarray(encoder.encode(texts))
+    if vectors.ndim != 2 or len(vectors) != len(texts):
+        raise EncoderError(f"{encoder.name}: {len(texts)} texts gave an array of shape {vectors.shape}")
+    return vectors
+
+
+@lru_cache(maxsize=1)
+def _encoder_of_this_process(spec: str) -> ModelEncoder:
+    """Kept from chunk to chunk; one at a time, since models are large."""
+    return load_encoder(spec, cache=False)

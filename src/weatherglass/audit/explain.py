@@ -1,0 +1,270 @@
+"""From scores to p for one row of a run, step by step, with the numbers; and what others would have reported."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.metrics.weat.effect import largest_effect_size
+from weatherglass.metrics.weat.profiles import PROFILES, Profile
+from weatherglass.runs.details import DETAILS, Details
+from weatherglass.runs.results import ElementScore, Result, cell
+from weatherglass.runs.stored import read_whole_run
+
+EXACT = ("enumerate", "meet-in-the-middle", "lattice")
+FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
+"""What a statistic without direction takes from the measures to A and to B, where its name does not say it."""
+TELLING = 3
+"""How many of the most telling words and templates are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a profile would have said of the same scores."""
+
+    profile: str
+    effect_size: float
+    p_value: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All steps of one row."""
+
+    result: Result
+    x: Sequence[tuple[str, float]]
+    """The exchangeable units of X, each with its score."""
+    y: Sequence[tuple[str, float]]
+    steps: tuple[str, ...]
+    """Everything, line by line."""
+    profiles: tuple[Reported, ...]
+
+
+def explain(
+    folder: str | Path, test: str, model: str | None = None, measure: str | None = None
+) -> Explanation:
+    """Read one row of a run and lay out its steps; nothing but the folder is needed.
+
+    Raises:
+        WeatherglassError: if the folder holds no such row, or several.
+    """
+    run = read_whole_run(Path(folder))
+    position = run.find(test, model, measure)
+    result = run.results[position]
+    scores = run.scores(position)
+    x, y = (_units(scores, role, result.permute) for role in "XY")
+    profiles = tuple(_reported(scores, result, int(run.record.get("settings", {}).get("seed", 0))))
+    with closing(Details(run.path / DETAILS)) as details:
+        rows = partial(details.rows, result=run.details[position])
+        steps = (
+            *_scores(result, x, y),
+            *_effect(result, x, y),
+            *_null(result, rows, x, y),
+            *_p(result, x, y, run.record.get("correction", {}).get("method")),
+            *_trust(result, rows),
+            *_others(result, profiles),
+            *_warnings(result),
+        )
+    return Explanation(result, x, y, steps, profiles)
+
+
+def _units(scores: Sequence[ElementScore], role: str, permute: str) -> list[tuple[str, float]]:
+    members = [score for score in scores if score.role == role]
+    if permute == "elements":
+        return [(score.text, score.score) for score in members]
+    words = [score.word for score in members]
+    means = mean_by_unit(np.array([score.score for score in members]), unit_numbers(words))
+    return list(zip(dict.fromkeys(words), means.tolist(), strict=True))
+
+
+def _values(units: Sequence[tuple[str, float]]) -> Vector:
+    return np.array([score for _, score in units])
+
+
+Units = Sequence[tuple[str, float]]
+Rows = Callable[[str], list[sqlite3.Row]]
+"""The rows of one table of the details that belong to the result."""
+
+
+def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
+    similarity, _, statistic = result.measure.partition("/")
+    c_x, c_y, c_a, c_b = result.categories
+    yield f"{result.test} on {result.model}, {result.measure}"
+    if result.options:
+        yield f"encoded with {result.options}"
+    yield ""
+    yield f"1. Scores s(w), from the {similarity} m of the vectors of w and each attribute"
+    yield f"   A: {c_a}, {result.num_attr1} elements; B: {c_b}, {result.num_attr2} elements"
+    if not result.signed:
+        formula = FORMULAS.get(statistic, f"{statistic} of m over A and B together")
+        yield f"   s is the {formula}; it has no direction"
+    else:
+        yield f"   s is the {statistic} of m over A less that over B (the other way round for a distance): above 0 is"
+        yield f"   nearer to {c_a}"
+    if result.permute == "words":
+        yield "   A word's score is the mean over its sentences."
+    for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
+        yield f"   {role}: {category}, {len(units)} {result.permute}"
+        width = max(len(text) for text, _ in units)
+        yield from (f"     {text:<{width}}  {_number(score)}" for text, score in units)
+    if result.oov:
+        yield f"   Unknown to the model: {result.oov}"
+
+
+def _effect(result: Result, x: Units, y: Units) -> Iterator[str]:
+    in_x, in_y = _values(x), _values(y)
+    both = np.concatenate([in_x, in_y])
+    d, ddof = result.effect_size, result.ddof
+    divisor = "n - 1" if ddof else "n"
+    yield ""
+    yield "2. Effect size: the difference of the means in standard deviations of all scores"
+    yield f"   mean of X = {_number(float(in_x.mean()))}"
+    yield f"   mean of Y = {_number(float(in_y.mean()))}"
+    yield f"   sd of all {len(both)} = {_number(float(both.std(ddof=ddof)))} (divided by {divisor})"
+    if math.isnan(d):
+        yield "   d is not defined: all scores are equal"
+        return
+    most = largest_effect_size(len(in_x), len(in_y), ddof)
+    yield f"   d = {_number(d)}, with these sizes between -{most:.3f} and {most:.3f}"
+    c_x, c_y, c_a, c_b = result.categories
+    if d > 0 > in_x.mean() - in_y.mean():
+        yield "   (this run's profile prints d without its sign)"
+    if not result.signed:
+        return
+    if in_x.mean() < in_y.mean():
+        c_a, c_b = c_b, c_a
+    yield f"   {c_x} lean to {c_a}, {c_y} to {c_b}"
+
+
+def _null(result: Result, rows: Rows, x: Units, y: Units) -> Iterator[str]:
+    in_x, in_y = _values(x), _values(y)
+    both = np.concatenate([in_x, in_y])
+    n, size = len(both), len(in_x)
+    spread = math.sqrt(size * (n - size) / n * both.var(ddof=1))
+    yield ""
+    yield f"3. Null hypothesis: the labels X and Y of these {n} {result.permute} can be exchanged"
+    yield f"   {size} of {n} can be labelled X in {_count(math.comb(n, size))} ways"
+    yield f"   sum over X = {_number(math.fsum(in_x))}; over all ways its mean is {_number(size * both.mean())} "
+    yield f"   and its sd {_number(spread)}"
+    yield f"   S = sum over X - sum over Y = {result.test_statistic}"
+    null = {round(q["level"], 4): q["effect_size"] for q in rows("null_quantile")}
+    if null:
+        yield f"   95 of 100 relabellings have d between {null[0.025]:.3f} and {null[0.975]:.3f} (drawn at random)"
+
+
+def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[str]:
+    ways = math.comb(len(x) + len(y), len(x))
+    tail = {
+        "greater": "a sum over X at least as large",
+        "less": "a sum over X at least as small",
+        "two-sided": "a sum over X at least as far from the mean",
+        "observed": "a sum over X at least as far out, on the side on which the data lie",
+    }[result.alternative]
+    yield ""
+    yield f"4. p: the share of all ways with {tail} (alternative {result.alternative})"
+    if result.p_method in EXACT and ways < 2**53:
+        count = _count(round(result.p_value * ways))
+        yield f"   p = {count} / {_count(ways)} = {result.p_value}, counted ({result.p_method})"
+    else:
+        bounds = f", between {result.p_low} and {result.p_high}" if result.p_low is not None else ""
+        yield f"   p = {result.p_value} by {result.p_method}{bounds}"
+    yield f"   smallest p that this size can reach: {result.p_floor}"
+    if result.p_adjusted is not None:
+        yield f"   p adjusted by {correction} for its family: {result.p_adjusted} {result.significance}"
+    if result.p_words is not None:
+        yield f"   by whole words: d = {cell(result.effect_size_words)}, p = {result.p_words}"
+    if not result.significance:
+        yield "   Not significant: the labels may be exchangeable, or the test too small. It does not show that"
+        yield "   the model is unbiased."
+
+
+def _trust(result: Result, rows: Rows) -> Iterator[str]:
+    yield ""
+    yield "5. How far to trust d"
+    intervals = rows("confidence_interval")
+    for interval in intervals:
+        name = {"bca": "BCa", "percentile": "percentile"}[interval["method"]]
+        yield (
+            f"   95 % interval ({name}, {interval['resamples']} resamples of X, Y, A and B): "
+            f"{interval['low']:.4f} to {interval['high']:.4f}"
+        )
+    if not intervals:
+        yield "   no interval was computed; see --ci"
+    for noise in rows("attribute_noise"):
+        yield f"   {100 * noise['share']:.0f} % of the variance within X and Y is owed to the choice of A and B"
+    sign = math.copysign(1, result.effect_size)
+    left_out = [each for each in rows("left_out") if each["effect_size"] is not None]
+    for each in sorted(left_out, key=lambda one: sign * one["effect_size"])[:TELLING]:
+        p = f", p = {each['p_value']:.3g}" if each["p_value"] is not None else ""
+        yield f"   without the {each['kind']} '{each['name']}' ({each['role']}): d = {each['effect_size']:.4f}{p}"
+    for chance in rows("power"):
+        yield (
+            f"   an effect of {chance['effect_size']:g} would be found with probability "
+            f"{chance['probability']:.2f} at this size"
+        )
+
+
+def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iterator[Reported]:
+    """What each profile has for the elements; none of them exchanges words."""
+    x, y = (_values(_units(scores, role, "elements")) for role in "XY")
+    for profile in PROFILES.values():
+        found = profile.significance(x, y, profile.alternatives[0], np.random.default_rng(seed))
+        yield Reported(
+            profile.name, profile.effect_size(x, y), found.p_value, "; ".join(_why(profile, result))
+        )
+
+
+def _why(profile: Profile, result: Result) -> Iterator[str]:
+    if profile.ddof != result.ddof:
+        yield "sd divided by n" if profile.ddof == 0 else "sd divided by n - 1"
+    if profile.absolute:
+        yield "|d|"
+    if profile.alternatives[0] != result.alternative:
+        yield f"alternative {profile.alternatives[0]}"
+    if result.permute == "words":
+        yield "sentences exchanged, not words"
+    yield profile.draws
+
+
+def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
+    yield ""
+    yield "6. The same scores in other hands (their vectors may differ, too)"
+    yield f"   {'this run':<13} d = {_rounded(result.effect_size)}  p = {_p_rounded(result.p_value)}"
+    for each in profiles:
+        d, p = _rounded(each.effect_size), _p_rounded(each.p_value)
+        yield f"   {each.profile:<13} d = {d}  p = {p}  {each.why}"
+    yield from (f"   {profile.name}: {profile.caution}." for profile in PROFILES.values())
+
+
+def _warnings(result: Result) -> Iterator[str]:
+    if result.warnings:
+        yield ""
+        yield "Warnings"
+        yield from (f"   {warning}" for warning in result.warnings)
+
+
+def _number(value: float) -> str:
+    """Enough digits to compute with."""
+    return f"{value:.12g}"
+
+
+def _rounded(d: float) -> str:
+    return "   none" if math.isnan(d) else f"{d:7.4f}"
+
+
+def _p_rounded(p: float) -> str:
+    return f"{p:<9.3g}"
+
+
+def _count(number: int) -> str:
+    return f"{number:,}".replace(",", " ") if number < 10**12 else f"{number:.3g}"

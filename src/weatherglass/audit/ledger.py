@@ -1,0 +1,95 @@
+"""What a model does not know of a test: dropped and listed, never silently (METHODS 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from weatherglass.arrays import Matrix
+from weatherglass.audit.encode import Encodings
+from weatherglass.catalogue.association_test import AssociationTest, Element, ElementSet
+from weatherglass.errors import UnitError
+from weatherglass.metrics.sets import VectorSet
+
+MISSING_SHARE = 0.2
+"""More than this share of a set missing is worth a warning."""
+
+LEAST_ELEMENTS = 2
+"""A set that had more and has fewer than this left makes its test impossible."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a model did not know of one test."""
+
+    dropped: dict[str, list[str]] = field(default_factory=dict)
+    """By set: the elements left out because nothing in them is known."""
+    missing: dict[str, int] = field(default_factory=dict)
+    """By word: how many elements it was skipped in."""
+    notes: dict[str, int] = field(default_factory=dict)
+    """By remark, such as "cut to 512 tokens": how many elements it was made on."""
+
+    def words(self) -> list[str]:
+        """Every word or element that is unknown, once."""
+        unread = (text for texts in self.dropped.values() for text in texts)
+        return list(dict.fromkeys([*self.missing, *(text for text in unread if not self.missing)]))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSet:
+    """The elements of one set that the model knows, and their rows among its vectors."""
+
+    role: str
+    rows: list[int]
+    elements: tuple[Element, ...]
+
+    def vectors(self, all_vectors: Matrix) -> VectorSet:
+        """The set as vectors."""
+        return VectorSet(self.role, all_vectors[self.rows], self.elements)
+
+
+def known_sets(test: AssociationTest, encodings: Encodings) -> tuple[list[KnownSet], Ledger, list[str]]:
+    """X, Y, A and B without the elements that the model does not know; the ledger lists those, warnings follow.
+
+    Raises:
+        UnitError: if too few elements of a set are left.
+    """
+    ledger = Ledger()
+    warnings: list[str] = []
+    sets = []
+    for role, element_set in zip("XYAB", test.sets, strict=True):
+        kept = _known_elements(role, element_set, encodings, ledger)
+        dropped = len(element_set) - len(kept)
+        if dropped and len(kept) < LEAST_ELEMENTS:
+            raise UnitError(
+                f"only {len(kept)} of the {len(element_set)} elements of {element_set.category} are known to the "
+                f"model; at least {LEAST_ELEMENTS} are needed (missing: {_some(ledger.dropped[role])})"
+            )
+        if dropped > MISSING_SHARE * len(element_set):
+            warnings.append(
+                f"{dropped} of the {len(element_set)} elements of {element_set.category} are unknown to the model"
+            )
+        sets.append(KnownSet(role, [encodings.row[element.text] for element in kept], kept))
+    return sets, ledger, warnings
+
+
+def _known_elements(
+    role: str, element_set: ElementSet, encodings: Encodings, ledger: Ledger
+) -> tuple[Element, ...]:
+    kept = []
+    for element in element_set.elements:
+        covered = encodings.coverage[encodings.row[element.text]]
+        for word in dict.fromkeys(covered.missing):
+            ledger.missing[word] = ledger.missing.get(word, 0) + 1
+        if covered.note:
+            ledger.notes[covered.note] = ledger.notes.get(covered.note, 0) + 1
+        if encodings.known(element.text):
+            kept.append(element)
+        else:
+            ledger.dropped.setdefault(role, []).append(element.text)
+    return tuple(kept)
+
+
+def _some(texts: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(repr(text) for text in texts[:most]) + more

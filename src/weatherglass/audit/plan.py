@@ -1,0 +1,114 @@
+"""What a run is to compute: models × tests × measures, under which settings, and the key of each result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+
+from weatherglass.audit.covariances import Synonyms
+from weatherglass.audit.evaluate import Settings
+from weatherglass.audit.judge import Correction
+from weatherglass.catalogue import load_tests
+from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.encoders import load_encoder
+from weatherglass.encoders.base import Encoder, ModelEncoder
+from weatherglass.errors import WeatherglassError
+from weatherglass.metrics.weat.measure import Measure
+
+KEY_VERSION = 1
+"""Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An encoder of the plan and what identifies it."""
+
+    encoder: Encoder
+    name: str
+    options: str
+    identity: str
+
+    @classmethod
+    def of(cls, given: str | Encoder) -> Model:
+        encoder = load_encoder(given) if isinstance(given, str) else given
+        # An object of the user's own has weights that we cannot know, so its results are never taken for another's.
+        identity = encoder.identity() if isinstance(encoder, ModelEncoder) else uuid.uuid4().hex
+        options = ";".join(f"{name}={value}" for name, value in encoder.options.items())
+        return cls(encoder, encoder.name, options, identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be computed, and how."""
+
+    models: list[Model]
+    tests: list[AssociationTest]
+    measures: list[Measure]
+    settings: Settings
+    correction: Correction
+    synonyms: Synonyms = field(default_factory=dict)
+
+    def keys(self) -> Iterator[str]:
+        """The key of every result, in the order of the table."""
+        for model in self.models:
+            for test in self.tests:
+                yield from (self.key(model, test, measure) for measure in self.measures)
+
+    def key(self, model: Model, test: AssociationTest, measure: Measure) -> str:
+        """A hash of everything that one result depends on."""
+        settings = asdict(self.settings)
+        parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, str(measure), settings]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def check(self) -> None:
+        """Refuse a family smaller than the plan, before any work is done."""
+        rows = len(self.models) * len(self.tests)
+        if self.correction.family is not None and self.correction.family < rows:
+            raise WeatherglassError(
+                f"family is {self.correction.family}, but this run alone has {rows} tests"
+            )
+
+
+def choose_models(given: Iterable[str | Encoder]) -> list[Model]:
+    """Each model once, however it is spelt.
+
+    Raises:
+        WeatherglassError: for two models that no row of the results could tell apart.
+    """
+    models: dict[tuple[str, str], Model] = {}
+    for item in dict.fromkeys(given):
+        model = Model.of(item)
+        if models.setdefault((model.name, model.options), model).identity != model.identity:
+            raise WeatherglassError(
+                f"two different models are called '{model.name}' and have the same options; rename one of them"
+            )
+    return list(models.values())
+
+
+def choose_tests(given: Iterable[str | AssociationTest]) -> list[AssociationTest]:
+    tests: dict[str, AssociationTest] = {}
+    for item in given:
+        for test in [item] if isinstance(item, AssociationTest) else load_tests([item]):
+            if tests.setdefault(test.name, test).fingerprint() != test.fingerprint():
+                raise WeatherglassError(f"two different tests are called '{test.name}'; rename one of them")
+    if not tests:
+        raise WeatherglassError("no test is asked for; leave out -t for all of them")
+    return list(tests.values())
+
+
+def choose_synonyms(given: str | Synonyms | None) -> Synonyms:
+    if not isinstance(given, str):
+        return given or {}
+    from weatherglass.languages.lexicon.synonyms import load_synonyms
+
+    return load_synonyms(given)
+
+
+def synonyms_fingerprint(synonyms: Synonyms) -> str:
+    if not synonyms:
+        return ""
+    listed = sorted((word, list(others)) for word, others in synonyms.items())
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()

@@ -1,0 +1,187 @@
+"""The record of a run: what run.json says, so that a reader can tell how each number came about."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weatherglass import __version__
+from weatherglass.audit.judge import family_sizes, power_by_size
+from weatherglass.audit.plan import Plan
+from weatherglass.encoders.base import ModelEncoder
+from weatherglass.metrics.weat.profiles import headline, warnings_of
+from weatherglass.runs.results import Failure, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "numba",
+    "wordllama",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "gensim",
+)
+"""Libraries whose version can change a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """A run that the command line asked for."""
+
+    command: tuple[str, ...]
+    """The words of the command, to be given again."""
+
+    def record(self) -> dict[str, Any]:
+        """For run.json."""
+        return {"called": "command line", "command": list(self.command)}
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCall:
+    """A run that Python code asked for."""
+
+    function: str
+    arguments: Mapping[str, Any]
+    """Those that are not the default, as plain values; an object of the user's own as its class and name."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], arguments: Mapping[str, Any]) -> PythonCall:
+        """The call of `function` with these values of its parameters."""
+        parameters = signature(function).parameters
+        given = {
+            name: written
+            for name, value in arguments.items()
+            if name not in NOT_RECORDED and (written := plain(value)) != plain(parameters[name].default)
+        }
+        return cls(f"weatherglass.{function.__name__}", given)
+
+    def record(self) -> dict[str, Any]:
+        """For run.json."""
+        return {"called": "python", "function": self.function, "arguments": dict(self.arguments)}
+
+
+NOT_RECORDED = ("command", "progress")
+"""Arguments of a run that say nothing about its results."""
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it; an object with a name, such as an encoder or a test, as <class name>."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(each) for each in value]
+    name = getattr(value, "name", None)
+    if isinstance(name, str):
+        return f"<{type(value).__name__} {name}>"
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: plain(each) for key, each in asdict(value).items()}
+    return f"<{type(value).__name__}>"
+
+
+def run_record(
+    plan: Plan,
+    call: CommandCall | PythonCall,
+    results: Sequence[Result],
+    failures: Sequence[Failure],
+    unreadable: Sequence[str],
+    started: str,
+    status: str,
+) -> dict[str, Any]:
+    """What run.json says.
+
+    Args:
+        call: who asked for the run, and how.
+        unreadable: what could not be read of the folder's journal.
+        started: when work began.
+        status: complete, incomplete (some tests could not be run) or interrupted.
+    """
+    notes = {
+        model.name: model.encoder.notes() for model in plan.models if isinstance(model.encoder, ModelEncoder)
+    }
+    return {
+        "status": status,
+        **call.record(),
+        "started": started,
+        "finished": now(),
+        **environment(),
+        "models": [
+            {
+                "model": model.name,
+                "options": model.options,
+                "identity": model.identity,
+                "notes": notes.get(model.name, []),
+            }
+            for model in plan.models
+        ],
+        "tests": {test.name: test.fingerprint() for test in plan.tests},
+        "measures": [str(measure) for measure in plan.measures],
+        "settings": asdict(plan.settings),
+        "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
+        "power": power_by_size(results),
+        "headline": headline(plan.settings, results),
+        "missing_words": missing_words(results),
+        "warnings": [*unreadable, *warnings_of(plan.settings), *collected_warnings(results)],
+        "failures": failure_records(failures),
+        "citations": sorted({test.citation for test in plan.tests if test.citation}),
+    }
+
+
+def environment() -> dict[str, Any]:
+    """Versions and machine, without anything that identifies the user."""
+    return {
+        "weatherglass": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+    }
+
+
+def now() -> str:
+    """The time, to the second, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def missing_words(results: Sequence[Result]) -> dict[str, dict[str, Any]]:
+    """The ledger of unknown words: model → test → what was dropped or skipped."""
+    ledger: dict[str, dict[str, Any]] = {}
+    for result in results:
+        if oov := result.notes.get("oov"):
+            ledger.setdefault(result.model, {})[result.test] = oov
+    return ledger
+
+
+def collected_warnings(results: Sequence[Result]) -> list[str]:
+    """Each warning once, with the tests and models it was made on."""
+    places: dict[str, dict[str, None]] = {}
+    several = len({(result.model, result.options) for result in results}) > 1
+    for result in results:
+        for warning in result.warnings:
+            place = f"{result.test} ({result.model})" if several else result.test
+            places.setdefault(warning, {})[place] = None
+    return [f"{', '.join(where)}: {warning}" for warning, where in places.items()]
+
+
+def failure_records(failures: Sequence[Failure]) -> list[dict[str, str]]:
+    """Failures as plain values."""
+    return [{"model": f.model, "test": f.test, "reason": f.reason} for f in failures]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,74 @@
+"""What a user registered, on its way to other processes: their registries hold only what weatherglass brings."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weatherglass.errors import UnitError, WeatherglassError
+from weatherglass.metrics.weat.covariance import ESTIMATORS
+from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
+from weatherglass.registry import Registry
+
+REGISTRIES: dict[str, Registry[Any]] = {each.noun: each for each in (SIMILARITIES, STATISTICS, ESTIMATORS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A registered value, pickled by reference: where its functions are imported from, not their code."""
+
+    noun: str
+    """Of its registry: similarity, statistic or covariance estimator."""
+    name: str
+    pickled: bytes
+
+    def register(self) -> None:
+        """Make the value known to this process.
+
+        Raises:
+            UnitError: if this process cannot import it.
+        """
+        try:
+            value = pickle.loads(self.pickled)
+        except (ImportError, AttributeError) as error:
+            raise UnitError(
+                f"{self.noun} '{self.name}' cannot be imported by another process ({error}); "
+                "define it in a module that the process can import, or use jobs=1"
+            ) from None
+        REGISTRIES[self.noun].register(self.name, value)
+
+
+def registrations_for(measures: Sequence[Measure], estimator: str) -> tuple[Registration, ...]:
+    """What other processes have to be told before they can compute these measures.
+
+    Raises:
+        WeatherglassError: for a value that cannot be pickled, such as a lambda.
+    """
+    return (
+        *_registrations(SIMILARITIES, (measure.similarity for measure in measures)),
+        *_registrations(STATISTICS, (measure.statistic for measure in measures)),
+        *_registrations(ESTIMATORS, [estimator]),
+    )
+
+
+def _registrations(registry: Registry[Any], names: Iterable[str]) -> Iterable[Registration]:
+    for name, value in registry.registered(names).items():
+        try:
+            pickled = pickle.dumps(value)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise WeatherglassError(_not_importable(registry.noun, name, str(error))) from None
+        if b"__main__" in pickled and not hasattr(sys.modules["__main__"], "__file__"):
+            raise WeatherglassError(
+                _not_importable(registry.noun, name, "it is defined in a notebook or prompt")
+            )
+        yield Registration(registry.noun, name, pickled)
+
+
+def _not_importable(noun: str, name: str, why: str) -> str:
+    return (
+        f"{noun} '{name}' cannot be sent to other processes ({why}); "
+        "write it as a function in a module instead of a lambda, or use jobs=1"
+    )

@@ -1,0 +1,62 @@
+"""One test on one model: all that another process needs to compute it, and the computing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from weatherglass.arrays import Matrix
+from weatherglass.audit.covariances import Pair
+from weatherglass.audit.evaluate import Settings, evaluate
+from weatherglass.audit.ledger import KnownSet, Ledger
+from weatherglass.audit.registrations import Registration
+from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.metrics.weat.measure import Measure
+from weatherglass.runs.results import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One test on one model; its vectors are rows of the array that all units share."""
+
+    model: str
+    options: str
+    test: AssociationTest
+    sets: list[KnownSet]
+    ledger: Ledger
+    warnings: tuple[str, ...]
+    measures: list[Measure]
+    settings: Settings
+    covariances: Pair | None = None
+    registrations: tuple[Registration, ...] = ()
+    """What the process that computes it has to register first."""
+
+
+def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
+    """The results of one test on one model, one per measure, with one BLAS thread so that bits do not depend on
+    how many there are.
+    """
+    from threadpoolctl import threadpool_limits
+
+    for registration in unit.registrations:
+        registration.register()
+    notes = (
+        {"oov": asdict(unit.ledger)}
+        if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes
+        else {}
+    )
+    sets = [known.vectors(vectors) for known in unit.sets]
+    with threadpool_limits(1):
+        return [
+            replace(
+                result,
+                model=unit.model,
+                options=unit.options,
+                test=unit.test.name,
+                context=unit.test.context,
+                categories=unit.test.categories,
+                oov=", ".join(unit.ledger.words()),
+                warnings=(*unit.warnings, *result.warnings),
+                notes={**notes, **result.notes},
+            )
+            for result in evaluate(sets, unit.measures, unit.settings, unit.covariances)
+        ]

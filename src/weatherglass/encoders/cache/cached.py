@@ -1,0 +1,94 @@
+"""An encoder behind the cache: its model is loaded only for texts that are not at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage, ModelEncoder
+from weatherglass.encoders.cache.store import Encoding, EncodingCache
+from weatherglass.encoders.spec import Spec
+from weatherglass.errors import EncoderError
+
+KEPT_EVERY = 1024
+"""Texts after which encodings are written down, so that a run that is stopped loses little."""
+
+
+class CachedEncoder:
+    """Gives what `inner` gives, from the cache where it can."""
+
+    costly: ClassVar[bool] = True
+
+    def __init__(self, inner: ModelEncoder, cache: EncodingCache | None = None) -> None:
+        self.inner = inner
+        self.cache = cache or EncodingCache()
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        from weatherglass.encoders import ENCODERS
+
+        return cls(ENCODERS.get(spec.kind).from_spec(spec))
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return self.inner.options
+
+    def identity(self) -> str:
+        return self._identity
+
+    @cached_property
+    def _identity(self) -> str:
+        return self.inner.identity()
+
+    def notes(self) -> list[str]:
+        return [*self.inner.notes(), *self.cache.troubles]
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        distinct = list(dict.fromkeys(texts))
+        known = self.known(distinct)
+        missing = [text for text in distinct if text not in known]
+        for start in range(0, len(missing), KEPT_EVERY):
+            some = missing[start : start + KEPT_EVERY]
+            known |= self.keep(some, self.inner.encode(some), self.inner.coverage(some))
+        return self._stacked([known[text].vector for text in texts])
+
+    def known(self, texts: Sequence[str]) -> dict[str, Encoding]:
+        """What is at hand, without the model."""
+        return self.cache.get(self._identity, texts)
+
+    def keep(
+        self, texts: Sequence[str], vectors: AnyMatrix, coverage: Sequence[Coverage]
+    ) -> dict[str, Encoding]:
+        """Write down what the model made of some texts, wherever that was."""
+        rows = zip(texts, vectors, coverage, strict=True)
+        fresh = {text: Encoding(vector, covered) for text, vector, covered in rows}
+        self.cache.put(self._identity, self.name, fresh)
+        return fresh
+
+    def _stacked(self, rows: Sequence[AnyMatrix]) -> AnyMatrix:
+        if not rows:
+            return np.empty((0, 0))
+        readable = {len(row) for row in rows if not np.isnan(row).all()}
+        if len(readable) > 1:
+            raise EncoderError(
+                f"'{self.name}': the cache holds vectors of {min(readable)} and of {max(readable)} dimensions;"
+                " the model has changed under its name, so run: weatherglass cache clear"
+            )
+        # A text that nobody could read may have been kept before the model's width was known.
+        width = max(readable, default=max(map(len, rows)))
+        unread = np.full(width, np.nan, dtype=rows[0].dtype)
+        return np.stack([row if len(row) == width else unread for row in rows])
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        known = self.known(list(dict.fromkeys(texts)))
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        fresh = dict(zip(missing, self.inner.coverage(missing), strict=True)) if missing else {}
+        return [known[text].coverage if text in known else fresh[text] for text in texts]

@@ -1,0 +1,237 @@
+"""The cache of encodings: a text that a model has read once is not given to it again.
+
+One sqlite file in the cache folder, keyed by the encoder's identity and the text. Whatever goes wrong with it costs
+time, never a result: a damaged file is set aside, and one that cannot be written is done without.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from filelock import FileLock
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage
+from weatherglass.storage.fingerprint import cache_folder
+
+T = TypeVar("T")
+
+VERSION = 1
+"""Of the tables; a file of another version is set aside."""
+
+BUSY = 60.0
+"""Seconds to wait while other processes write."""
+
+ASKED_AT_ONCE = 500
+
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA)
+
+TABLES = """
+CREATE TABLE encoders (
+    id INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL
+);
+CREATE TABLE encodings (
+    encoder INTEGER NOT NULL REFERENCES encoders (id),
+    text BLOB NOT NULL,
+    dtype TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    coverage TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (encoder, text)
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """One text as one encoder reads it."""
+
+    vector: AnyMatrix
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class CachedModel:
+    """What the cache holds of one encoder."""
+
+    name: str
+    texts: int
+    bytes: int
+
+
+class DamagedCacheError(Exception):
+    """The file is no cache of ours, or no longer; the caller sets it aside."""
+
+
+class EncodingCache:
+    """Encodings on disk, shared by all processes of a user.
+
+    A connection is opened for each call and closed after it, so that an object may go to threads and forks.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or cache_folder() / "encodings.sqlite"
+        self._lock = FileLock(f"{self.path}.lock", timeout=BUSY)
+        self.troubles: list[str] = []
+        """What went wrong with the file, for the record of the run."""
+
+    def get(self, identity: str, texts: Sequence[str]) -> dict[str, Encoding]:
+        """The encodings that are at hand, by text."""
+        if not self.path.exists():
+            return {}
+        return self._attempt(lambda connection: _select(connection, identity, texts), {})
+
+    def put(self, identity: str, name: str, encodings: Mapping[str, Encoding]) -> None:
+        """Keep encodings; several processes may do so at once."""
+        self._attempt(lambda connection: _insert(connection, identity, name, encodings), None)
+
+    def models(self) -> list[CachedModel]:
+        """What is kept, by encoder."""
+        query = (
+            "SELECT name, count(*), sum(length(vector) + length(text) + length(coverage))"
+            " FROM encodings JOIN encoders ON encoders.id = encodings.encoder GROUP BY encoders.id ORDER BY name"
+        )
+        if not self.path.exists():
+            return []
+        return self._attempt(lambda connection: [CachedModel(*row) for row in connection.execute(query)], [])
+
+    def size(self) -> int:
+        """Bytes on disk, the log of recent writes included."""
+        files = (Path(f"{self.path}{suffix}") for suffix in ("", "-wal"))
+        return sum(file.stat().st_size for file in files if file.is_file())
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+        def forget(connection: sqlite3.Connection) -> None:
+            connection.executescript(
+                "BEGIN IMMEDIATE; DELETE FROM encodings; DELETE FROM encoders; COMMIT; VACUUM"
+            )
+
+        if self.path.exists():
+            self._attempt(forget, None)
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """Do `work`; a damaged file is replaced by an empty one first, and any other trouble gives `otherwise`."""
+        try:
+            try:
+                with self._connection() as connection:
+                    return work(connection)
+            except DamagedCacheError:
+                self._set_aside()
+                with self._connection() as connection:
+                    return work(connection)
+        except (sqlite3.Error, OSError, DamagedCacheError) as error:
+            self._warn(f"the cache of encodings {self.path} cannot be used ({error}); going on without it")
+            return otherwise
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None)
+        try:
+            if _version(connection) == 0:
+                self._create_tables(connection)
+            if (version := _version(connection)) != VERSION:
+                raise DamagedCacheError(f"version {version} where {VERSION} is expected")
+            yield connection
+        except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in DAMAGED or "no such table" in str(error):
+                raise DamagedCacheError(str(error)) from error
+            raise
+        finally:
+            connection.close()
+
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        # Under a lock, since changing to write-ahead logging does not wait for other connections.
+        with self._lock:
+            if _version(connection) == 0:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT")
+
+    def _set_aside(self) -> None:
+        """Rename the file, unless another process has already done so and begun a new one."""
+        with self._lock:
+            try:
+                with self._connection() as connection:
+                    connection.execute("SELECT 1 FROM encodings, encoders LIMIT 1")
+                    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if verdict == "ok":
+                    return
+            except DamagedCacheError:
+                pass
+            aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
+            self.path.replace(aside)
+            for suffix in ("-wal", "-shm"):
+                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        self._warn(f"the cache of encodings was damaged; it is set aside as {aside} and a new one begun")
+
+    def _warn(self, message: str) -> None:
+        if message not in self.troubles:
+            self.troubles.append(message)
+            warnings.warn(message, stacklevel=2)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _select(connection: sqlite3.Connection, identity: str, texts: Sequence[str]) -> dict[str, Encoding]:
+    found: dict[str, Encoding] = {}
+    for start in range(0, len(texts), ASKED_AT_ONCE):
+        some = texts[start : start + ASKED_AT_ONCE]
+        marks = ",".join("?" * len(some))
+        rows = connection.execute(
+            "SELECT text, dtype, vector, coverage, checksum FROM encodings"
+            f" WHERE encoder = (SELECT id FROM encoders WHERE identity = ?) AND text IN ({marks})",
+            (identity, *map(_key, some)),
+        )
+        for text, dtype, vector, coverage, checksum in rows:
+            # A row whose bytes have changed on disk counts as absent, and is written anew.
+            if _checksum(vector, coverage) == checksum:
+                tokens, missing, note = json.loads(coverage)
+                found[text.decode("utf-8", "surrogatepass")] = Encoding(
+                    np.frombuffer(vector, dtype=dtype), Coverage(tuple(tokens), tuple(missing), note)
+                )
+    return found
+
+
+def _insert(
+    connection: sqlite3.Connection, identity: str, name: str, encodings: Mapping[str, Encoding]
+) -> None:
+    rows = []
+    for text, encoding in encodings.items():
+        vector = np.ascontiguousarray(encoding.vector)
+        covered = encoding.coverage
+        coverage = json.dumps([covered.tokens, covered.missing, covered.note])
+        rows.append(
+            (_key(text), vector.dtype.str, vector.tobytes(), coverage, _checksum(vector.tobytes(), coverage))
+        )
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT OR IGNORE INTO encoders (identity, name) VALUES (?, ?)", (identity, name))
+    (encoder,) = connection.execute("SELECT id FROM encoders WHERE identity = ?", (identity,)).fetchone()
+    connection.executemany(
+        "INSERT OR REPLACE INTO encodings VALUES (?, ?, ?, ?, ?, ?)", ((encoder, *row) for row in rows)
+    )
+    connection.execute("COMMIT")
+
+
+def _key(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _checksum(vector: bytes, coverage: str) -> int:
+    return zlib.crc32(coverage.encode(), zlib.crc32(vector))

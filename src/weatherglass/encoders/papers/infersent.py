@@ -1,0 +1,146 @@
+"""InferSent (Conneau et al. 2017): a bidirectional LSTM over word vectors, the maximum over time, 4096 dimensions.
+
+Version 1 reads GloVe vectors and stands a text between <s> and </s>; version 2 reads fastText vectors and stands it
+between <p> and </p>. The vectors named in the spec tell which one is meant. The released code of version 1 lets the
+zeros of padding take part in the maximum, so that a vector depends on the batch that it was computed in; here nothing
+is padded, which is what the paper describes and what that code does with one text a batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Final, Self
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.batches import by_equal_length
+from weatherglass.encoders.papers.recurrent import Array, BidirectionalNetwork, lstm
+from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.word_lookup import WordLookup
+from weatherglass.errors import EncoderError, SpecError
+from weatherglass.languages.en.tokenise import TOKENISERS
+from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.torch_file import read_torch, state_dict
+
+BATCH: Final = 64
+
+BOUNDARIES: Final = {1: ("<s>", "</s>"), 2: ("<p>", "</p>")}
+
+PICKLED_MODEL: Final = (
+    "models.BLSTMEncoder",
+    "models.InferSent",
+    "encoder.models.BLSTMEncoder",
+    "encoder.models.InferSent",
+    "torch.nn.modules.rnn.LSTM",
+)
+"""Classes of the models that were published as whole pickled objects; only their weights are taken."""
+
+
+@dataclass(slots=True, eq=False)
+class InferSentEncoder:
+    """Texts as the maximum over time of a BiLSTM's states."""
+
+    costly: ClassVar[bool] = True
+
+    spec: Spec
+    checkpoint: Path
+    version: int
+    tokens: str
+    words: WordLookup
+    _network: BidirectionalNetwork | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """`infersent:FILE?glove=PATH` (version 1) or `infersent:FILE?fasttext=PATH` (version 2)."""
+        options = spec.reader()
+        glove, fasttext = options.text("glove", ""), options.text("fasttext", "")
+        tokens = options.choice("tokens", ("words", "whitespace"), "words")
+        options.done()
+        checkpoint = Path(spec.target).expanduser()
+        if not checkpoint.is_file():
+            raise SpecError(f"'{spec}': no file '{spec.target}'; infersent: takes the checkpoint")
+        if bool(glove) == bool(fasttext):
+            raise SpecError(
+                f"'{spec}': InferSent needs word vectors: glove=PATH for version 1 or fasttext=PATH for version 2"
+            )
+        return cls(spec, checkpoint, 1 if glove else 2, tokens, WordLookup.at(glove or fasttext, spec))
+
+    @property
+    def name(self) -> str:
+        return str(self.spec)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return {"version": str(self.version), "tokens": self.tokens, "pooling": "max"}
+
+    def identity(self) -> str:
+        files = [file_hash(self.checkpoint), file_hash(self.words.path)]
+        return hashlib.sha256(json.dumps(["infersent", files, dict(self.options)]).encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        network = self._load()
+        known = [[word for word in split if word in self.words] for split in self._look_up(texts)]
+        sequences = [self._between_boundaries(words) if words else [] for words in known]
+        vectors = np.full((len(texts), 2 * network.hidden), np.nan, dtype=np.float32)
+        for rows in by_equal_length([len(sequence) for sequence in sequences], BATCH):
+            inputs = np.stack([self.words.vectors(sequences[row]) for row in rows])
+            vectors[rows] = network(inputs).max(axis=1)
+        return vectors
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        return [
+            Coverage(tuple(split), tuple(word for word in split if word not in self.words))
+            for split in self._look_up(texts)
+        ]
+
+    def notes(self) -> list[str]:
+        """The released code leaves out a boundary mark that has no vector; so do we, but not in silence."""
+        return [
+            f"'{mark}' has no vector in {self.words.path.name}, so texts are encoded without it"
+            for mark in BOUNDARIES[self.version]
+            if self.words.asked(mark) and mark not in self.words
+        ]
+
+    def _split(self, text: str) -> list[str]:
+        words = TOKENISERS[self.tokens](text)
+        return moses_negation(words) if self.version == 2 and self.tokens == "words" else words
+
+    def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
+        """The words of each text, after asking the file for those that are new."""
+        splits = [self._split(text) for text in texts]
+        self.words.ask({*BOUNDARIES[self.version], *(word for split in splits for word in split)})
+        return splits
+
+    def _between_boundaries(self, words: list[str]) -> list[str]:
+        begin, end = BOUNDARIES[self.version]
+        return [word for word in (begin, *words, end) if word in self.words]
+
+    def _load(self) -> BidirectionalNetwork:
+        if self._network is None:
+            source = str(self.checkpoint)
+            weights: dict[str, Array] = state_dict(read_torch(self.checkpoint, PICKLED_MODEL), source)
+            network = BidirectionalNetwork.from_state_dict(lstm, weights, "enc_lstm.", source)
+            self.words.ask(set(BOUNDARIES[self.version]))
+            if self.words.width != network.width:
+                raise EncoderError(
+                    f"'{self.spec}': the vectors have {self.words.width} dimensions, "
+                    f"but the checkpoint reads {network.width}"
+                )
+            self._network = network
+        return self._network
+
+
+def moses_negation(words: list[str]) -> list[str]:
+    """`do n't know` as `don 't know`, the form that version 2 was trained on (a last n't stays as it is)."""
+    joined = words.copy()
+    for place in range(1, len(words) - 1):
+        if words[place] == "n't":
+            joined[place - 1] += "n"
+            joined[place] = "'t"
+    return joined

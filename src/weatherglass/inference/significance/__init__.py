@@ -1,0 +1,22 @@
+"""How often labels drawn at random would do as well: p-values of the permutation test (METHODS 3).
+
+Importing this loads neither numba nor scipy; `weatherglass.inference.significance.prepare` compiles the kernels ahead of time.
+"""
+
+from __future__ import annotations
+
+from weatherglass.inference.correction import CORRECTIONS, Correction, adjust
+from weatherglass.inference.significance.base import ALTERNATIVES, Alternative, Budget, Significance
+from weatherglass.inference.significance.choose import METHODS, permutation_test
+
+__all__ = [
+    "ALTERNATIVES",
+    "CORRECTIONS",
+    "METHODS",
+    "Alternative",
+    "Budget",
+    "Correction",
+    "Significance",
+    "adjust",
+    "permutation_test",
+]

@@ -1,0 +1,179 @@
+"""Certified bounds of a tail: a tilted characteristic function between a majorant and a minorant.
+
+The construction and every error term are derived in docs/methods/significance.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import Vector
+from weatherglass.inference.significance.coefficients import Coefficients, Weights
+from weatherglass.inference.significance.tail import Tail
+from weatherglass.inference.significance.tilt import Tilt, find_tilt
+
+_UNIT = 2.0**-53
+_WRAP_SHARE = 1e-4
+"""Wrapped mass may widen the interval by about this share of the precision asked for."""
+_CERTAIN = 300.0
+"""Log-odds beyond which an element is held fixed; the subsets left out weigh e^(−300) each at most."""
+_LONGEST_PERIOD = 2**62
+"""Beyond it, adding two residues could overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two numbers that surely enclose the share of a tail."""
+
+    low: float
+    high: float
+
+    def complement(self) -> Interval:
+        """The same for the subsets outside."""
+        return Interval(max(1 - self.high - _UNIT, 0.0), min(1 - self.low + _UNIT, 1.0))
+
+    def __add__(self, other: Interval) -> Interval:
+        """The same for two disjoint tails together."""
+        low, high = self.low + other.low, self.high + other.high
+        return Interval(low * (1 - 2 * _UNIT), min(high * (1 + 2 * _UNIT), 1.0))
+
+
+def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
+    """An interval that holds the tail's share of all subsets, of relative width `precision` if `work` allows.
+
+    The result does not depend on the speed of the machine: `work` counts multiplications.
+    """
+    if tail.known is not None:
+        share = tail.known / tail.subsets
+        return Interval(share * (1 - 2 * _UNIT), min(share * (1 + 2 * _UNIT), 1.0))
+    if not tail.beyond_the_mean:
+        return bound_tail(tail.rest(), precision, work).complement()
+    tilt = find_tilt(tail)
+    tilted = TiltedTail(tail, tilt, precision)
+    if not tilted.sound:
+        return Interval(0.0, 1.0)
+    terms = math.ceil(min(1.1 * tilted.period * tilt.density / precision, 1e15))
+    gap = math.inf
+    while True:
+        terms = min(terms, tilted.period)
+        tilted.coefficients.extend(terms, work)
+        reached = min(terms, len(tilted.coefficients.values))
+        interval = tilted.interval(reached)
+        wider, gap = gap, interval.high - interval.low
+        if gap <= precision * interval.low or reached < terms or terms == tilted.period or gap > 0.9 * wider:
+            return interval
+        # The gap falls like 1/terms until single sums are told apart.
+        missing = gap / (precision * interval.low) if interval.low > 0 else math.inf
+        terms = math.ceil(terms * min(max(1.05 * missing, 1.25), 4.0))
+
+
+class TiltedTail:
+    """A tail under its tilt: weights, the log of the prefactor, a safe period, and what each may be off by."""
+
+    def __init__(self, tail: Tail, tilt: Tilt, precision: float) -> None:
+        self.rate = tilt.rate
+        shifted = tail.values - tilt.centre
+        exponents = tilt.rate * shifted.astype(np.float64) + tilt.offset
+        # Elements that are all but sure to be in, or out, are taken as such; the others are left to chance.
+        always, free = exponents > _CERTAIN, np.abs(exponents) <= _CERTAIN
+        self.values = shifted[free]
+        self.left_out = math.exp(-_CERTAIN) * int((~free).sum())
+        self.size = tail.size - int(always.sum())
+        self.threshold = tail.threshold - tail.size * tilt.centre - int(shifted[always].sum())
+        self.excluded: Vector = 1 / (1 + np.exp(exponents[free]))
+        self.included: Vector = 1 / (1 + np.exp(-exponents[free]))
+        self._weigh(exponents[free], tilt.offset, tail.subsets)
+        expected = max(min(tilt.log_p - self.log_prefactor, 0.0), -60.0)
+        tolerated = math.log(_WRAP_SHARE * precision) + expected
+        self.period = self._period(tolerated)
+        self.wrapped = 6 * math.exp(tolerated) / -math.expm1(-self.rate * self.period)
+        counts = self._counts(tolerated)
+        weights = Weights(self.values, self.excluded, self.included)
+        self.coefficients = Coefficients(weights, self.size, self.threshold, self.period, counts)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the sums can be carried as integers, and the elements held fixed leave subsets of the size."""
+        return self.period < _LONGEST_PERIOD and 0 <= self.size <= len(self.values)
+
+    def interval(self, terms: int) -> Interval:
+        """Bounds from the first `terms` coefficients: band limit terms/period."""
+        c, k = self.coefficients.values[:terms], np.arange(terms)
+        majorant, fejer, rounding = extremal_transforms(terms, self.rate * (self.period / terms))
+        weights = np.where(k == 0, 1.0, 2.0) / terms
+        each = (np.abs(majorant) + 1) * (self.coefficients.error + 48 * _UNIT) + rounding
+        error = _sum(weights * each)
+        above = _sum(weights * (majorant * c).real) + error + self.left_out
+        # The minorant is taken one grid unit lower: no sum lies between, and the sums at the threshold count.
+        one_lower = c * np.exp(2j * math.pi * (k / self.period))
+        below = _sum(weights * ((majorant - fejer) * one_lower).real) - error - self.wrapped
+        return Interval(
+            self._share(below, self.rate - self.log_error), min(self._share(above, self.log_error), 1.0)
+        )
+
+    def _share(self, weight: float, log_factor: float) -> float:
+        """A tilted weight as a share of all subsets."""
+        return math.exp(min(self.log_prefactor + log_factor + math.log(weight), 1.0)) if weight > 0 else 0.0
+
+    def _weigh(self, exponents: Vector, offset: float, subsets: int) -> None:
+        """The log of what turns a tilted weight into a share, and how far off it can be for any one subset."""
+        log_terms = [
+            *(-np.log(self.excluded)).tolist(),
+            -offset * self.size,
+            -self.rate * self.threshold,
+            -math.log(subsets),
+        ]
+        self.log_prefactor = math.fsum(log_terms)
+        per_element = 4 * float(np.abs(exponents - offset).max(initial=0.0)) + 8 * abs(offset) + 32
+        furthest = self.rate * (float(self.values[self.values > 0].sum()) + abs(self.threshold))
+        self.log_error = 8 * _UNIT * (self.size * per_element + _sum(np.abs(log_terms)) + furthest + 16)
+
+    def _period(self, tolerated: float) -> int:
+        """A period that keeps the mass which can wrap, at either end, below e^tolerated each."""
+        below, above = self._reach(self.values.astype(np.float64), float(self.threshold), tolerated)
+        return max(math.ceil(below - tolerated / self.rate), math.ceil(above) + 1, 2)
+
+    def _counts(self, tolerated: float) -> int:
+        """How many frequencies of the count keep other counts from being taken for `size`."""
+        n = len(self.values)
+        below, above = self._reach(np.ones(n), float(self.size), tolerated)
+        return min(max(math.ceil(max(below, above)), 1), max(self.size, n - self.size) + 1)
+
+    def _reach(self, values: Vector, at: float, tolerated: float) -> tuple[float, float]:
+        """Distances below and above `at` beyond which a tilted sum has mass at most e^tolerated (Chernoff)."""
+        spread = math.sqrt(float((self.excluded * self.included) @ values**2)) or 1.0
+        pulls = np.geomspace(0.5, 64, 29) / spread
+        log_excluded, log_included = np.log(self.excluded), np.log(self.included)
+        distances = []
+        for sign in (-1.0, 1.0):
+            log_moment = np.logaddexp(log_excluded, log_included + (sign * pulls)[:, None] * values).sum(
+                axis=1
+            )
+            distances.append(float(((log_moment - sign * pulls * at - tolerated) / pulls).min()))
+        return distances[0], distances[1]
+
+
+def extremal_transforms(terms: int, rate: float) -> tuple[NDArray[np.complex128], Vector, Vector]:
+    """Fourier transforms of the least majorant of e^(−rate·u)·1(u ≥ 0) with band [−1, 1], at k/terms ≥ 0.
+
+    Graham & Vaaler (1981). The greatest minorant is the majorant less the Fejér kernel, which is the second
+    result; the third bounds the rounding of the first.
+    """
+    k = np.arange(terms)
+    fejer = (terms - k) / terms
+    # The geometric sum has period 1; the smaller of the two angles loses no digits.
+    angles = 2j * math.pi * (np.where(2 * k > terms, k - terms, k) / terms)
+    geometric = -1 / np.expm1(-rate - angles)
+    at_zero = -rate / math.expm1(-rate)
+    slopes = np.where(k > 0, at_zero - rate * geometric, 0.0) / (2j * math.pi)
+    rounding = 32 * _UNIT * (fejer * np.abs(geometric) + at_zero + rate * np.abs(geometric))
+    return fejer * geometric + slopes, fejer, rounding
+
+
+def _sum(terms: Vector) -> float:
+    """Exactly rounded."""
+    return math.fsum(terms.tolist())

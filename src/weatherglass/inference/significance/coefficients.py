@@ -1,0 +1,132 @@
+"""Fourier coefficients of the tilted sum on the subsets of the right size, with a bound on their error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import Integers, Vector
+from weatherglass.inference.significance.kernel import compiled
+
+CUT = 1e-18
+"""A product of factors below this is left out; each factor is at most 1 in modulus."""
+_CHUNK = 64
+ROUNDING_PER_ELEMENT = 64 * 2.0**-53
+"""What one more factor can add to the error of a product of factors of modulus at most 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """Elements that are drawn independently: element j adds values[j] with probability included[j]."""
+
+    values: Integers
+    excluded: Vector
+    included: Vector
+
+
+class Coefficients:
+    """c_k = E[1(count = size mod counts) · e^(2πi·k·(sum − threshold)/period)] for k = 0, 1, 2, …
+
+    More of them are computed when asked for, in order, and kept. Phases are reduced in whole numbers, so k can be
+    as large as it likes without losing a digit.
+    """
+
+    def __init__(self, weights: Weights, size: int, threshold: int, period: int, counts: int) -> None:
+        # Elements whose fate is least certain come first: their factors are the smallest.
+        order = np.argsort(-(weights.excluded * weights.included), kind="stable")
+        self._steps = np.append(weights.values[order] % period, threshold % period)
+        self._residues = np.zeros_like(self._steps)
+        self._excluded, self._included = weights.excluded[order], weights.included[order]
+        self._size, self._period, self._counts = size, period, counts
+        self._table: NDArray[np.complex128] = np.zeros(1024, dtype=np.complex128)
+        self._known = 0
+        self.work = 0
+        """Multiplications done so far: a measure of time that does not depend on the machine."""
+        self.error = ROUNDING_PER_ELEMENT * (len(order) + counts) + CUT
+        """Bound of the error of every coefficient."""
+
+    @property
+    def values(self) -> NDArray[np.complex128]:
+        """The coefficients so far."""
+        return self._table[: self._known]
+
+    def extend(self, terms: int, work: int) -> None:
+        """Compute coefficients until there are `terms`, or until `work` multiplications have been done in all."""
+        while self._known < terms and self.work < work:
+            chunk = min(terms - self._known, _CHUNK)
+            if self._known + chunk > len(self._table):
+                self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+            self.work += _coefficients(
+                self._steps,
+                self._residues,
+                self._excluded,
+                self._included,
+                self._size,
+                self._period,
+                self._counts,
+                self._table[self._known : self._known + chunk],
+            )
+            self._known += chunk
+
+
+@compiled
+def _coefficients(
+    steps: Integers,
+    residues: Integers,
+    excluded: Vector,
+    included: Vector,
+    size: int,
+    period: int,
+    counts: int,
+    out: NDArray[np.complex128],
+) -> int:
+    """The next len(out) coefficients; `residues` holds k·a_j mod period and moves on. Returns the work done."""
+    n = len(excluded)
+    turn = 2 * math.pi
+    root_re, root_im = np.empty(counts), np.empty(counts)
+    for i in range(counts):
+        root_re[i], root_im[i] = math.cos(turn * i / counts), math.sin(turn * i / counts)
+    re, im = np.empty(counts), np.empty(counts)
+    at_re, at_im = np.empty(counts), np.empty(counts)
+    which = np.empty(counts, dtype=np.int64)
+    work = 0
+    for k in range(len(out)):
+        for i in range(counts):
+            re[i], im[i], at_re[i], at_im[i], which[i] = 1.0, 0.0, root_re[i], root_im[i], i
+        alive, j = counts, 0
+        while j < n and alive > 0:
+            stop = min(j + 12, n)
+            work += (stop - j) * (alive + 24)
+            while j < stop:
+                angle = turn * (residues[j] / period)
+                stay = excluded[j]
+                go_re, go_im = included[j] * math.cos(angle), included[j] * math.sin(angle)
+                for i in range(alive):
+                    factor_re = stay + (go_re * at_re[i] - go_im * at_im[i])
+                    factor_im = go_re * at_im[i] + go_im * at_re[i]
+                    product = re[i] * factor_re - im[i] * factor_im
+                    im[i] = re[i] * factor_im + im[i] * factor_re
+                    re[i] = product
+                j += 1
+            kept = 0
+            for i in range(alive):
+                if re[i] * re[i] + im[i] * im[i] >= 1e-36:
+                    re[kept], im[kept], at_re[kept], at_im[kept] = re[i], im[i], at_re[i], at_im[i]
+                    which[kept] = which[i]
+                    kept += 1
+            alive = kept
+        sum_re, sum_im = 0.0, 0.0
+        for i in range(alive):
+            # Times e^(−2πi·l·size/counts), the frequency's share of "count = size".
+            back = (which[i] * size) % counts
+            sum_re += re[i] * root_re[back] + im[i] * root_im[back]
+            sum_im += im[i] * root_re[back] - re[i] * root_im[back]
+        angle = turn * (residues[n] / period)
+        turn_re, turn_im = math.cos(angle) / counts, -math.sin(angle) / counts
+        out[k] = complex(sum_re * turn_re - sum_im * turn_im, sum_re * turn_im + sum_im * turn_re)
+        for i in range(n + 1):
+            residues[i] = (residues[i] + steps[i]) % period
+    return work

@@ -1,0 +1,88 @@
+"""The three exact methods: what each would cost, and the count by the quickest that fits a budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weatherglass.inference.significance.base import Budget
+from weatherglass.inference.significance.enumerate import count_by_enumeration
+from weatherglass.inference.significance.lattice import count_on_the_lattice, lattice_cost
+from weatherglass.inference.significance.meet import LARGEST_MEETING, count_by_meeting, share_out
+from weatherglass.inference.significance.tail import Tail
+from weatherglass.inference.significance.tilt import find_tilt
+
+_SECONDS_A_SUBSET = 3e-9
+_STEPS_A_SECOND = 200_000_000
+_OVERHEAD = 1e-3
+"""Seconds below which the simplest method is taken without a look at the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A prediction, from the sizes and a saddlepoint estimate; no clock is read."""
+
+    seconds: float
+    bytes: int
+
+    def fits(self, budget: Budget) -> bool:
+        return self.seconds <= budget.seconds and self.bytes <= budget.bytes
+
+    def __str__(self) -> str:
+        if math.isinf(self.seconds):
+            return "is out of reach"
+        return f"needs about {self.seconds:.2g} s and {self.bytes / 1e9:.2g} GB"
+
+
+def count_tails(tails: Sequence[Tail], budget: Budget, methods: Sequence[str]) -> tuple[int, str] | None:
+    """How many subsets all tails hold together, and by which method; None if no method fits the budget."""
+    costs = {method: cost_of(method, tails, budget) for method in methods}
+    if "enumerate" in costs and costs["enumerate"].seconds <= _OVERHEAD:
+        costs = {"enumerate": costs["enumerate"]}
+    for method in sorted(costs, key=lambda method: costs[method].seconds):
+        if costs[method].fits(budget):
+            counts = _count(method, tails, budget)
+            if counts is not None:
+                return counts, method
+    return None
+
+
+def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
+    """What counting these tails would take."""
+    different = list(dict.fromkeys(tails))
+    if method == "enumerate":
+        return Cost(sum(_enumeration_seconds(tail) for tail in different), 0)
+    if method == "lattice":
+        costs = [lattice_cost(tail) for tail in different]
+        return Cost(_OVERHEAD + sum(cost[0] for cost in costs), max(cost[1] for cost in costs))
+    if len(tails[0].values) > LARGEST_MEETING or tails[0].subsets >= 2**63:
+        return Cost(math.inf, 0)
+    halves = share_out(len(tails[0].values), budget.bytes)
+    return Cost(_OVERHEAD + halves.seconds * len(different), halves.bytes)
+
+
+def _enumeration_seconds(tail: Tail) -> float:
+    if tail.known is not None:
+        return 0.0
+    if tail.subsets <= _OVERHEAD / _SECONDS_A_SUBSET:
+        return tail.subsets * _SECONDS_A_SUBSET
+    log_count = find_tilt(tail if tail.beyond_the_mean else tail.rest()).log_p + math.log(tail.subsets)
+    return _SECONDS_A_SUBSET * math.exp(log_count) if log_count < 100 else math.inf
+
+
+def _count(method: str, tails: Sequence[Tail], budget: Budget) -> int | None:
+    counted: dict[Tail, int] = {}
+    for tail in dict.fromkeys(tails):
+        count: int | None
+        if method == "enumerate":
+            # The prediction can be off by a fifth or so; twice the budget is where it ends.
+            count = count_by_enumeration(tail, int((2 * budget.seconds + _OVERHEAD) * _STEPS_A_SECOND))
+        elif method == "lattice":
+            count = count_on_the_lattice(tail)
+        else:
+            count = count_by_meeting(tail, budget.bytes)
+        if count is None:
+            return None
+        counted[tail] = count
+    return sum(counted[tail] for tail in tails)

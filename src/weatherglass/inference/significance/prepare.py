@@ -1,0 +1,36 @@
+"""Compile the permutation kernels once, before a run, and say so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from weatherglass.inference.significance.bounds import bound_tail
+from weatherglass.inference.significance.enumerate import count_by_enumeration
+from weatherglass.inference.significance.grid import on_grid
+from weatherglass.inference.significance.kernel import all_cached
+from weatherglass.inference.significance.lattice import count_on_the_lattice
+from weatherglass.inference.significance.meet import count_by_meeting
+from weatherglass.inference.significance.sampled import sample_sums
+from weatherglass.inference.significance.tail import as_extreme_as
+
+COMPILING = "compiling the permutation kernels (once on this machine)"
+
+
+def is_compiled() -> bool:
+    """Whether the machine code is at hand, so that the first p-value does not wait for a compiler."""
+    return all_cached()
+
+
+def prepare(progress: Callable[[str], None] | None = None) -> None:
+    """Compile every kernel, or load it; `progress` is told where compiling is needed, which takes some seconds."""
+    if progress is not None and not all_cached():
+        progress(COMPILING)
+    grid = on_grid(np.array([1.0, 3.0, 6.0]), np.array([2.0, 4.0, 5.0]))
+    (tail,) = as_extreme_as(grid, 8, "greater").tails(grid)
+    count_by_enumeration(tail, work=1000)
+    count_by_meeting(tail, bytes_allowed=1000)
+    count_on_the_lattice(tail)
+    bound_tail(tail, precision=0.5, work=1000)
+    sample_sums(grid, 1, np.random.default_rng(0))

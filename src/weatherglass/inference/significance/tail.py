@@ -1,0 +1,139 @@
+"""The one counting problem behind every alternative: subsets of a size whose sum reaches a threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Integers
+from weatherglass.inference.significance.base import Alternative
+from weatherglass.inference.significance.grid import Grid
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tail:
+    """How many subsets of `size` of the `values` have a sum ≥ `threshold`?"""
+
+    values: Integers
+    """Ascending, the least one 0."""
+    size: int
+    threshold: int
+
+    @property
+    def subsets(self) -> int:
+        """The number of all subsets of that size."""
+        return math.comb(len(self.values), self.size)
+
+    @property
+    def least(self) -> int:
+        """The smallest sum."""
+        return int(self.values[: self.size].sum())
+
+    @property
+    def greatest(self) -> int:
+        """The largest sum."""
+        return int(self.values[len(self.values) - self.size :].sum())
+
+    @property
+    def known(self) -> int | None:
+        """The count where it needs no counting: none, all, or only the largest sum."""
+        if self.threshold > self.greatest:
+            return 0
+        if self.threshold <= self.least:
+            return self.subsets
+        if self.threshold == self.greatest:
+            return self._ties_at_the_top()
+        return None
+
+    @property
+    def beyond_the_mean(self) -> bool:
+        """Whether the threshold lies above the mean sum, compared without rounding."""
+        return self.threshold * len(self.values) > self.size * int(self.values.sum())
+
+    def mirrored(self) -> Tail:
+        """The same question about sums ≤ threshold: negate the values and lift the least one to 0."""
+        top = int(self.values[-1])
+        return Tail(
+            np.ascontiguousarray(top - self.values[::-1]), self.size, self.size * top - self.threshold
+        )
+
+    def rest(self) -> Tail:
+        """The subsets that do not reach the threshold."""
+        return Tail(self.values, self.size, self.threshold - 1).mirrored()
+
+    def with_the_smaller_side(self) -> Tail:
+        """The same count, asked of the complements where those have fewer elements."""
+        n = len(self.values)
+        if 2 * self.size <= n:
+            return self
+        return Tail(self.values, n - self.size, int(self.values.sum()) - self.threshold).mirrored()
+
+    def _ties_at_the_top(self) -> int:
+        # A largest sum takes all that is above its smallest member; only equals of that can be exchanged.
+        n = len(self.values)
+        boundary = self.values[n - self.size]
+        equal = int((self.values == boundary).sum())
+        above = int((self.values > boundary).sum())
+        return math.comb(equal, self.size - above)
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """Which sums are at least as extreme as a given one: those ≥ high, and those ≤ low."""
+
+    high: int | None
+    low: int | None
+
+    def tails(self, grid: Grid) -> tuple[Tail, ...]:
+        """The disjoint tails whose counts add up."""
+        found = []
+        if self.high is not None:
+            found.append(Tail(grid.values, grid.size, self.high).with_the_smaller_side())
+        if self.low is not None:
+            if self.high is not None and 2 * grid.size == grid.n:
+                # Exchanging X and Y maps one tail onto the other.
+                return (found[0], found[0])
+            found.append(Tail(grid.values, grid.size, self.low).mirrored().with_the_smaller_side())
+        return tuple(found)
+
+    def among(self, sums: Integers) -> int:
+        """How many of these sums are as extreme."""
+        hits = np.zeros(len(sums), dtype=bool)
+        if self.high is not None:
+            hits |= sums >= self.high
+        if self.low is not None:
+            hits |= sums <= self.low
+        return int(hits.sum())
+
+
+def direction(grid: Grid, alternative: Alternative) -> Alternative:
+    """`observed` as the side of the null mean on which the data lie; the others as they are."""
+    if alternative != "observed":
+        return alternative
+    return "greater" if grid.observed * grid.n >= grid.size * grid.total else "less"
+
+
+def as_extreme_as(grid: Grid, observed: int, side: Alternative) -> Extreme:
+    """The sums at least as extreme as `observed` under greater, less or two-sided, without rounding."""
+    if side == "greater":
+        return Extreme(observed, None)
+    if side == "less":
+        return Extreme(None, observed)
+    # |S − mean| ≥ |observed − mean|: reflect the observed sum in the mean, in whole numbers.
+    reflected_times_n = 2 * grid.size * grid.total - grid.n * observed
+    if observed * grid.n == reflected_times_n:
+        return Extreme(0, None)
+    if observed * grid.n > reflected_times_n:
+        return Extreme(observed, reflected_times_n // grid.n)
+    return Extreme(-(-reflected_times_n // grid.n), observed)
+
+
+def most_extreme(grid: Grid, side: Alternative) -> Extreme:
+    """The sums as extreme as the most extreme partition that there is: what p_floor counts."""
+    whole = Tail(grid.values, grid.size, 0)
+    least, greatest = whole.least, whole.greatest
+    below = (least + greatest) * grid.n < 2 * grid.size * grid.total
+    edge = least if side == "less" or (side == "two-sided" and below) else greatest
+    return as_extreme_as(grid, edge, side)

@@ -1,0 +1,128 @@
+"""A measure is a value, `similarity/statistic`: its text form is its identity and its spelling everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from weatherglass.errors import UnknownNameError
+from weatherglass.registry import Registry, did_you_mean
+
+if TYPE_CHECKING:
+    from weatherglass.metrics.weat.similarity import Similarity
+    from weatherglass.metrics.weat.statistic import Statistic
+
+SIMILARITIES: Registry[Similarity] = Registry(
+    "similarity",
+    {
+        "cosine": "weatherglass.metrics.weat.similarity:COSINE",
+        "euclidean": "weatherglass.metrics.weat.similarity:EUCLIDEAN",
+        "manhattan": "weatherglass.metrics.weat.similarity:MANHATTAN",
+        "mahalanobis": "weatherglass.metrics.weat.similarity:MAHALANOBIS",
+        "dot": "weatherglass.metrics.weat.similarity:DOT",
+    },
+)
+
+STATISTICS: Registry[Statistic] = Registry(
+    "statistic",
+    {
+        "mean": "weatherglass.metrics.weat.statistic:MEAN",
+        "median": "weatherglass.metrics.weat.statistic:MEDIAN",
+        "min": "weatherglass.metrics.weat.statistic:MIN",
+        "max": "weatherglass.metrics.weat.statistic:MAX",
+        "eq2": "weatherglass.metrics.weat.statistic:EQ2",
+    },
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Measure:
+    """How one element's association with A and B is measured (METHODS 1).
+
+    >>> str(Measure.parse("euclidean/median"))
+    'euclidean/median'
+    """
+
+    similarity: str = "cosine"
+    statistic: str = "mean"
+
+    def __str__(self) -> str:
+        return f"{self.similarity}/{self.statistic}"
+
+    @property
+    def signed(self) -> bool:
+        """Whether the sign of d says to which side X leans."""
+        return STATISTICS.get(self.statistic).signed
+
+    @classmethod
+    def parse(cls, text: str) -> Measure:
+        """The measure that is written `similarity/statistic`.
+
+        Raises:
+            UnknownNameError: naming the nearest measure there is.
+        """
+        similarity, _, statistic = text.partition("/")
+        if similarity in SIMILARITIES and statistic in STATISTICS:
+            return cls(similarity, statistic)
+        raise _unknown(text)
+
+
+GROUPS: dict[str, tuple[Measure, ...]] = {
+    "azarpanah2021": tuple(
+        Measure(similarity, statistic)
+        for similarity in ("cosine", "euclidean", "manhattan", "mahalanobis")
+        for statistic in ("mean", "median", "min", "max", "eq2")
+    ),
+}
+"""Measures that go by one name: those of Azarpanah & Farhadloo (2021) are all but `dot`."""
+
+
+def is_signed(text: str) -> bool | None:
+    """Whether the measure written `text` has a direction; None where its statistic is not registered here."""
+    statistic = text.partition("/")[2]
+    return STATISTICS.get(statistic).signed if statistic in STATISTICS else None
+
+
+def known_measures() -> list[Measure]:
+    """Every registered similarity with every registered statistic, in the order of the tables."""
+    return [Measure(sim, stat) for sim in SIMILARITIES.names() for stat in STATISTICS.names()]
+
+
+def select_measures(patterns: Sequence[str]) -> list[Measure]:
+    """The measures that names, groups and globs stand for, each once, in the order first asked for.
+
+    `*` is every registered measure, `*/mean` every similarity with the mean, `azarpanah2021` the twenty
+    of that paper.
+
+    >>> [str(measure) for measure in select_measures(["cosine/m*n", "dot/eq2"])]
+    ['cosine/mean', 'cosine/median', 'cosine/min', 'dot/eq2']
+
+    Raises:
+        UnknownNameError: if a pattern matches nothing.
+    """
+    selected: dict[Measure, None] = {}
+    for pattern in patterns:
+        selected |= dict.fromkeys(_matches(pattern))
+    return list(selected)
+
+
+def _matches(pattern: str) -> Sequence[Measure]:
+    if pattern in GROUPS:
+        return GROUPS[pattern]
+    found = [measure for measure in known_measures() if fnmatchcase(str(measure), pattern)]
+    if not found:
+        raise _unknown(pattern)
+    return found
+
+
+def _unknown(text: str) -> UnknownNameError:
+    names = [*map(str, known_measures()), *GROUPS]
+    # A bare "cosine" is nearest to the default statistic of that name, not to whichever measure sorts first.
+    hint = f"; did you mean '{text}/mean'?" if text in SIMILARITIES else did_you_mean(text, names)
+    return UnknownNameError(
+        f"unknown measure '{text}'{hint} (a measure is similarity/statistic, or a glob over them, or "
+        f"{', '.join(GROUPS)}; similarities: {', '.join(SIMILARITIES.names())}; "
+        f"statistics: {', '.join(STATISTICS.names())})"
+    )

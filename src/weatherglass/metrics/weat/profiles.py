@@ -1,0 +1,197 @@
+"""Profiles: d and p as other papers and tools have them, so that theirs and ours can be compared (METHODS 9)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.audit.evaluate import Settings
+from weatherglass.errors import WeatherglassError
+from weatherglass.inference.significance.base import Alternative, Significance
+from weatherglass.inference.significance.elsewhere import (
+    Test,
+    bit_equality,
+    fitted_normal,
+    sampled,
+    with_replacement,
+    without_the_observed,
+    without_ties,
+)
+from weatherglass.inference.significance.grid import on_grid
+from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.registry import one_of
+from weatherglass.runs.results import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How a paper or a tool comes to d and p."""
+
+    name: str
+    ddof: int
+    alternatives: tuple[Alternative, ...]
+    """The tails that it knows; the first is its default."""
+    test: Test
+    draws: str
+    """How its p is had, in words."""
+    caution: str
+    """What is wrong with it, or what to know before quoting it."""
+    habits: str
+    """What it does to vectors and words; a profile does not change the encoder, the model's spec does."""
+    absolute: bool = False
+    """Whether |d| is printed."""
+    headline: bool = False
+    """Whether the mean of |d| over all tests is printed, whatever their p."""
+
+    def effect_size(self, x: Vector, y: Vector) -> float:
+        """d with this profile's standard deviation and sign."""
+        d = effect_size(x, y, self.ddof)
+        return abs(d) if self.absolute else d
+
+    def significance(
+        self, x: Vector, y: Vector, alternative: Alternative, rng: np.random.Generator
+    ) -> Significance:
+        """p as this profile has it; p_method names it."""
+        x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        if on_grid(x, y).constant:
+            return Significance(1.0, 1.0, 1.0, f"{self.name}: all scores are equal", 1.0, True, 1.0)
+        found = self.test(x, y, alternative, rng)
+        return Significance(
+            found.p_value,
+            found.p_low,
+            found.p_high,
+            f"{self.name}: {found.p_method}",
+            found.p_floor,
+            found.certified,
+            found.p_middle,
+        )
+
+    def tail(self, asked: str) -> Alternative:
+        """The alternative to use: the one asked for where the profile knows it.
+
+        Raises:
+            WeatherglassError: if it was asked for and is not among the profile's; "greater" counts as not asked.
+        """
+        if asked in self.alternatives:
+            return one_of("alternative", asked, self.alternatives)
+        if asked == "greater":
+            return self.alternatives[0]
+        raise WeatherglassError(
+            f"profile '{self.name}' has no alternative '{asked}' (it has: {', '.join(self.alternatives)})"
+        )
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "may2019",
+            ddof=1,
+            alternatives=("greater",),
+            test=bit_equality,
+            draws="all partitions up to 100 000, else 99 999 draws and the observed one; sums compared bit by bit",
+            caution="two sums of the same numbers can differ in the last bit, so ties are missed and p is too small",
+            habits="the published code lower-cases for BERT and adds no [CLS], and gives ELMo single characters",
+        ),
+        Profile(
+            "caliskan2017",
+            ddof=1,
+            alternatives=("greater",),
+            test=fitted_normal,
+            draws="a normal distribution fitted to 100 000 draws",
+            caution="the far tail is no normal one: below about 0.001 p can be wrong by orders of magnitude",
+            habits="word vectors; a missing word is left out",
+        ),
+        Profile(
+            "azarpanah2021",
+            ddof=1,
+            alternatives=("observed",),
+            test=without_ties,
+            draws="as may2019, but only sums beyond the observed one count",
+            caution="the side of the test is chosen after looking, so its true level is twice the nominal one; "
+            "equal sums do not count, so p can be 0; the sign of d is dropped",
+            habits="single words as input, also for contextual models",
+            absolute=True,
+        ),
+        Profile(
+            "bias-bench",
+            ddof=1,
+            alternatives=("greater",),
+            test=sampled,
+            draws="as may2019, ties counted",
+            caution="its headline, the mean of |d|, grows with noise: small sets have large |d| without any bias",
+            habits="the mean over all tokens, special ones included, then unit length",
+            headline=True,
+        ),
+        Profile(
+            "wefe",
+            ddof=0,
+            alternatives=("greater", "less", "two-sided"),
+            test=with_replacement,
+            draws="10 000 draws with replacement, (hits + 1) / (draws + 1)",
+            caution="words are drawn with replacement, so this is no permutation test and p has no guaranteed level; "
+            "two-sided p is wrong where the statistic is negative",
+            habits="word vectors; a set that lacks more than 20 % of its words makes the result NaN",
+        ),
+        Profile(
+            "responsibly",
+            ddof=0,
+            alternatives=("greater",),
+            test=without_the_observed,
+            draws="all partitions up to 100 000, else 1 000 draws; only sums beyond the observed one count",
+            caution="the observed partition is not counted, so p can be 0, which no permutation test can show",
+            habits="word vectors; when words are missing, the other set is trimmed at random",
+        ),
+    )
+}
+"""By name."""
+
+
+def profile_of(name: str) -> Profile:
+    """The profile called `name`.
+
+    Raises:
+        UnknownNameError: naming the nearest.
+    """
+    return PROFILES[one_of("profile", name, list(PROFILES))]
+
+
+def settings_of(profile: Profile, settings: Settings) -> Settings:
+    """The settings with the profile's standard deviation and tail.
+
+    Raises:
+        WeatherglassError: if the settings ask for what the profile does otherwise.
+    """
+    if settings.significance != "auto":
+        raise WeatherglassError(
+            f"profile '{profile.name}' has its own way to p; leave out significance '{settings.significance}'"
+        )
+    if settings.ddof not in (1, profile.ddof):
+        raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; leave out ddof")
+    return replace(
+        settings, profile=profile.name, ddof=profile.ddof, alternative=profile.tail(settings.alternative)
+    )
+
+
+def warnings_of(settings: Settings) -> list[str]:
+    """What a reader of these numbers should know, for the run as a whole."""
+    if not settings.profile:
+        return []
+    profile = profile_of(settings.profile)
+    return [
+        f"profile {profile.name}: {profile.caution}",
+        f"profile {profile.name}: vectors are the model's own; habits of the original: {profile.habits}",
+    ]
+
+
+def headline(settings: Settings, results: Sequence[Result]) -> dict[str, Any] | None:
+    """The one number that a profile prints of all tests; None where it prints none."""
+    sizes = [abs(result.effect_size) for result in results if not math.isnan(result.effect_size)]
+    if not settings.profile or not profile_of(settings.profile).headline or not sizes:
+        return None
+    return {"profile": settings.profile, "name": "mean of |d|", "value": math.fsum(sizes) / len(sizes)}

@@ -1,0 +1,159 @@
+"""The three claims of Du et al. 2021, each with its medians and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weatherglass.reliability.agreement.assess import SCALES, Columns, Condition
+from weatherglass.reliability.scoring.scores import RATERS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RETEST, CONSISTENCY, RATER = "high test–retest", "high internal consistency", "low inter-rater"
+THRESHOLDS = {RETEST: 0.75, CONSISTENCY: 0.70, RATER: 0.60}
+NAMES = {
+    RETEST: "High test–retest reliability",
+    CONSISTENCY: "High internal consistency",
+    RATER: "Low inter-rater consistency",
+}
+STATEMENTS = {
+    RETEST: "random seeds hardly change the scores: median ICC(2,1) over the frequent words ≥ 0.75",
+    CONSISTENCY: "the words of a query share one bias: median alpha over the queries ≥ 0.70",
+    RATER: "scoring rules disagree with one another: median ICC(3,1) over the frequent words < 0.60",
+}
+JUDGED_BY = {RETEST: RATERS, CONSISTENCY: RATERS, RATER: SCALES}
+"""The rules or scales under which a claim is judged."""
+HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "not estimable"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One claim over all corpora, algorithms, pair sets and rules."""
+
+    claim: str
+    statement: str
+    holds: int
+    estimable: int
+
+    def __str__(self) -> str:
+        if not self.estimable:
+            return f"{self.claim}: not estimable with these corpora"
+        word = {self.estimable: "holds", 0: "does not hold"}.get(self.holds, "holds in part")
+        return f"{self.claim}: {word}, in {self.holds} of {self.estimable} conditions ({self.statement})"
+
+    @property
+    def name(self) -> str:
+        """The claim at the beginning of a sentence."""
+        return NAMES[self.claim]
+
+    @property
+    def count(self) -> str:
+        """The rest of that sentence."""
+        if not self.estimable:
+            return "cannot be estimated with these corpora"
+        conditions = "condition" if self.estimable == 1 else "conditions"
+        return f"holds in {self.holds or 'none'} of {self.estimable} {conditions}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """One claim of one set of base pairs, corpus and algorithm, side by side for the rules or scales."""
+
+    pairs: str
+    corpus: str
+    algorithm: str
+    cells: tuple[Columns | None, ...]
+    """Rows of the table of claims in the order of `JUDGED_BY`; None where nothing can be estimated."""
+    reason: str
+    """Why not."""
+
+
+def size_of_icc(value: float) -> str:
+    """Cicchetti's (1994) words."""
+    return "poor" if value < 0.40 else "fair" if value < 0.60 else "good" if value < 0.75 else "excellent"
+
+
+def size_of_alpha(value: float) -> str:
+    return "not acceptable" if value < 0.70 else "acceptable"
+
+
+def claims(
+    summary: pl.DataFrame, consistency: pl.DataFrame, without: Sequence[Condition] = ()
+) -> list[Columns]:
+    """Every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
+
+    Args:
+        without: Conditions of which no base pair occurs, so that they have no rows in the tables.
+    """
+    import polars as pl
+
+    rows: list[Columns] = []
+    frequent = summary.filter(pl.col("list") == "frequent")
+    for row in frequent.iter_rows(named=True):
+        claim = RETEST if row["measure"] == "test–retest" else RATER
+        if claim == RATER or row["by"] in RATERS:
+            rows.append(_row(claim, row, row["by"], row["median"], row["note"]))
+    keys = ["corpus", "algorithm", "pairs", "rule"]
+    of_rules = consistency.filter(pl.col("rule").is_in(list(RATERS)))
+    medians = of_rules.group_by(keys, maintain_order=True).agg(
+        pl.col("alpha").fill_nan(None).median(), pl.col("note").max()
+    )
+    for row in medians.iter_rows(named=True):
+        value = float("nan") if row["alpha"] is None else row["alpha"]
+        rows.append(_row(CONSISTENCY, row, row["rule"], value, row["note"]))
+    for condition in without:
+        rows += [
+            _row(claim, condition.columns(), "–", float("nan"), "no base pair occurs") for claim in STATEMENTS
+        ]
+    order = list(STATEMENTS)
+    return sorted(rows, key=lambda row: (row["pairs"], order.index(row["claim"])))
+
+
+def _row(claim: str, row: Columns, by: str, median: float, note: str) -> Columns:
+    threshold = THRESHOLDS[claim]
+    if median != median:
+        verdict, size = UNKNOWN, note.removeprefix(f"{UNKNOWN}: ")
+    else:
+        holds = median < threshold if claim == RATER else median >= threshold
+        verdict = HOLDS if holds else FAILS
+        size = size_of_alpha(median) if claim == CONSISTENCY else size_of_icc(median)
+    return {
+        "claim": claim,
+        "corpus": row["corpus"],
+        "algorithm": row["algorithm"],
+        "pairs": row["pairs"],
+        "by": by,
+        "median": median,
+        "threshold": threshold,
+        "verdict": verdict,
+        "size": size,
+    }
+
+
+def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[Verdict]:
+    """For each claim, in how many of the conditions that can be estimated it holds."""
+    found = []
+    for claim, statement in STATEMENTS.items():
+        of_claim = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
+        holds, fails = of_claim.count(HOLDS), of_claim.count(FAILS)
+        found.append(Verdict(claim, statement, holds, holds + fails))
+    return found
+
+
+def claim_rows(table: pl.DataFrame, claim: str) -> list[ClaimRow]:
+    """The table of claims as a matrix, for one of them."""
+    conditions: dict[tuple[str, str, str], dict[str, Columns]] = {}
+    for row in table.iter_rows(named=True):
+        if row["claim"] == claim:
+            condition = (row["pairs"], row["corpus"], row["algorithm"])
+            conditions.setdefault(condition, {})[row["by"]] = row
+    found = []
+    for condition, by in conditions.items():
+        estimated = {name: row for name, row in by.items() if row["verdict"] != UNKNOWN}
+        reasons = {row["size"] for row in by.values() if row["verdict"] == UNKNOWN}
+        cells = tuple(estimated.get(name) for name in JUDGED_BY[claim])
+        found.append(ClaimRow(*condition, cells, "; ".join(sorted(reasons))))
+    return found

@@ -1,0 +1,191 @@
+"""From reliability scores and word features to the numbers that a regression takes: joined, complete, z-scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Vector
+from weatherglass.errors import WeatherglassError
+from weatherglass.languages.lexicon.pos import UNIVERSAL
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KEYS = ("corpus", "algorithm", "word")
+RULES = ("dbwa", "ripa", "nbm")
+"""The rules of Du et al.; the first is the reference level. Others (ripa-raw) follow in alphabetical order."""
+
+CONTINUOUS: Mapping[str, tuple[str, bool]] = {
+    "log freq": ("frequency", True),
+    "log senses": ("senses", True),
+    "nn similarity": ("nn_similarity", False),
+    "l2 norm": ("l2_norm", False),
+    "embedding stability": ("stability", False),
+}
+"""Coefficient, the column of the features it comes from, and whether its logarithm is taken."""
+
+ORDER = ("rule", "log freq", "log senses", "pos", "nn similarity", "l2 norm", "embedding stability")
+"""The factors, in the order of the published table."""
+
+REASONS: Mapping[str, Sequence[str]] = {
+    "no score": ("score",),
+    "no part of speech": ("pos",),
+    "no senses": ("senses",),
+    "no frequency": ("frequency",),
+    "no vector": ("nn_similarity", "l2_norm", "stability"),
+}
+"""Why a row leaves the data, and the columns that are then empty; a row is counted under the first that holds."""
+
+
+RANK_TOLERANCE = 1e-10
+"""A column of which less than this share is left, once the others are taken out of it, adds only rounding errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The regression's numbers, one per row that entered."""
+
+    score: Vector
+    columns: Mapping[str, Vector]
+    """Coefficient -> its column: "log freq", "pos:noun"; reference levels have none."""
+    factors: Mapping[str, Integers]
+    """Random factor -> level of each row: algorithm, corpus, word."""
+    references: Mapping[str, str]
+    """Fixed factor -> its reference level."""
+    rows: int
+    """Rows before any was dropped."""
+    dropped: Mapping[str, int]
+    """Reason -> rows."""
+    warnings: tuple[str, ...] = field(default=())
+
+    def factor_of(self, coefficient: str) -> str:
+        """What a coefficient belongs to: "pos" for "pos:noun", and "log freq" for its square.
+
+        The square is nothing without its base, so the two are left out together.
+        """
+        return coefficient.partition(":")[0].removesuffix(" squared")
+
+    @property
+    def fixed_factors(self) -> list[str]:
+        """The factors that can be left out."""
+        return list(dict.fromkeys(map(self.factor_of, self.columns)))
+
+
+def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
+    """Join scores with features, drop incomplete rows, z-score what is continuous over the rows that remain.
+
+    Args:
+        scores: corpus, algorithm, word, score and, for test–retest, rule.
+        features: what `word_features` gives, of all corpora and algorithms.
+
+    Raises:
+        WeatherglassError: if a column is missing, nothing matches, or no two rows are complete.
+    """
+    import polars as pl
+
+    _require(scores, (*KEYS, "score"), "scores")
+    _require(features, (*KEYS, *(column for column, _ in CONTINUOUS.values()), "pos"), "features")
+    joined = scores.with_columns(pl.col("score").fill_nan(None)).join(features, on=KEYS, how="left")
+    if joined["l2_norm"].null_count() == joined.height:
+        raise WeatherglassError(
+            f"none of the {joined.height} scores has features: they are of other words, corpora or algorithms"
+        )
+    absent = [column for column in features.columns if joined[column].null_count() == joined.height]
+    warnings = [f"{column} is unknown for every row, so the model is without it" for column in absent]
+    complete, dropped = _complete(joined.drop(absent))
+    if complete.height < 2:
+        raise WeatherglassError(
+            f"{complete.height} of {joined.height} rows are complete "
+            f"({', '.join(f'{n} with {why}' for why, n in dropped.items())}); nothing can be estimated from them"
+        )
+    columns: dict[str, Vector] = {}
+    references: dict[str, str] = {}
+    for factor in ORDER:
+        if factor in CONTINUOUS:
+            columns |= _continuous(complete, factor, warnings)
+        elif factor in complete.columns:
+            columns |= _levels(complete, factor, references)
+    columns = _independent(columns, warnings)
+    return Design(
+        score=complete["score"].to_numpy().astype(np.float64),
+        columns=columns,
+        factors={name: _codes(complete, name) for name in KEYS},
+        references=references,
+        rows=joined.height,
+        dropped=dropped,
+        warnings=tuple(warnings),
+    )
+
+
+def _require(frame: pl.DataFrame, columns: Sequence[str], what: str) -> None:
+    for column in columns:
+        if column not in frame.columns:
+            raise WeatherglassError(
+                f"the {what} have no column '{column}' (they have: {', '.join(frame.columns)})"
+            )
+
+
+def _complete(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
+    """The rows without gaps, and how many were dropped for which reason."""
+    import polars as pl
+
+    dropped = {}
+    for reason, columns in REASONS.items():
+        present = [column for column in columns if column in frame.columns]
+        kept = frame.filter(pl.all_horizontal(pl.col(present).is_not_null())) if present else frame
+        if kept.height < frame.height:
+            dropped[reason] = frame.height - kept.height
+        frame = kept
+    return frame, dropped
+
+
+def _continuous(frame: pl.DataFrame, name: str, warnings: list[str]) -> dict[str, Vector]:
+    column, logarithm = CONTINUOUS[name]
+    if column not in frame.columns:
+        return {}
+    values = frame[column].to_numpy().astype(np.float64)
+    if logarithm:
+        values = np.log(values)
+    sd = values.std(ddof=1)
+    if not sd > 1e-12 * np.abs(values).max():
+        warnings.append(f"{name} is the same in every row, so the model is without it")
+        return {}
+    z = (values - values.mean()) / sd
+    return {name: z, f"{name} squared": z**2} if name == "log freq" else {name: z}
+
+
+def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[str, Vector]:
+    """One column of zeros and ones per level but the reference, which is the first there is."""
+    values = frame[name].to_numpy()
+    known = RULES if name == "rule" else UNIVERSAL
+    present = set(values.tolist())
+    levels = [level for level in known if level in present]
+    levels += sorted(present.difference(known))
+    references[name] = levels[0]
+    return {f"{name}:{level}": (values == level).astype(np.float64) for level in levels[1:]}
+
+
+def _independent(columns: dict[str, Vector], warnings: list[str]) -> dict[str, Vector]:
+    """Without columns that the ones before them determine, as lme4 leaves them out; few words have few dimensions."""
+    names = list(columns)
+    correlation = np.atleast_2d(np.corrcoef([columns[name] for name in names]))
+    kept: list[int] = []
+    for place in range(len(names)):
+        shared = correlation[kept, place]
+        left = 1 - shared @ np.linalg.solve(correlation[np.ix_(kept, kept)], shared)
+        if left > RANK_TOLERANCE:
+            kept.append(place)
+        else:
+            warnings.append(
+                f"{names[place]} is determined by the features before it, so the model is without it"
+            )
+    return {names[place]: columns[names[place]] for place in kept}
+
+
+def _codes(frame: pl.DataFrame, name: str) -> Integers:
+    codes: Integers = np.unique(frame[name].to_numpy().astype(str), return_inverse=True)[1].astype(np.int64)
+    return codes

@@ -1,0 +1,98 @@
+"""The last step of a study: word features of its embeddings, the regressions of its tables, what they leave behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from weatherglass.errors import WeatherglassError
+from weatherglass.languages.lexicon.lexicon import Lexicon, find_lexicon
+from weatherglass.progress import Progress, Silent
+from weatherglass.reliability.regression.explain import Explanation, explain
+from weatherglass.reliability.regression.features import word_features
+from weatherglass.reliability.regression.tables import regression_table, to_latex
+from weatherglass.reliability.study import Group
+from weatherglass.reliability.tables import write_tables
+from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.fingerprint import file_hash
+
+FEATURES, TABLES = "features", "tables"
+
+
+def explain_study(
+    groups: Sequence[Group],
+    tables: Mapping[str, pl.DataFrame],
+    folder: Path,
+    senses: Path | None = None,
+    parts: Path | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Explanation]:
+    """Explain the reliability of every word by its features, for each set of base pairs.
+
+    Writes tables/features and tables/regression (TSV and parquet) and tables/regression-PAIRS.tex.
+
+    Args:
+        groups: the embeddings.
+        tables: test_retest_words and inter_rater_words of the study.
+        folder: of the study.
+        senses: a file of senses instead of WordNet.
+        parts: a file of parts of speech instead of Brill's lexicon.
+        progress: where to show how far it is.
+
+    Returns:
+        Set of base pairs -> explanation; one without parts, and with the reason, where nothing can be estimated.
+    """
+    progress = progress or Silent()
+    words = set(tables["test_retest_words"]["word"].unique().to_list())
+    lexicon = find_lexicon(words, senses, parts)
+    progress.stage("word features", len(groups))
+    features = pl.concat(list(_features(groups, lexicon, folder / FEATURES, progress)))
+    explanations = {}
+    for pairs in tables["test_retest_words"]["pairs"].unique(maintain_order=True).to_list():
+        try:
+            explanations[pairs] = explain(
+                study_scores(tables, pairs), features, lexicon.sources, lexicon.missing, progress
+            )
+        except WeatherglassError as error:
+            explanations[pairs] = Explanation((), lexicon.sources, (*lexicon.missing, str(error)))
+    regression = pl.concat([regression_table(found, pairs) for pairs, found in explanations.items()])
+    write_tables(folder / TABLES, {"features": features, "regression": regression})
+    for pairs, found in explanations.items():
+        write_whole(folder / TABLES / f"regression-{Path(pairs).stem}.tex", to_latex(found))
+    return explanations
+
+
+def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl.DataFrame]:
+    """The scores of one set of base pairs: test–retest by rule, and inter-rater of the rules as they are."""
+    keys = [pl.col("corpus", "algorithm", "word"), pl.col("icc").alias("score")]
+    test_retest = tables["test_retest_words"].filter(pl.col("pairs") == pairs)
+    inter_rater = tables["inter_rater_words"].filter((pl.col("pairs") == pairs) & (pl.col("scale") == "raw"))
+    return {
+        "test-retest": test_retest.select("rule", *keys),
+        "inter-rater": inter_rater.select(*keys),
+    }
+
+
+def _features(
+    groups: Sequence[Group], lexicon: Lexicon, folder: Path, progress: Progress
+) -> Iterator[pl.DataFrame]:
+    """Of each group, from the disk where they are there already."""
+    for group in groups:
+        if group.paths:
+            name = f"{group.corpus}-{group.algorithm}-{_key(group, lexicon)}"
+            path = folder / f"{name}.parquet"
+            if not path.is_file():
+                write_tables(folder, {name: word_features(group.paths, lexicon)})
+            yield pl.read_parquet(path)
+        progress.advance()
+
+
+def _key(group: Group, lexicon: Lexicon) -> str:
+    """Changes with the content of the embeddings and with what is known of the words."""
+    known = [sorted((table or {}).items()) for table in (lexicon.senses, lexicon.parts)]
+    files = [file_hash(path) for path in group.paths]
+    return hashlib.sha256(json.dumps([files, known]).encode()).hexdigest()[:12]

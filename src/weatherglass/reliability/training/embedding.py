@@ -1,0 +1,153 @@
+"""One trained embedding: its words, their counts and vectors, and how it came about; stored whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import Integers
+from weatherglass.errors import VectorFileError, unreadable
+from weatherglass.storage.atomic import whole_file
+
+Vectors = NDArray[np.float32]
+SUFFIX = ".safetensors"
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """The vectors of one corpus, algorithm and seed."""
+
+    words: Sequence[str]
+    """The vocabulary, the most frequent word first."""
+    counts: Integers
+    """How often each word occurs in the corpus."""
+    vectors: Vectors
+    """One row per word."""
+    algorithm: str
+    """sgns, cbow or glove; "brought" for vectors that were trained elsewhere."""
+    seed: int
+    corpus: str
+    """The name of the corpus."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of the training and of the corpus: dimensions, window, epochs, min count, …"""
+    corpus_hash: str = ""
+    """Of the encoded corpus; embeddings of one hash share their vocabulary."""
+
+    def __post_init__(self) -> None:
+        if not len(self.words) == len(self.counts) == len(self.vectors):
+            raise ValueError(
+                f"{len(self.words)} words, {len(self.counts)} counts and {len(self.vectors)} vectors do not match"
+            )
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The row of each word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+
+def save_embedding(path: Path, embedding: Embedding) -> None:
+    """Write `embedding` as .safetensors: the same embedding gives the same bytes, and a kill leaves no half file.
+
+    The tensors are `vectors` and `counts`; the metadata holds the words as a JSON list, so that the file also
+    serves as word vectors elsewhere, and everything else that is known.
+    """
+    vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
+    counts = np.ascontiguousarray(embedding.counts, dtype="<i8")
+    # The library writes the metadata in random order; the format is simple enough to write here, in a fixed one.
+    header = json.dumps(
+        {
+            "__metadata__": {
+                "words": json.dumps(list(embedding.words), ensure_ascii=False),
+                "algorithm": embedding.algorithm,
+                "seed": str(embedding.seed),
+                "corpus": embedding.corpus,
+                "corpus_hash": embedding.corpus_hash,
+                "settings": json.dumps(dict(embedding.settings), sort_keys=True),
+            },
+            "counts": {"dtype": "I64", "shape": list(counts.shape), "data_offsets": [0, counts.nbytes]},
+            "vectors": {
+                "dtype": "F32",
+                "shape": list(vectors.shape),
+                "data_offsets": [counts.nbytes, counts.nbytes + vectors.nbytes],
+            },
+        },
+        ensure_ascii=False,
+    ).encode()
+    header += b" " * (-len(header) % 8)
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.write(counts.data)
+        file.write(vectors.data)
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is known of a stored embedding without reading its vectors."""
+
+    words: Sequence[str]
+    dimensions: int
+    counted: bool
+    """Whether it is known how often each word occurs."""
+    algorithm: str
+    corpus: str
+    corpus_hash: str
+    settings: Mapping[str, Any]
+
+    @property
+    def origin(self) -> tuple[str, str, str]:
+        """What the seeds of one embedding have in common."""
+        return self.corpus, self.algorithm, self.corpus_hash
+
+
+def describe_embedding(path: Path) -> Description | None:
+    """Describe what `save_embedding` wrote; None for any other file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            known = file.metadata() or {}
+            return Description(
+                words=json.loads(known["words"]),
+                dimensions=file.get_slice("vectors").get_shape()[1],
+                counted=bool(file.get_tensor("counts").any()),
+                algorithm=known["algorithm"],
+                corpus=known["corpus"],
+                corpus_hash=known["corpus_hash"],
+                settings=json.loads(known["settings"]),
+            )
+    except (OSError, SafetensorError, KeyError, ValueError):
+        return None
+
+
+def load_embedding(path: Path) -> Embedding:
+    """Read what `save_embedding` wrote.
+
+    Raises:
+        VectorFileError: if the file is missing, damaged or was written by something else.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            known = file.metadata() or {}
+            return Embedding(
+                words=json.loads(known["words"]),
+                counts=file.get_tensor("counts"),
+                vectors=file.get_tensor("vectors"),
+                algorithm=known["algorithm"],
+                seed=int(known["seed"]),
+                corpus=known["corpus"],
+                settings=json.loads(known["settings"]),
+                corpus_hash=known["corpus_hash"],
+            )
+    except OSError as error:
+        raise VectorFileError(unreadable(path, error)) from None
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise VectorFileError(f"{path}: not an embedding stored by weatherglass ({error})") from None

@@ -1,0 +1,147 @@
+"""Train embeddings: sgns and cbow through gensim, glove of our own; one thread and one seed each, several at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from weatherglass.errors import MissingExtraError
+from weatherglass.parallel import Backend
+from weatherglass.progress import Progress, Silent
+from weatherglass.reliability.corpus.corpus import Corpus, open_corpus
+from weatherglass.reliability.training.embedding import SUFFIX, Embedding, Vectors, save_embedding
+from weatherglass.reliability.training.glove import GloveSettings, train_glove
+
+Algorithm = Literal["sgns", "cbow", "glove"]
+ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove")
+BATCH = 10_000
+"""Tokens that gensim takes at a time; it drops what is beyond them in a line, so longer lines are cut."""
+LINES = 2_000
+"""Lines that are taken out of the memory-mapped array at a time."""
+
+
+@dataclass(frozen=True)
+class WordToVecSettings:
+    """Du et al. 2021; sgns is skip-gram, cbow what their released script really trains."""
+
+    dimensions: int = 300
+    window: int = 5
+    epochs: int = 5
+    negatives: int = 5
+    sample: float = 1e-3
+    alpha: float = 0.025
+
+
+Settings = WordToVecSettings | GloveSettings
+
+
+def default_settings(algorithm: Algorithm) -> Settings:
+    """What Du et al. used."""
+    return GloveSettings() if algorithm == "glove" else WordToVecSettings()
+
+
+@dataclass(frozen=True)
+class TrainingUnit:
+    """One embedding to be trained, and where it goes."""
+
+    corpus: Path
+    """The folder of the encoded corpus."""
+    algorithm: Algorithm
+    settings: Settings
+    seed: int
+    target: Path
+
+
+def embedding_path(folder: Path, corpus: Corpus, algorithm: Algorithm, settings: Settings, seed: int) -> Path:
+    """Where an embedding belongs; its name changes with the corpus and every setting."""
+    recipe = json.dumps([corpus.hash, algorithm, asdict(settings)], sort_keys=True)
+    key = hashlib.sha256(recipe.encode()).hexdigest()[:8]
+    return folder / f"{corpus.name}-{algorithm}-{key}-seed{seed:03d}{SUFFIX}"
+
+
+def train_all(units: Sequence[TrainingUnit], backend: Backend, progress: Progress | None = None) -> list[str]:
+    """Train what is not there yet, each embedding stored whole as soon as it is finished.
+
+    Returns:
+        What went wrong, one line per embedding that could not be trained.
+    """
+    progress = progress or Silent()
+    missing = [unit for unit in units if not unit.target.is_file()]
+    progress.stage("training", len(units))
+    progress.advance(len(units) - len(missing))
+    failures = []
+    for outcome in backend.map(train_unit, missing):
+        if outcome.error is not None:
+            failures.append(f"{outcome.unit.target.name}: {outcome.error}")
+        progress.advance()
+    return failures
+
+
+def train_unit(unit: TrainingUnit) -> None:
+    """Train one embedding and store it."""
+    corpus = open_corpus(unit.corpus)
+    unit.target.parent.mkdir(parents=True, exist_ok=True)
+    save_embedding(unit.target, train(corpus, unit.algorithm, unit.seed, unit.settings, unit.target.parent))
+
+
+def train(corpus: Corpus, algorithm: Algorithm, seed: int, settings: Settings, scratch: Path) -> Embedding:
+    """One embedding; the same seed gives the same bytes, whatever else the machine is doing.
+
+    Args:
+        scratch: A folder for files that go away when training is over.
+    """
+    if isinstance(settings, GloveSettings):
+        vectors = train_glove(corpus, seed, settings, scratch)
+    else:
+        vectors = _train_word2vec(corpus, seed, settings, skip_gram=algorithm == "sgns")
+    return Embedding(
+        corpus.words, corpus.counts, vectors, algorithm, seed, corpus.name, asdict(settings), corpus.hash
+    )
+
+
+def _train_word2vec(corpus: Corpus, seed: int, settings: WordToVecSettings, skip_gram: bool) -> Vectors:
+    try:
+        from gensim.models import Word2Vec
+    except ImportError:
+        raise MissingExtraError(
+            "training needs gensim; run: pip install 'weatherglass[reliability]'"
+        ) from None
+    model: Any = Word2Vec(
+        vector_size=settings.dimensions,
+        window=settings.window,
+        negative=settings.negatives,
+        sample=settings.sample,
+        alpha=settings.alpha,
+        sg=int(skip_gram),
+        seed=seed,
+        workers=1,  # One thread: with more, their timing changes the vectors.
+        min_count=0,
+        sorted_vocab=0,  # Words keep their ids.
+        batch_words=BATCH,
+    )
+    model.build_vocab_from_freq(dict(enumerate(corpus.counts.tolist())), corpus_count=corpus.lines)
+    model.train(_Lines(corpus), total_words=len(corpus.tokens), epochs=settings.epochs)
+    vectors: Vectors = model.wv.vectors
+    return vectors
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of a corpus as lists of ids, which serve gensim as words."""
+
+    corpus: Corpus
+
+    def __iter__(self) -> Iterator[list[int]]:
+        corpus = self.corpus
+        for first in range(0, corpus.lines, LINES):
+            places = corpus.offsets[first : first + LINES + 1]
+            ids = corpus.tokens[places[0] : places[-1]].tolist()
+            ends = (places - places[0]).tolist()
+            for start, end in pairwise(ends):
+                for part in range(start, end, BATCH):
+                    yield ids[part : min(part + BATCH, end)]

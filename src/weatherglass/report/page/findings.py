@@ -1,0 +1,77 @@
+"""What a page says first: how many results are significant, which effects are largest. It counts and sorts rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weatherglass.report.page.subjects import Layout, Subject
+from weatherglass.runs.results import Result
+
+LARGEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many of some results are marked."""
+
+    results: int
+    starred: int
+    """p ≤ alpha."""
+    kept: int
+    """Also after correction."""
+    judged: bool
+    """Whether marks exist: they are given when a plan is complete."""
+    by_words: tuple[int, int, int]
+    """Of the tests with several sentences a word: how many, starred by element, and with p by words ≤ alpha."""
+
+    @classmethod
+    def of(cls, results: Iterable[Result], alpha: float) -> Count:
+        rows = list(results)
+        several = [row for row in rows if row.p_words is not None]
+        return cls(
+            len(rows),
+            sum(row.significance != "" for row in rows),
+            sum(row.significance == "**" for row in rows),
+            all(row.p_adjusted is not None for row in rows),
+            (
+                len(several),
+                sum(row.significance != "" for row in several),
+                sum(row.p_words is not None and row.p_words <= alpha for row in several),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The counts of one model, and the numbers of its largest effects that survive correction."""
+
+    subject: Subject
+    count: Count
+    largest: list[int]
+
+
+def findings(layout: Layout, measure: int, alphas: Sequence[float]) -> list[Finding]:
+    """One finding per model, for one measure; `alphas` are the levels of the runs."""
+    of_subject: dict[int, list[int]] = {number: [] for number in range(len(layout.subjects))}
+    for number, (subject, _, place) in enumerate(layout.places):
+        if place == measure:
+            of_subject[subject].append(number)
+    return [
+        Finding(
+            subject,
+            Count.of((layout.results[n] for n in of_subject[s]), alphas[subject.run]),
+            _largest(layout, of_subject[s]),
+        )
+        for s, subject in enumerate(layout.subjects)
+    ]
+
+
+def _largest(layout: Layout, numbers: Iterable[int]) -> list[int]:
+    kept = [
+        number
+        for number in numbers
+        if layout.results[number].significance == "**" and not math.isnan(layout.results[number].effect_size)
+    ]
+    return sorted(kept, key=lambda number: -abs(layout.results[number].effect_size))[:LARGEST]

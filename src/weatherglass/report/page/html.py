@@ -1,0 +1,174 @@
+"""report.html: one file that opens from disk, with everything in it and nothing fetched."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from weatherglass import __version__
+from weatherglass.errors import WeatherglassError
+from weatherglass.report import numbers
+from weatherglass.report.page.findings import findings
+from weatherglass.report.page.payload import blocks_of, flat, for_script, pairs, script_data
+from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
+from weatherglass.report.shell import template_environment
+from weatherglass.runs.folder import PAGE as PAGE
+from weatherglass.runs.results import Result
+from weatherglass.runs.stored import StoredRun, labelled, read_run
+from weatherglass.storage.atomic import write_whole
+
+STYLES = ("colours.css", "style.css", "detail.css", "print.css")
+SCRIPTS = ("core.js", "matrix.js", "forest.js", "tables.js", "plots.js", "detail.js", "start.js")
+CORRECTIONS = {"holm": "Holm’s correction", "benjamini-hochberg": "Benjamini and Hochberg’s correction"}
+
+
+def write_page(folders: Sequence[Path], path: Path) -> None:
+    """Write the page of one or several runs whole.
+
+    Raises:
+        OutputError: if a folder holds no table of results.
+        OSError: if the page cannot be written.
+    """
+    write_whole(path, page(labelled(read_run(folder) for folder in folders)))
+
+
+def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None) -> str:
+    """The page of one or several runs; of two, with the changes that `weatherglass compare --json` found."""
+    layout = lay_out(runs)
+    blocks = list(blocks_of(runs, layout))  # first, since it may add to what the runs lack
+    environment = _environment()
+    made: str = environment.get_template("page.html").render(
+        layout=layout,
+        runs=[_run_record(run) for run in runs],
+        cells=layout.cells(0) if layout.measures else {},
+        findings=findings(layout, 0, [run.alpha for run in runs]) if layout.measures else [],
+        by_measure=_by_measure(layout),
+        contexts=CONTEXTS,
+        groups=list(dict.fromkeys(test.group for test in layout.tests)),
+        pairs=pairs(runs, layout),
+        citations=_citations(runs),
+        data=for_script(script_data(runs, layout, comparison or {})),
+        compared=comparison,
+        blocks=blocks,
+        styles="\n".join(_asset(name) for name in STYLES),
+        script="\n".join(_asset(name) for name in SCRIPTS),
+        version=__version__,
+    )
+    return made
+
+
+def _environment() -> Any:
+    environment = template_environment("weatherglass.report", "page")
+    environment.filters |= {
+        "effect": numbers.effect,
+        "p": numbers.p_value,
+        "kind": kind,
+        "spoken": spoken,
+        "breakable": breakable,
+        "spaced": numbers.spaced,
+    }
+    environment.globals["interval"] = numbers.interval
+    return environment
+
+
+def kind(result: Result) -> str:
+    """The class of a cell: how significant, and on which side."""
+    level = {"": "k0", "*": "k1", "**": "k2"}[result.significance]
+    return f"{level} {'negative' if result.lean == -1 else 'positive'}"
+
+
+def spoken(result: Result) -> str:
+    """A cell for someone who hears it."""
+    judged = {"": "not significant", "*": "significant", "**": "significant after correction"}
+    mark = judged[result.significance] if result.p_adjusted is not None else "not judged"
+    return f"d {numbers.effect(result.effect_size)}, p {numbers.p_value(result.p_value)}, {mark}"
+
+
+def breakable(name: str) -> Any:
+    """A name with places to break after its joints, escaped."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_/?&:])", name))
+
+
+def _asset(name: str) -> str:
+    return files("weatherglass.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _run_record(run: StoredRun) -> dict[str, Any]:
+    """What the page says of one run: from run.json, with a gap where it says nothing."""
+    record = run.record
+    correction = record.get("correction", {})
+    missing = {model: tests for model, tests in record.get("missing_words", {}).items() if tests}
+    return {
+        "label": run.label,
+        "notices": run.notices,
+        "alpha": f"{run.alpha:g}",
+        "correction": CORRECTIONS.get(correction.get("method", "holm"), correction.get("method")),
+        "family": correction.get("family"),
+        "sizes": correction.get("sizes", {}),
+        "from_python": record.get("called") == "python",
+        "command": _call(record),
+        "started": _time(record.get("started")),
+        "finished": _time(record.get("finished")),
+        "status": record.get("status", ""),
+        "versions": {name: record[name] for name in ("weatherglass", "python", "platform") if name in record}
+        | record.get("packages", {}),
+        "models": record.get("models", []),
+        "tests": record.get("tests", {}),
+        "settings": flat(record.get("settings", {})),
+        "missing": missing,
+        "warnings": record.get("warnings", []),
+        "failures": record.get("failures", []),
+        "failed": {(each["model"], each["test"]): each["reason"] for each in record.get("failures", [])},
+    }
+
+
+def _call(record: Mapping[str, Any]) -> str:
+    """How the run was called: the command line, or the call as Python writes it."""
+    if record.get("called") == "python":
+        arguments = (f"{name}={value!r}" for name, value in record.get("arguments", {}).items())
+        return f"{record.get('function', '')}({', '.join(arguments)})"
+    command = record.get("command")
+    return shlex.join(command) if command else ""
+
+
+def _time(text: str | None) -> str:
+    if not text:
+        return ""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{time.day} {time:%B %Y, %H:%M} UTC"
+
+
+def _by_measure(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
+    """For each model and measure: results, marked before, and marked after correction."""
+    counts = [[[0, 0, 0] for _ in layout.measures] for _ in layout.subjects]
+    for result, (subject, _, measure) in zip(layout.results, layout.places, strict=True):
+        cell = counts[subject][measure]
+        cell[0] += 1
+        cell[1] += result.significance != ""
+        cell[2] += result.significance == "**"
+    return [
+        (subject.label, [(cell[0], cell[1], cell[2]) for cell in cells])
+        for subject, cells in zip(layout.subjects, counts, strict=True)
+    ]
+
+
+def _citations(runs: Sequence[StoredRun]) -> list[str]:
+    from weatherglass.catalogue.published import reference
+
+    cited = []
+    for key in dict.fromkeys(key for run in runs for key in run.record.get("citations", [])):
+        try:
+            cited.append(reference(key))
+        except (KeyError, WeatherglassError):
+            cited.append(key)
+    return cited

@@ -1,0 +1,125 @@
+"""What a report puts side by side: the models of all runs, and the tests in groups."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weatherglass.runs.results import Result
+from weatherglass.runs.stored import StoredRun
+
+CONTEXTS = {
+    "word": "word",
+    "sent": "sentence",
+    "sent-unbleached": "unbleached sentence",
+    "paragraph": "paragraph",
+    "": "not recorded",
+}
+"""Contexts as a reader calls them."""
+
+_GROUPS = (
+    (r"weat[12]", "Flowers, insects, instruments, weapons"),
+    (r"weat(3|3b|4|5|5b)", "European and African Americans"),
+    (r"weat(6|6b|7|7b|8|8b)", "Women and men: career, maths, science"),
+    (r"weat9", "Illness of mind and body"),
+    (r"weat10", "Young and old"),
+    (r"angry_black_woman_stereotype(_b)?", "Angry Black Woman stereotype"),
+    (r"heilman_double_bind_.*", "Double bind: competent, likable"),
+)
+OWN = "Other tests"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model with its options in one run: a column of the matrix."""
+
+    run: int
+    model: str
+    options: str
+    label: str
+    """The model's spec; with options or run where specs alone do not tell columns apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A test as the matrix lists it: its name, what it compares, and where it belongs."""
+
+    name: str
+    context: str
+    group: str
+    categories: tuple[str, str, str, str]
+
+    __test__ = False  # pytest should not take it for one of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Rows, columns and cells of everything that is shown."""
+
+    subjects: list[Subject]
+    tests: list[Test]
+    measures: list[str]
+    results: list[Result]
+    places: list[tuple[int, int, int]]
+    """Subject, test and measure of each result."""
+
+    def cells(self, measure: int) -> dict[tuple[int, int], int]:
+        """The number of the result in each cell of one measure's matrix, by test and subject."""
+        return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == measure}
+
+    def of_subject(self, subject: int) -> list[Result]:
+        """The results of one model, under all measures."""
+        return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
+
+
+def group_of(test: str) -> str:
+    """The group of a published test, whichever its level.
+
+    >>> group_of("sent-weat5b")
+    'European and African Americans'
+    """
+    name = test.removeprefix("sent-")
+    return next((group for pattern, group in _GROUPS if re.fullmatch(pattern, name)), OWN)
+
+
+def lay_out(runs: Sequence[StoredRun]) -> Layout:
+    """Number the models, tests and measures of all runs in the order in which they first appear."""
+    subjects: dict[tuple[int, str, str], int] = {}
+    tests: dict[str, Test] = {}
+    measures: dict[str, int] = {}
+    results: list[Result] = []
+    keys: list[tuple[tuple[int, str, str], str, str]] = []
+    for number, run in enumerate(runs):
+        for result in run.results:
+            key = (number, result.model, result.options)
+            subjects.setdefault(key, len(subjects))
+            measures.setdefault(result.measure, len(measures))
+            test = Test(result.test, result.context, group_of(result.test), result.categories)
+            if not tests.setdefault(result.test, test).context:
+                tests[result.test] = test
+            results.append(result)
+            keys.append((key, result.test, result.measure))
+    place = {name: position for position, name in enumerate(tests)}
+    return Layout(
+        _labelled(list(subjects), runs),
+        list(tests.values()),
+        list(measures),
+        results,
+        [(subjects[key], place[test], measures[measure]) for key, test, measure in keys],
+    )
+
+
+def _labelled(keys: Sequence[tuple[int, str, str]], runs: Sequence[StoredRun]) -> list[Subject]:
+    names = Counter(model for _, model, _ in keys)
+    in_run = Counter((run, model) for run, model, _ in keys)
+    subjects = []
+    for run, model, options in keys:
+        label = model
+        if in_run[run, model] > 1:
+            label += f" [{options}]"
+        if names[model] > in_run[run, model]:
+            label += f" · {runs[run].label}"
+        subjects.append(Subject(run, model, options, label))
+    return subjects

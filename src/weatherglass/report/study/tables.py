@@ -1,0 +1,156 @@
+"""A study's tables as a reader looks at them: matrices under names for people; no number is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, TypeVar
+
+import polars as pl
+
+from weatherglass.reliability.agreement.claims import (
+    JUDGED_BY,
+    UNKNOWN,
+    ClaimRow,
+    Verdict,
+    claim_rows,
+    verdicts,
+)
+from weatherglass.reliability.agreement.seeds import seed_sentences
+from weatherglass.report.study.plots import label
+
+Tables = Mapping[str, pl.DataFrame]
+Row = dict[str, Any]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMatrix:
+    """A claim with its verdict, what it is judged by, and its conditions by set of base pairs."""
+
+    verdict: Verdict
+    by: Sequence[str]
+    groups: Mapping[str, Sequence[ClaimRow]]
+    incomplete: bool
+    """Whether something could not be estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Rows by set of base pairs; each has its names, and a cell for every column."""
+
+    columns: Sequence[Any]
+    groups: Mapping[str, Sequence[tuple[Sequence[str], Sequence[Any]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedGroup:
+    """What is said of the seeds for one set of base pairs."""
+
+    pairs: str
+    lowest: float
+    highest: float
+    """Median test–retest with all seeds, over the conditions."""
+    sentences: Sequence[tuple[str, str]]
+    """Names of the condition, and the sentence."""
+
+
+def grouped(
+    items: Iterable[Item], key: Callable[[Item], str], order: Sequence[str] = ()
+) -> dict[str, list[Item]]:
+    """The items by a key: keys in the given order, then as they come."""
+    found: dict[str, list[Item]] = {name: [] for name in order}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return {name: members for name, members in found.items() if members}
+
+
+def sets_of_pairs(tables: Tables) -> list[str]:
+    """In the study's order."""
+    return list(tables["pairs"]["pairs"].unique(maintain_order=True))
+
+
+def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
+    """Each claim, in the order of the verdicts."""
+    order = sets_of_pairs(tables)
+    unknown = set(tables["claims"].filter(pl.col("verdict") == UNKNOWN)["claim"])
+    return [
+        ClaimMatrix(
+            verdict,
+            [label(by) for by in JUDGED_BY[verdict.claim]],
+            grouped(claim_rows(tables["claims"], verdict.claim), lambda row: row.pairs, order),
+            verdict.claim in unknown,
+        )
+        for verdict in verdicts(tables)
+    ]
+
+
+def coverage_matrix(tables: Tables) -> Matrix:
+    """How many base pairs occur: a row for each set, a column for each corpus; first of how many."""
+    rows = tables["pairs"].to_dicts()
+    corpora = list(dict.fromkeys(row["corpus"] for row in rows))
+    groups = {}
+    for pairs, members in grouped(rows, lambda row: str(row["pairs"])).items():
+        cells = [_present([row for row in members if row["corpus"] == corpus]) for corpus in corpora]
+        groups[pairs] = [([str(members[0]["of"])], cells)]
+    return Matrix(corpora, groups)
+
+
+def _present(rows: Sequence[Row]) -> str:
+    """One number, unless the vocabularies of the algorithms differ."""
+    if len({row["present"] for row in rows}) == 1:
+        return str(rows[0]["present"])
+    return ", ".join(f"{label(row['algorithm'])} {row['present']}" for row in rows) or "–"
+
+
+def pearson_matrix(tables: Tables) -> Matrix:
+    """Pearson's r: a row for each set, algorithm and two rules, a column for each corpus and its number of words."""
+    rows = tables["pearson"].to_dicts() if "pearson" in tables else []
+    corpora = list(dict.fromkeys(row["corpus"] for row in rows))
+    groups: dict[str, list[tuple[Sequence[str], Sequence[Row | None]]]] = {}
+    for pairs, of_set in grouped(rows, lambda row: str(row["pairs"]), sets_of_pairs(tables)).items():
+        keys = dict.fromkeys((row["algorithm"], row["rules"]) for row in of_set)
+        for algorithm, rules in keys:
+            cells = {
+                row["corpus"]: row for row in of_set if (row["algorithm"], row["rules"]) == (algorithm, rules)
+            }
+            names = [label(algorithm), " and ".join(map(label, rules.split("-")))]
+            groups.setdefault(pairs, []).append((names, [cells.get(corpus) for corpus in corpora]))
+    words = grouped(rows, lambda row: str(row["corpus"]))
+    return Matrix([(corpus, _words(of_corpus)) for corpus, of_corpus in words.items()], groups)
+
+
+def _words(rows: Sequence[Row]) -> str:
+    """One number, unless the vocabularies of the algorithms differ."""
+    numbers = sorted({row["words"] for row in rows})
+    return f"{' to '.join(f'{number:,}' for number in (numbers[0], numbers[-1])[: len(numbers)])} words"
+
+
+def seed_groups(tables: Tables) -> list[SeedGroup]:
+    """The sentences on the seeds by set of base pairs."""
+    numbers = tables["seed_numbers"].to_dicts()
+    sentences = seed_sentences(tables["seed_batches"].to_dicts(), numbers)
+    at_hand = [row for row in numbers if not row["extrapolated"]]
+    found = []
+    for pairs, of_set in grouped(at_hand, lambda row: str(row["pairs"]), sets_of_pairs(tables)).items():
+        whole = {
+            (row["corpus"], row["algorithm"], row["rule"]): row["icc"] for row in of_set
+        }  # The last has all.
+        said = [
+            (f"{corpus}, {label(algorithm)}, {label(rule)}", sentence)
+            for (corpus, algorithm, name, rule), sentence in sentences.items()
+            if name == pairs
+        ]
+        found.append(SeedGroup(pairs, min(whole.values()), max(whole.values()), said))
+    return found
+
+
+def spanned(heading: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Columns called "over: under", under one heading each: over -> what stands under it."""
+    parts = [cell.partition(": ") for cell in heading]
+    return [
+        (over, [under for _, _, under in members])
+        for over, members in groupby(parts, key=lambda part: part[0])
+        if over
+    ]

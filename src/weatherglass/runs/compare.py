@@ -1,0 +1,251 @@
+"""What changed between two runs: effect by effect, over the units that both scored, and what cannot be compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.errors import WeatherglassError
+from weatherglass.inference.bootstrap import confidence_interval_of_difference
+from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.runs.folder import RECORD
+from weatherglass.runs.results import ElementScore, Result
+from weatherglass.runs.stored import StoredRun, read_whole_run
+
+MUST_AGREE = ("permute", "ddof")
+"""Columns without which two effect sizes are not the same quantity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One effect in both runs."""
+
+    test: str
+    measure: str
+    models: tuple[str, str]
+    before: float
+    """d over the units that both runs scored, as `after`."""
+    after: float
+    low: float | None
+    """The 95 % interval of the change, BCa; None where it cannot be had."""
+    high: float | None
+    units: tuple[int, int]
+    """Units of X and of Y that both runs scored."""
+    notes: tuple[str, ...]
+    """What differs besides the model."""
+
+    @property
+    def change(self) -> float:
+        """d after less d before."""
+        return self.after - self.before
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether the interval leaves out 0; None without an interval."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Incomparable:
+    """A row of one or both runs without a counterpart, and why."""
+
+    test: str
+    measure: str
+    model: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs held side by side."""
+
+    folders: tuple[str, str]
+    differences: tuple[Difference, ...]
+    incomparable: tuple[Incomparable, ...]
+    resamples: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "runs": list(self.folders),
+            "resamples": self.resamples,
+            "attributes": "held fixed",
+            "differences": [
+                {**asdict(each), "change": each.change, "changed": each.changed} for each in self.differences
+            ],
+            "incomparable": [asdict(each) for each in self.incomparable],
+        }
+
+
+def compare_runs(
+    before: str | Path, after: str | Path, *, resamples: int = 2000, seed: int = 0
+) -> Comparison:
+    """Compare two runs row by row, matched by test and measure, and by model where a run has several.
+
+    Args:
+        before: the folder of a run.
+        after: the folder of another.
+        resamples: of the paired bootstrap.
+        seed: of its draws; every row starts from it anew.
+
+    Raises:
+        OutputError: if a folder holds no run.
+        WeatherglassError: if a row of one run could stand for several of the other.
+    """
+    runs = read_whole_run(Path(before)), read_whole_run(Path(after))
+    by_model = any(len({result.model for result in run.results}) > 1 for run in runs)
+    first, second = (_by_key(run, by_model) for run in runs)
+    found: list[Difference | Incomparable] = [
+        _difference((row, second[key]), resamples, np.random.default_rng(seed))
+        if key in second
+        else _only_in(row, runs[1])
+        for key, row in first.items()
+    ]
+    found += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
+    return Comparison(
+        (str(before), str(after)),
+        tuple(each for each in found if isinstance(each, Difference)),
+        tuple(each for each in found if isinstance(each, Incomparable)),
+        resamples,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A result of one of the runs."""
+
+    run: StoredRun
+    position: int
+
+    @property
+    def result(self) -> Result:
+        return self.run.results[self.position]
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The hash of the words of its test."""
+        found: str | None = self.run.record.get("tests", {}).get(self.result.test)
+        return found
+
+    def dropped(self, role: str) -> list[str]:
+        """The elements that the model does not know."""
+        of_model = self.run.record.get("missing_words", {}).get(self.result.model, {})
+        return sorted(of_model.get(self.result.test, {}).get("dropped", {}).get(role, []))
+
+
+def _by_key(run: StoredRun, by_model: bool) -> dict[tuple[str, ...], _Row]:
+    rows: dict[tuple[str, ...], _Row] = {}
+    for position, result in enumerate(run.results):
+        key = (result.test, result.measure, result.model if by_model else "")
+        if key in rows:
+            raise WeatherglassError(
+                f"{run.path}: {result.test}, {result.measure} has several results of {result.model}, which differ in "
+                "options; compare runs in which it has one"
+            )
+        rows[key] = _Row(run, position)
+    return rows
+
+
+def _only_in(row: _Row, there: StoredRun) -> Incomparable:
+    result, reason = row.result, f"is in {row.run.path} only"
+    for failure in there.record.get("failures", []):
+        if failure["test"] == result.test:
+            reason = f"could not be run in {there.path}: {failure['reason']}"
+            break
+    return Incomparable(result.test, result.measure, result.model, reason)
+
+
+def _difference(
+    rows: tuple[_Row, _Row], resamples: int, rng: np.random.Generator
+) -> Difference | Incomparable:
+    first, second = (row.result for row in rows)
+    test, measure = first.test, first.measure
+    model = " and ".join(dict.fromkeys((first.model, second.model)))
+    if reason := _obstacle(rows):
+        return Incomparable(test, measure, model, reason)
+    permute, ddof = first.permute, first.ddof
+    before, after = _shared([row.run.scores(row.position) for row in rows], permute)
+    units = len(before[0]), len(before[1])
+    if min(units) < 2:
+        return Incomparable(
+            test, measure, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
+        )
+    d = [effect_size(*scores, ddof) for scores in (before, after)]
+    if any(math.isnan(each) for each in d):
+        return Incomparable(test, measure, model, "all scores are equal in one of the runs, so it has no d")
+    interval = confidence_interval_of_difference(before, after, rng, resamples, ddof)
+    return Difference(
+        test,
+        measure,
+        (first.model, second.model),
+        d[0],
+        d[1],
+        interval.bca_low if interval else None,
+        interval.bca_high if interval else None,
+        units,
+        tuple(_notes(rows)),
+    )
+
+
+def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
+    """Why two rows do not measure the same thing."""
+    prints = {row.fingerprint for row in rows}
+    if None in prints:
+        return f"{RECORD} does not say which words the test has"
+    if len(prints) > 1:
+        return "the words of the test differ between the runs"
+    first, second = (row.result for row in rows)
+    for name in MUST_AGREE:
+        values = getattr(first, name), getattr(second, name)
+        if values[0] != values[1]:
+            return f"{name} is {values[0]} in one run and {values[1]} in the other"
+    return None
+
+
+def _notes(rows: tuple[_Row, _Row]) -> Iterator[str]:
+    first, second = (row.result for row in rows)
+    for role, name in (("X", "num_targ1"), ("Y", "num_targ2"), ("A", "num_attr1"), ("B", "num_attr2")):
+        if rows[0].dropped(role) != rows[1].dropped(role):
+            how = "compared over what both have" if role in "XY" else "so its scores rest on other words"
+            yield f"{role} has {getattr(first, name)} and {getattr(second, name)} known elements: {how}"
+    for name in ("alternative", "p_method"):
+        values = getattr(first, name), getattr(second, name)
+        if values[0] != values[1]:
+            yield f"p: {name} {values[0]} and {values[1]}"
+
+
+def _shared(
+    scores: Sequence[Sequence[ElementScore]], permute: str
+) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
+    """The scores of X and Y in both runs, of the same units in the same order."""
+    first, second = (_by_element(each) for each in scores)
+    common = [key for key in first if key in second]
+    sides = []
+    for run in (first, second):
+        pair = []
+        for role in "XY":
+            members = [key for key in common if key[0] == role]
+            names = [run[key][0] if permute == "words" else key for key in members]
+            pair.append(mean_by_unit(np.array([run[key][1] for key in members]), unit_numbers(names)))
+        sides.append((pair[0], pair[1]))
+    return sides[0], sides[1]
+
+
+def _by_element(scores: Sequence[ElementScore]) -> dict[tuple[str, str, int], tuple[str, float]]:
+    """Word and score by role, text and how often the text came before: a set may hold a text twice."""
+    found: dict[tuple[str, str, int], tuple[str, float]] = {}
+    seen: dict[tuple[str, str], int] = {}
+    for score in scores:
+        place = seen.get((score.role, score.text), 0)
+        seen[score.role, score.text] = place + 1
+        found[score.role, score.text, place] = score.word, score.score
+    return found

@@ -1,0 +1,121 @@
+"""The folder a run leaves behind: journal, table and record, each whole at every moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from filelock import FileLock, Timeout
+
+from weatherglass.errors import OutputError, unwritable
+from weatherglass.runs.results import COLUMNS, Result
+from weatherglass.storage.atomic import remove_unfinished, write_whole
+
+JOURNAL = "journal.jsonl"
+TABLE = "results.tsv"
+RECORD = "run.json"
+PAGE = "report.html"
+LOCK = ".lock"
+SECONDS_BETWEEN_TABLES = 1.0
+
+
+class RunFolder:
+    """A run's folder, locked for as long as it is open.
+
+    The journal is the truth: one line per finished unit, flushed to the disk before the next begins. The table is made
+    from it. A line cut short by a kill is dropped when the journal is next read, and its unit is computed again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.finished: dict[str, Result] = {}
+        """Results by key, those of earlier runs included."""
+        self.warnings: list[str] = []
+        self._lock = FileLock(path / LOCK, timeout=0)
+        self._journal: IO[bytes] | None = None
+        self._table_written = 0.0
+
+    def __enter__(self) -> Self:
+        with self._writing():
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock.acquire()
+            except Timeout:
+                raise OutputError(
+                    f"{self.path}: another run is writing here; wait for it, or choose another folder with -o"
+                ) from None
+            try:
+                remove_unfinished(self.path)
+                self._read_journal()
+                self._journal = (self.path / JOURNAL).open("ab")
+            except BaseException:
+                self._lock.release()
+                raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._journal is not None:
+            self._journal.close()
+        self._lock.release()
+
+    def add(self, key: str, result: Result) -> None:
+        """Put a finished unit on record; once this returns, a kill cannot lose it."""
+        assert self._journal is not None, "the folder is not open"
+        line = json.dumps({"key": key, "result": result.to_json()}, ensure_ascii=False, allow_nan=False)
+        with self._writing():
+            self._journal.write(line.encode() + b"\n")
+            self._journal.flush()
+            os.fsync(self._journal.fileno())
+        self.finished[key] = result
+
+    def write_table(self, results: Sequence[Result], at_once: bool = False) -> None:
+        """Rewrite results.tsv whole; at most once a second unless `at_once`."""
+        now = time.monotonic()
+        if not at_once and now - self._table_written < SECONDS_BETWEEN_TABLES:
+            return
+        rows = ["\t".join(COLUMNS), *("\t".join(result.columns().values()) for result in results)]
+        with self._writing():
+            write_whole(self.path / TABLE, "\n".join(rows) + "\n")
+        self._table_written = now
+
+    def write_record(self, record: dict[str, Any]) -> None:
+        """Rewrite run.json whole."""
+        with self._writing():
+            write_whole(self.path / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+    def _read_journal(self) -> None:
+        journal = self.path / JOURNAL
+        if not journal.exists():
+            return
+        content = journal.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            with journal.open("r+b") as file:
+                file.truncate(whole)
+        for number, line in enumerate(content[:whole].splitlines(), start=1):
+            try:
+                entry = json.loads(line)
+                self.finished[entry["key"]] = Result.from_json(entry["result"])
+            except (ValueError, KeyError, TypeError):
+                self.warnings.append(
+                    f"{journal}, line {number}: not readable; what it held is computed again"
+                )
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            kept = f"; {len(self.finished)} results are safe in {JOURNAL}" if self.finished else ""
+            raise OutputError(unwritable(self.path, error) + kept) from error

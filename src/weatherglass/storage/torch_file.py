@@ -1,0 +1,222 @@
+"""Files that torch.save wrote, read without torch and without running what they name.
+
+Two layouts are in use. Since torch 1.6 a file is a zip archive: a pickle, and one entry per storage. Before, it was a
+row of pickles (a magic number, a version, the sender's machine, the object, the keys of the storages) with the bytes
+of the storages after them. In both the pickle refers to storages from outside, and a tensor is a view into one.
+Tensors come out as numpy arrays; a pickled model comes out as records, from which `state_dict` takes the weights.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.storage.unpickle import BUILDERS, Builder, Record, read_pickle
+
+MAGIC: Final = 0x1950A86A20F9469CFC6C
+PROTOCOL: Final = 1001
+
+_DTYPES = {
+    "Float": "f4",
+    "Double": "f8",
+    "Half": "f2",
+    "Long": "i8",
+    "Int": "i4",
+    "Short": "i2",
+    "Char": "i1",
+    "Byte": "u1",
+    "Bool": "b1",
+}
+
+
+class Tensor(np.ndarray[Any, np.dtype[Any]]):
+    """A tensor as an array. What a pickle says of gradients and hooks after building it is left out."""
+
+    def __setstate__(self, state: object) -> None:
+        """Nothing of the state is wanted, and numpy's own `__setstate__` trusts its input."""
+
+
+def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
+    """What torch.save put into `path`, with tensors as arrays.
+
+    Args:
+        path: a file in either layout.
+        allowed: classes as "module.attribute" whose objects are read as `Record`.
+
+    Raises:
+        UnsafeFileError: naming the first function or class that is neither torch's data nor allowed.
+        VectorFileError: if the file is cut off or was not written by torch.save.
+    """
+    if not path.is_file():
+        raise VectorFileError(f"{path}: no such file")
+    with path.open("rb") as file:
+        if zipfile.is_zipfile(file):
+            return _read_zip(file, path, allowed)
+        file.seek(0)
+        return _read_legacy(file, path, allowed)
+
+
+def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
+    """The named weights of what `read_torch` returned: a state dict as it is, or the parameters of a pickled module.
+
+    Raises:
+        VectorFileError: if it holds neither.
+    """
+    weights = dict(_parameters(loaded, "")) if isinstance(loaded, Record) else loaded
+    if not isinstance(weights, Mapping) or not weights:
+        raise VectorFileError(f"{source}: holds neither a state dict nor a module with weights")
+    arrays = {str(name): np.asarray(value) for name, value in weights.items() if isinstance(value, Tensor)}
+    if len(arrays) < len(weights):
+        other = next(str(name) for name, value in weights.items() if not isinstance(value, Tensor))
+        raise VectorFileError(f"{source}: '{other}' is no tensor, so this is no state dict")
+    return arrays
+
+
+def _parameters(module: Record, prefix: str) -> Iterator[tuple[str, object]]:
+    """Parameters and buffers under the names that Module.state_dict gives them."""
+    for kind in ("_parameters", "_buffers"):
+        for name, value in dict(module.state.get(kind) or {}).items():
+            if value is not None:
+                yield f"{prefix}{name}", value
+    for name, child in dict(module.state.get("_modules") or {}).items():
+        if isinstance(child, Record):
+            yield from _parameters(child, f"{prefix}{name}.")
+
+
+@dataclass(slots=True)
+class _Storages:
+    """The flat arrays that a pickle refers to, by their keys."""
+
+    read: Callable[[str, np.dtype[Any], int], NDArray[Any]]
+    """The content of a storage of this type and length, or zeros that are filled later."""
+    order: str = "<"
+    found: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def refer(self, reference: object) -> object:
+        """What a reference out of the pickle stands for: a storage, or (in pickled modules) a class."""
+        match reference:
+            case ("storage", kind, str(key), str(), int(length)) if callable(kind):
+                return self._get(key, kind, length)
+            case ("storage", kind, str(key), str(), int(length), None) if callable(kind):
+                return self._get(key, kind, length)
+            case ("storage", kind, str(key), str(), int(length), (_, int(start), int(size))) if callable(
+                kind
+            ):
+                return self._get(key, kind, length)[start : start + size]
+            case ("module", module, _, _):  # its source code follows, which nobody needs
+                return module
+        raise ValueError(f"an unknown reference {reference!r}")
+
+    def _get(self, key: str, kind: Callable[[], str], length: int) -> NDArray[Any]:
+        if key not in self.found:
+            dtype = np.dtype(self.order + kind())
+            if length < 0:
+                raise ValueError(f"storage {key} has the length {length}")
+            self.found[key] = self.read(key, dtype, length).view(Tensor)
+        return self.found[key]
+
+
+def _read_zip(file: BinaryIO, path: Path, allowed: Collection[str]) -> object:
+    with zipfile.ZipFile(file) as archive:
+        names = set(archive.namelist())
+        pickles = [name for name in names if name.endswith("/data.pkl")]
+        if len(pickles) != 1:
+            raise VectorFileError(f"{path}: a zip archive, but not one that torch.save wrote")
+        folder = pickles[0].removesuffix("data.pkl")
+        big = f"{folder}byteorder" in names and archive.read(f"{folder}byteorder") == b"big"
+
+        def read(key: str, dtype: np.dtype[Any], length: int) -> NDArray[Any]:
+            content = archive.read(f"{folder}data/{key}")
+            if len(content) != length * dtype.itemsize:
+                raise ValueError(f"storage {key} has {len(content)} bytes, not {length * dtype.itemsize}")
+            return np.frombuffer(content, dtype)
+
+        storages = _Storages(read, ">" if big else "<")
+        with archive.open(pickles[0]) as pickled:
+            return read_pickle(cast(BinaryIO, pickled), allowed, _builders(), str(path), storages.refer)
+
+
+def _read_legacy(file: BinaryIO, path: Path, allowed: Collection[str]) -> object:
+    size = path.stat().st_size
+
+    def reserve(key: str, dtype: np.dtype[Any], length: int) -> NDArray[Any]:
+        if length * dtype.itemsize > size:
+            raise ValueError(f"storage {key} is larger than the file")
+        return np.zeros(length, dtype)
+
+    storages = _Storages(reserve)
+    _check_head(file, path)
+    loaded = read_pickle(file, allowed, _builders(), str(path), storages.refer)
+    keys = read_pickle(file, name=str(path))
+    if not isinstance(keys, list) or set(keys) != set(storages.found):
+        raise VectorFileError(f"{path}: the list of storages does not fit the tensors; get the file again")
+    for key in keys:
+        storage = storages.found[key]
+        (length,) = struct.unpack("<q", file.read(8).ljust(8, b"\xff"))
+        content = file.read(storage.nbytes)
+        if length != len(storage) or len(content) != storage.nbytes:
+            raise VectorFileError(f"{path}: cut off in the middle of a tensor; get the file again")
+        storage[:] = np.frombuffer(content, storage.dtype)
+    return loaded
+
+
+def _check_head(file: BinaryIO, path: Path) -> None:
+    """The three pickles before the object: what wrote the file, and on which machine."""
+    try:
+        head = [read_pickle(file, name=str(path)) for _ in range(3)]
+    except (UnsafeFileError, VectorFileError):
+        raise VectorFileError(f"{path}: not a file that torch.save wrote") from None
+    machine = head[2]
+    if head[:2] != [MAGIC, PROTOCOL] or not isinstance(machine, dict):
+        raise VectorFileError(f"{path}: not a file that torch.save wrote")
+    if not machine.get("little_endian", True):
+        raise VectorFileError(f"{path}: written on a big-endian machine, which is not read")
+
+
+def _tensor(storage: object, offset: object, shape: object, strides: object, *_: object) -> Tensor:
+    """A view into a storage; numpy refuses one that would reach outside it."""
+    if not isinstance(storage, np.ndarray) or not isinstance(offset, int) or offset < 0:
+        raise TypeError("a tensor needs a storage and an offset")
+    if not isinstance(shape, tuple) or not isinstance(strides, tuple):
+        raise TypeError("a tensor needs a shape and strides")
+    size = storage.dtype.itemsize
+    if 0 in shape:
+        return Tensor(shape, storage.dtype)
+    steps = tuple(step * size for step in strides)
+    return Tensor(shape, storage.dtype, storage, offset * size, steps)
+
+
+def _parameter(data: object = None, *_: object) -> object:
+    """A Parameter or Variable is the tensor that it holds."""
+    if not isinstance(data, Tensor):
+        raise TypeError("a parameter needs a tensor")
+    return data
+
+
+def _nothing(*_: object) -> None:
+    """The functions that old modules carried with them."""
+
+
+def _builders() -> Mapping[str, Builder]:
+    storages: dict[str, Builder] = {}
+    for name, code in _DTYPES.items():
+        for place in ("torch", "torch.cuda"):
+            storages[f"{place}.{name}Storage"] = lambda code=code: code
+    return {
+        **BUILDERS,
+        **storages,
+        "torch._utils._rebuild_tensor": _tensor,
+        "torch._utils._rebuild_tensor_v2": _tensor,
+        "torch._utils._rebuild_parameter": _parameter,
+        "torch.nn.parameter.Parameter": _parameter,
+        "torch.autograd.variable.Variable": _parameter,
+        "torch.nn.backends.thnn._get_thnn_function_backend": _nothing,
+    }

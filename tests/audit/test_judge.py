@@ -1,0 +1,121 @@
+"""Correction, marks and floors."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.models import HashedEncoder
+from tests.results import made_result
+
+import weatherglass as wg
+from weatherglass.audit.evaluate import associate
+from weatherglass.audit.judge import Correction, family_sizes, judge
+from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.runs.results import Result
+
+
+def with_p(p: float, measure: str = "cosine/mean", floor: float = 1e-9) -> Result:
+    return made_result(p, measure=measure, p_floor=floor)
+
+
+def test_marks_follow_holm_worked_by_hand() -> None:
+    """alpha 0.05, N 4: 0.01 ≤ 0.05/4, 0.02 > 0.05/3, so one is rejected; 0.03 and 0.02 are below alpha alone."""
+    judged = judge([with_p(0.03), with_p(0.01), with_p(0.2), with_p(0.02)], Correction("holm", 0.05))
+    assert [result.significance for result in judged] == ["*", "**", "", "*"]
+    assert [result.p_adjusted for result in judged] == pytest.approx([0.06, 0.04, 0.2, 0.06])
+
+
+def test_each_measure_is_a_family_of_its_own() -> None:
+    results = [with_p(0.01), with_p(0.01, measure="dot/mean"), with_p(0.5, measure="dot/mean")]
+    assert family_sizes(results, Correction()) == {"cosine/mean": 1, "dot/mean": 2}
+    assert [result.p_adjusted for result in judge(results, Correction())] == pytest.approx([0.01, 0.02, 0.5])
+
+
+def test_a_stated_family_counts_tests_that_are_not_at_hand() -> None:
+    """May et al.: the floor of 8 + 8, 7.8e-5, is * in a family of 644 and ** in one of 46 (METHODS 4)."""
+    p = 1 / 12870
+    assert judge([with_p(p)], Correction("holm", 0.01, 46))[0].significance == "**"
+    assert judge([with_p(p)], Correction("holm", 0.01, 644))[0].significance == "*"
+
+
+@pytest.mark.parametrize(
+    ("floor", "warning"),
+    [(0.014, "cannot reach 0.01"), (0.001, "cannot survive a correction for 46 tests"), (1e-5, None)],
+)
+def test_a_floor_that_is_too_high_is_said(floor: float, warning: str | None) -> None:
+    (result,) = judge([with_p(0.5, floor=floor)], Correction("holm", 0.01, 46))
+    assert (warning is None and not result.warnings) or (
+        warning is not None and warning in result.warnings[0]
+    )
+
+
+def says_it_cannot_survive(result: Result) -> bool:
+    return any("cannot survive" in warning for warning in result.warnings)
+
+
+def test_rows_that_sort_before_leave_room_under_holm() -> None:
+    """alpha 0.05, N 4: after two rows of 0.001 a third needs only 0.05/2; after one it needs 0.05/3 = 0.0167."""
+    floored = with_p(0.3, floor=0.02)
+    room = judge([with_p(0.001), with_p(0.001), floored, with_p(0.9)], Correction("holm", 0.05))
+    assert not says_it_cannot_survive(room[2])
+    none = judge([with_p(0.001), with_p(0.5), floored, with_p(0.9)], Correction("holm", 0.05))
+    assert says_it_cannot_survive(none[2])
+
+
+def test_a_row_before_that_is_not_rejected_stops_holm() -> None:
+    """alpha 0.05, N 4: 0.013 > 0.05/4 is not rejected, so 0.016 is not either, although 0.016 ≤ 0.05/3."""
+    judged = judge([with_p(0.013), with_p(0.3, floor=0.016), *[with_p(0.9)] * 2], Correction("holm", 0.05))
+    assert says_it_cannot_survive(judged[1])
+
+
+def test_rows_that_sort_after_leave_room_under_benjamini_hochberg() -> None:
+    """alpha 0.05, N 4: a first row needs 0.0125, which the floor 0.02 is above; with 0.025 second, both pass."""
+    floored = with_p(0.3, floor=0.02)
+    method = "benjamini-hochberg"
+    room = judge([floored, with_p(0.025), with_p(0.9), with_p(0.9)], Correction(method, 0.05))
+    assert not says_it_cannot_survive(room[0])
+    none = judge([floored, with_p(0.026), with_p(0.9), with_p(0.9)], Correction(method, 0.05))
+    assert says_it_cannot_survive(none[0])
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from([0.001, 0.01, 0.02, 0.03, 0.5]), st.floats(0.5, 1)), min_size=1, max_size=12
+    ),
+    method=st.sampled_from(["holm", "benjamini-hochberg"]),
+    more=st.integers(0, 30),
+)
+def test_a_row_that_survives_is_never_said_not_to(
+    rows: list[tuple[float, float]], method: str, more: int
+) -> None:
+    results = [with_p(p, floor=p * share) for p, share in rows]
+    for result in judge(results, Correction(method, 0.05, len(rows) + more)):
+        assert not (result.significance == "**" and says_it_cannot_survive(result))
+
+
+@pytest.mark.parametrize(
+    ("method", "alpha", "family"), [("none", 0.01, None), ("holm", 1, None), ("holm", 0.1, 0)]
+)
+def test_a_correction_that_makes_no_sense_is_refused(method: str, alpha: float, family: int | None) -> None:
+    with pytest.raises(WeatherglassError):
+        Correction(method, alpha, family)
+
+
+def test_direction_is_said_in_words() -> None:
+    X, Y, A, B = [[1.0, 0.1], [1.0, 0.2]], [[0.1, 1.0], [0.2, 1.0]], [[1.0, 0.0]], [[0.0, 1.0]]
+    assert associate(X, Y, A, B).direction == "X lean to A, Y to B"
+    assert associate(Y, X, A, B).direction == "X lean to B, Y to A"
+
+
+def test_four_plus_four_elements_cannot_reach_one_percent() -> None:
+    run = wg.run(HashedEncoder(), tests="angry_black_woman_stereotype_b")
+    assert run.results[0].p_floor == pytest.approx(1 / 70)
+    assert any("cannot reach 0.01" in warning for warning in run.warnings)
+
+
+def test_a_misspelt_correction_is_answered_with_the_nearest() -> None:
+    with pytest.raises(
+        UnknownNameError, match=r"unknown correction 'hol'; did you mean 'holm'\? \(known: holm, "
+    ):
+        Correction("hol")

@@ -1,0 +1,233 @@
+"""ELMo: a tiny one in the original files against the papers' network in plain numpy.
+
+`make test-shared` also holds it against the outputs of the original implementation (allennlp's fixtures, Apache-2.0).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.encoders.tiny_elmo import PlainElmo, write_elmo
+
+from weatherglass.encoders import load_encoder
+from weatherglass.encoders.papers.elmo.characters import boundary_ids, character_ids
+from weatherglass.encoders.papers.elmo.files import find_files, read_options
+from weatherglass.errors import EncoderError, SpecError
+
+torch = pytest.importorskip("torch", reason="ELMo runs in torch")
+h5py = pytest.importorskip("h5py", reason="ELMo's weights are HDF5")
+
+SENTENCES = [["The", "dog", "sees", "Emily", "'s", "cats", "."], ["dogs"], ["né", "a" * 60, "wasp"]]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainElmo:
+    return write_elmo(tmp_path_factory.mktemp("elmo") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def folder(plain: PlainElmo) -> Path:
+    return plain.folder
+
+
+def loaded(folder: Path) -> Any:
+    from weatherglass.encoders.papers.elmo.model import ElmoModel
+
+    options, weights = find_files(folder)
+    return ElmoModel.load(read_options(options), weights)
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Any:
+    return loaded(folder)
+
+
+def test_the_character_cnn_is_the_papers(plain: PlainElmo, model: Any) -> None:
+    words = [word for sentence in SENTENCES for word in sentence]
+    ids = character_ids(words, model.options.word_width)
+    expected = [plain.word_vector(word.encode()) for word in words]
+    np.testing.assert_allclose(model.cnn(torch.from_numpy(ids)).numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES, ids=len)
+def test_all_layers_are_the_papers_from_zero_state(plain: PlainElmo, model: Any, sentence: list[str]) -> None:
+    states = model.states([sentence])
+    assert states.shape == (3, 1, len(sentence), 10)
+    np.testing.assert_allclose(states[:, 0], plain.states(sentence), atol=1e-5)
+
+
+def test_the_tiny_network_feels_both_clips(plain: PlainElmo) -> None:
+    plain.states(SENTENCES[0])
+    assert plain.clipped == {"cell_clip", "proj_clip"}
+
+
+def test_the_state_is_carried_on_as_in_the_papers(plain: PlainElmo, model: Any) -> None:
+    carried, memory = None, {}  # type: ignore[var-annotated]
+    for sentence in SENTENCES:
+        states, carried = model.states_from([sentence], carried)
+        np.testing.assert_allclose(states[:, 0], plain.states(sentence, memory), atol=1e-5)
+
+
+def test_each_text_starts_from_zero_state(model: Any) -> None:
+    alone = model.states([SENTENCES[1]])
+    _, after = model.states_from([SENTENCES[0]], None)
+    np.testing.assert_array_equal(model.states([SENTENCES[1]]), alone)
+    assert np.abs(model.states_from([SENTENCES[1]], after)[0] - alone).max() > 1e-3
+
+
+def test_layer_0_is_the_token_layer_twice(model: Any) -> None:
+    words = SENTENCES[0]
+    tokens = model.cnn(torch.from_numpy(character_ids(words, model.options.word_width))).numpy()
+    layer = model.states([words])[0, 0]
+    np.testing.assert_allclose(layer, np.concatenate([tokens, tokens], axis=1), atol=1e-6)
+
+
+def test_a_batch_gives_what_its_texts_give_alone(folder: Path) -> None:
+    encoder = load_encoder(f"elmo:{folder}")
+    texts = ["dogs", "This is a dog.", "That is a cat.", "", "The dog sees Emily's cats."]
+    together = encoder.encode(texts)
+    assert np.isnan(together[3]).all()
+    for text, vector in zip(texts, together, strict=True):
+        np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max", "last"])
+@pytest.mark.parametrize("layers", ["sum", "mean", "concat", "0", "1", "-1"])
+def test_tokens_are_pooled_within_a_layer_and_layers_joined_after(
+    folder: Path, model: Any, pooling: str, layers: str
+) -> None:
+    states = model.states([["This", "is", "Emily", "."]])[:, 0]
+    pooled = {"mean": states.mean(axis=1), "max": states.max(axis=1), "last": states[:, -1]}[pooling]
+    expected = {
+        "sum": pooled.sum(axis=0),
+        "mean": pooled.mean(axis=0),
+        "concat": np.concatenate(list(pooled)),
+        "0": pooled[0],
+        "1": pooled[1],
+        "-1": pooled[2],
+    }[layers]
+    found = load_encoder(f"elmo:{folder}?pooling={pooling}&layers={layers}").encode(["This is Emily."])
+    np.testing.assert_allclose(found[0], expected, atol=1e-5)
+
+
+def test_the_default_is_the_papers_mean_over_tokens_and_sum_over_layers(folder: Path) -> None:
+    assert load_encoder(f"elmo:{folder}").options == {"pooling": "mean", "layers": "sum", "tokens": "words"}
+
+
+def test_tokens_can_be_words_blanks_or_the_characters_of_the_released_code(folder: Path, model: Any) -> None:
+    text = "Emily's cats."
+    for tokens, split in {
+        "words": ["Emily", "'s", "cats", "."],
+        "whitespace": ["Emily's", "cats."],
+        "characters": list(text),
+    }.items():
+        encoder = load_encoder(f"elmo:{folder}?tokens={tokens}&layers=-1")
+        assert encoder.coverage([text])[0].tokens == tuple(split)
+        np.testing.assert_allclose(
+            encoder.encode([text])[0], model.states([split])[-1, 0].mean(axis=0), atol=1e-5
+        )
+
+
+def test_a_word_longer_than_the_network_reads_is_cut_and_noted(folder: Path) -> None:
+    encoder = load_encoder(f"elmo:{folder}")
+    long, longer = "a" * 48, "a" * 60
+    np.testing.assert_array_equal(encoder.encode([long]), encoder.encode([longer]))
+    assert [covered.note for covered in encoder.coverage([long, longer])] == ["", "a token cut to 48 bytes"]
+
+
+def test_a_word_is_spelt_in_bytes_between_marks() -> None:
+    # 258 and 259 stand for the word's beginning and end, 260 fills up (Jozefowicz et al. 2016; Peters et al. 2018).
+    assert character_ids(["né"], 7).tolist() == [[258, ord("n"), 0xC3, 0xA9, 259, 260, 260]]
+    assert boundary_ids(4).tolist() == [[258, 256, 259, 260], [258, 257, 259, 260]]
+
+
+def test_equal_files_and_choices_have_equal_identities(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("options.json", "lm_weights.hdf5"):
+        shutil.copy(folder / name, copy)
+    assert load_encoder(f"elmo:{copy}").identity() == load_encoder(f"elmo:{folder}").identity()
+    assert load_encoder(f"elmo:{copy}?pooling=max").identity() != load_encoder(f"elmo:{folder}").identity()
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("pooling=cls", "pooling=cls is none of"),
+        ("layers=3", "layers 0"),
+        ("layers=top", "layers=top"),
+        ("tokens=bytes", "tokens=bytes is none of"),
+        ("layer=1", "did you mean 'layers'"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_anything_is_loaded(folder: Path, query: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        load_encoder(f"elmo:{folder}?{query}")
+
+
+def test_a_folder_without_elmo_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"no file matches \*options\.json"):
+        load_encoder(f"elmo:{tmp_path}")
+    with pytest.raises(SpecError, match="no folder"):
+        load_encoder(f"elmo:{tmp_path / 'nowhere'}")
+
+
+def test_weights_that_do_not_belong_to_the_options_are_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "lm_weights.hdf5", tmp_path)
+    options = json.loads((folder / "options.json").read_text(encoding="utf-8"))
+    options["lstm"]["n_layers"] = 3
+    (tmp_path / "options.json").write_text(json.dumps(options), encoding="utf-8")
+    with pytest.raises(EncoderError, match=r"lm_weights\.hdf5: no array 'RNN_0/RNN/MultiRNNCell/Cell2"):
+        load_encoder(f"elmo:{tmp_path}").encode(["dog"])
+
+
+@pytest.fixture(scope="module")
+def allennlp(shared: Path) -> Path:
+    """The original implementation's fixture: an ELMo of 16 dimensions a direction, with its outputs."""
+    return shared / "reference" / "elmo_fixture"
+
+
+def original_top_layer(allennlp: Path, number: int) -> np.ndarray[Any, Any]:
+    """Forward and backward states of a sentence of stream 0 side by side, as ELMo lays out a layer."""
+    with h5py.File(allennlp / "lm_embeddings_0.hdf5", "r") as file:
+        forward, backward = file[str(number)][...]
+    return np.concatenate([forward, backward], axis=1)
+
+
+@pytest.mark.shared
+def test_the_character_cnn_matches_the_original_for_the_whole_vocabulary(allennlp: Path) -> None:
+    model = loaded(allennlp)
+    words = (allennlp / "vocab_test.txt").read_text(encoding="utf-8").split("\n")
+    ids = character_ids(words, model.options.word_width)
+    # The original's vocabulary gives the two boundary "words" their own spelling.
+    ids[[words.index("<S>"), words.index("</S>")]] = boundary_ids(model.options.word_width)
+    with h5py.File(allennlp / "elmo_token_embeddings.hdf5", "r") as file:
+        expected = file["embedding"][...]
+    assert len(expected) == len(words) == 458
+    np.testing.assert_allclose(model.cnn(torch.from_numpy(ids)).numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.shared
+def test_states_match_the_original_which_carried_them_over_sentences(allennlp: Path) -> None:
+    model, plain = loaded(allennlp), PlainElmo.read(allennlp)
+    streams = json.loads((allennlp / "sentences.json").read_text(encoding="utf-8"))
+    carried, memory = None, {}  # type: ignore[var-annotated]
+    for number, sentence in enumerate(line.split() for line in streams[0]):
+        states, carried = model.states_from([sentence], carried)
+        expected = original_top_layer(allennlp, number)
+        np.testing.assert_allclose(states[-1, 0], expected, atol=1e-5)
+        np.testing.assert_allclose(plain.states(sentence, memory)[-1], expected, atol=1e-5)
+
+
+@pytest.mark.shared
+def test_only_the_first_sentence_matches_the_original_from_zero_state(allennlp: Path) -> None:
+    model = loaded(allennlp)
+    streams = json.loads((allennlp / "sentences.json").read_text(encoding="utf-8"))
+    first, second = (model.states([line.split()])[-1, 0] for line in streams[0][:2])
+    np.testing.assert_allclose(first, original_top_layer(allennlp, 0), atol=1e-5)
+    assert np.abs(second - original_top_layer(allennlp, 1)).max() > 1e-3  # the original carried state into it

@@ -1,0 +1,260 @@
+"""Gates: what an expression means, what is refused, and what a CI system is told."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.results import made_result
+
+from weatherglass.errors import GateError
+from weatherglass.gate.conditions import parse
+from weatherglass.gate.junit import junit, write_junit
+from weatherglass.gate.rules import COLUMN_KINDS, Gate, Rule, gate_of, load_rules
+from weatherglass.runs.results import COLUMNS, Failure, Run
+
+RESULT = made_result(0.002, -0.9, model="m", test="weat6", p_adjusted=0.02, significance="*")
+
+
+def decide(expression: str, **values: Any) -> bool | None:
+    row = {name: getattr(RESULT, name) for name in COLUMNS} | values
+    return parse(expression, COLUMN_KINDS).decide(row)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("abs(effect_size) > 0.8", True),
+        ("abs(effect_size) > 0.8 and p_adjusted < 0.01", False),
+        ("abs(effect_size) > 0.8 or p_adjusted < 0.01", True),
+        ("not p_value <= 0.002", False),
+        ("test == 'weat6' and measure != \"cosine/max\"", True),
+        ("1 + 2 * 3 - 4 / 2 == 5", True),
+        ("-(1 - 2) == 1 and --1 == +1", True),
+        ("8 / 4 / 2 == 1", True),
+        ("1 - 2 - 3 == -4", True),
+        ("not 1 > 2 and 2 > 1", True),  # not binds tighter than and
+        ("1 > 0 or 1 > 0 and 1 < 0", True),  # and binds tighter than or
+        (".5e1 == 5.", True),
+        ("num_targ1 + num_targ2 >= 16", True),
+    ],
+)
+def test_an_expression_means_what_arithmetic_and_logic_say(expression: str, expected: bool) -> None:
+    assert decide(expression) is expected
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_missing_number_leaves_a_comparison_undecided(missing: float | None) -> None:
+    for comparison in (
+        "effect_size > 1",
+        "effect_size <= 1",
+        "effect_size != 1",
+        "abs(effect_size) * 0 == 0",
+    ):
+        assert decide(comparison, effect_size=missing) is None
+        assert decide(f"not {comparison}", effect_size=missing) is None
+    assert decide("effect_size > 1 and p_value > 0.5", effect_size=missing) is False
+    assert decide("effect_size > 1 or p_value < 0.5", effect_size=missing) is True
+    assert decide("known(effect_size) and effect_size > 1", effect_size=missing) is False
+    assert decide("1 / (num_targ1 - num_targ2) > 1") is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("__import__('os').system('true')", "column 17: there are no attributes"),
+        ("effect_size.__class__ == 1", r"column 12: there are no attributes"),
+        ("().__class__", "there are no attributes"),
+        ("abs() > 1", r"'\)' is not expected here"),
+        ("__import__('os') == 1", "'__import__' cannot be called; only abs and known can"),
+        ("open('/etc/passwd') == 1", "'open' cannot be called"),
+        ("eval('1') > 0", "'eval' cannot be called"),
+        ("9**9**9**9 > 1", "column 2: there are no powers"),
+        ("9 // 2 > 1", "'//' means nothing here"),
+        ("effect_size[0] > 1", "there is no indexing"),
+        ("lambda: 1", "column 1: 'lambda' means nothing here"),
+        ("p_value < 0.1; p_value", "';' means nothing here"),
+        ("f'{p_value}' == 'a'", "column 2: '{p_value}' is not expected here"),
+        ("(" * 500 + "1" + ")" * 499, "nested more than 30 deep"),
+        ("not " * 200 + "1 > 0", "nested more than 30 deep"),
+        ("-" * 500 + "1 > 0", "nested more than 30 deep"),
+        ("1" * 1001, "has 1001 characters; 1000 are allowed"),
+        ("1e999 > p_value", "1e999 is too large"),
+        ("effect_sise > 1", "unknown column 'effect_sise'; did you mean 'effect_size'"),
+        ("effect_size", "this is a number; write a condition"),
+        ("effect_size > 'a'", "'>' compares a number with a text"),
+        ("test < 'weat6'", "texts have no '<'"),
+        ("effect_size = 1", "write == for equal"),
+        ("0 < p_value < 1", "cannot be chained; join them with 'and'"),
+        ("p_value < ", "something is missing at the end"),
+        ("", "something is missing at the end"),
+        ("(p_value < 1", r"a '\)' is missing"),
+        ("p_value < 1)", r"'\)' is not expected here"),
+        ("test == 'weat6", "a quote is not closed"),
+        ("abs(test) > 1", "abs needs a number, but has a text"),
+        ("abs(1, 2) > 1", "',' means nothing here"),
+        ("p_value and 1 > 0", "and needs a condition, but has a number"),
+        ("known(p_value > 1)", r"column 7: known\(\) asks for a value that a row may have"),
+        ("p_value <\n\n1 or", "in 'p_value < 1 or', column 16: something is missing"),
+        ("p_value < 0.1\x00", "means nothing here"),
+        ("effect_size > 1 effect_size", "'effect_size' is not expected here"),
+        ("ａｂｓ(effect_size) > 1", "means nothing here"),
+    ],
+)
+def test_what_is_not_a_condition_is_refused_in_one_line(expression: str, message: str) -> None:
+    with pytest.raises(GateError, match=message) as caught:
+        parse(expression, COLUMN_KINDS)
+    assert "\n" not in str(caught.value)
+
+
+@given(st.text(alphabet="ab(p_value)<>=+-*/ .0'\"notrdks\n", max_size=80))
+def test_whatever_is_written_is_understood_or_refused(text: str) -> None:
+    try:
+        condition = parse(text, COLUMN_KINDS)
+    except GateError:
+        return
+    assert condition.decide({name: getattr(RESULT, name) for name in COLUMNS}) in (True, False, None)
+
+
+def test_the_longest_expression_is_decided() -> None:
+    assert decide("+".join("1" * 499) + ">1") is True
+
+
+def test_every_column_can_be_named() -> None:
+    assert tuple(COLUMN_KINDS) == COLUMNS
+    assert {name for name, kind in COLUMN_KINDS.items() if kind == "text"} == {
+        "model",
+        "options",
+        "test",
+        "measure",
+        "permute",
+        "alternative",
+        "p_method",
+        "significance",
+        "oov",
+    }
+
+
+def test_a_breach_shows_the_numbers_it_rests_on() -> None:
+    gate = gate_of(["abs(effect_size) > 0.8 and p_adjusted < 0.05"], None)
+    assert gate is not None
+    (breach,) = gate.judge([RESULT, replace(RESULT, effect_size=0.1)])
+    assert str(breach) == (
+        "weat6 on m (cosine/mean): abs(effect_size) > 0.8 and p_adjusted < 0.05: "
+        "effect_size = -0.9, p_adjusted = 0.02"
+    )
+
+
+def test_a_gate_that_cannot_be_decided_is_not_passed() -> None:
+    gate = Gate((Rule(parse("effect_size > 0.8", COLUMN_KINDS)),))
+    (breach,) = gate.judge([replace(RESULT, effect_size=math.nan)])
+    assert "cannot be decided: a number is missing: effect_size = missing" in str(breach)
+
+
+def test_a_gate_that_judged_nothing_is_not_passed(tmp_path: Path) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text('[[gate]]\ntests = "weta*"\nfail_if = "effect_size > 3"\n')
+    (breach,) = Gate(tuple(load_rules(path))).judge([RESULT])
+    assert "there is no result for tests weta*, so nothing was judged" in str(breach)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "message"),
+    [
+        ('tests = ["weat6", "weta7"]', "tests 'weta7' matches no result; did you mean 'weat7'?"),
+        ('tests = ["weat6", "sent-*"]', "tests 'sent-*' matches no result"),
+        (
+            'measures = ["cosine/mean", "cosine/meen"]',
+            "measures 'cosine/meen' matches no result; did you mean",
+        ),
+        ('models = ["m", "n"]\ntests = "weat6"', "models 'n' matches no result of this rule"),
+    ],
+)
+def test_one_pattern_that_matches_nothing_fails_the_gate(tmp_path: Path, patterns: str, message: str) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text(f'[[gate]]\n{patterns}\nfail_if = "effect_size > 3"\n')
+    results = [RESULT, replace(RESULT, test="weat7"), replace(RESULT, test="weat8", model="n")]
+    (breach,) = Gate(tuple(load_rules(path))).judge(results)
+    assert message in str(breach)
+    assert breach.result is None
+
+
+def test_a_gate_that_judged_nothing_names_the_nearest_test() -> None:
+    gate = Gate((Rule(parse("effect_size > 3", COLUMN_KINDS), tests=("weta6",)),))
+    (breach,) = gate.judge([RESULT])
+    assert str(breach).endswith("nothing was judged; did you mean 'weat6'?")
+
+
+def test_a_file_has_thresholds_for_each_group_of_tests(tmp_path: Path) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text(
+        """
+        [[gate]]
+        tests = ["weat6", "weat7"]
+        fail_if = "abs(effect_size) > 0.5"
+        why = "names and careers"
+        [[gate]]
+        tests = "sent-*"
+        fail_if = "abs(effect_size) > 2"
+        """
+    )
+    small = replace(RESULT, test="weat7", effect_size=0.1)
+    results = [RESULT, small, replace(RESULT, test="sent-weat6"), replace(RESULT, test="weat8")]
+    (breach,) = Gate(tuple(load_rules(path))).judge(results)
+    assert breach.result is results[0]
+    assert str(breach).endswith("; names and careers")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", r"expected \[\[gate\]\] tables"),
+        ("[[gates]]\nfail_if = '1 > 0'", "but it has 'gates'"),
+        ("[[gate]]\ntests = 'weat6'", "gate 1: expected a table with fail_if"),
+        ("[[gate]]\nfail_if = '1 > 0'\ntest = 'weat6'", "unknown key 'test'; did you mean 'tests'"),
+        ("[[gate]]\nfail_if = '1 > 0'\ntests = 3", "tests should be a name, a glob or a list"),
+        ("[[gate]]\nfail_if = '1 >'", "gate 1: in '1 >', column 4: something is missing"),
+        ("[[gate]", "not a TOML file"),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_refused_by_place(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text(content)
+    with pytest.raises(GateError, match=message):
+        load_rules(path)
+    with pytest.raises(GateError, match="cannot be read"):
+        load_rules(tmp_path / "none.toml")
+
+
+def test_junit_has_a_case_for_each_result_failure_and_idle_rule(tmp_path: Path) -> None:
+    odd = replace(RESULT, model="<m&\x00>", test="odd")
+    run = Run([RESULT, odd], [Failure("m", "weat9", "too few")], {})
+    gate = Gate(
+        (
+            Rule(parse("effect_size < -0.5", COLUMN_KINDS), tests=("weat6",)),
+            Rule(parse("effect_size < 0", COLUMN_KINDS), tests=("none",)),
+        )
+    )
+    write_junit(tmp_path / "ci" / "junit.xml", run, gate.judge(run.results))
+    suite = ElementTree.parse(tmp_path / "ci" / "junit.xml").getroot()
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {
+        "tests": "4",
+        "failures": "2",
+        "errors": "1",
+    }
+    outcome = {case.get("name"): [child.tag for child in case] for case in suite}
+    assert outcome == {
+        "weat6 cosine/mean": ["failure", "system-out"],
+        "odd cosine/mean": ["system-out"],
+        "effect_size < 0": ["failure"],
+        "weat9": ["error"],
+    }
+    assert junit(run, []).count("<failure") == 0

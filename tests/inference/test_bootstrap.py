@@ -1,0 +1,176 @@
+"""Intervals of d: against scipy, and what they cover."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.trust import World, coverage, level, targets_only
+
+from weatherglass.arrays import Vector
+from weatherglass.inference.bootstrap import (
+    Sample,
+    confidence_interval,
+    confidence_interval_of_difference,
+    effect_sizes,
+    jackknife_effect_sizes,
+    resampled_effect_sizes,
+)
+from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.metrics.weat.statistic import MEAN, MEDIAN
+
+
+def sample(seed: int = 0, sizes: tuple[int, int, int, int] = (9, 7, 5, 6)) -> Sample:
+    rng = np.random.default_rng(seed)
+    x, y, a, b = sizes
+    units = (np.arange(x), np.arange(y), np.arange(a), np.arange(b))
+    shift = np.repeat([0.8, 0.0], [x, y])[:, np.newaxis]
+    return Sample(rng.normal(size=(x + y, a)) + shift, rng.normal(size=(x + y, b)), 1, MEAN, units)
+
+
+def scores(of: Sample) -> tuple[Vector, Vector]:
+    s = of.to_a.mean(axis=1) - of.to_b.mean(axis=1)
+    return s[: len(of.units[0])], s[len(of.units[0]) :]
+
+
+def d_of(x: Vector, y: Vector) -> float:
+    """METHODS 2, written anew."""
+    return float((x.mean() - y.mean()) / np.concatenate([x, y]).std(ddof=1))
+
+
+def test_the_interval_is_that_of_scipy() -> None:
+    """scipy.stats.bootstrap, BCa, with the same statistic; A and B fixed, so that it has two samples."""
+    from scipy.stats import bootstrap
+
+    fixed = targets_only(sample())
+    x, y = scores(fixed)
+    theirs = bootstrap(
+        (x, y), d_of, method="BCa", vectorized=False, n_resamples=20_000, rng=np.random.default_rng(1)
+    ).confidence_interval
+    ours = confidence_interval(fixed, effect_size(x, y), np.random.default_rng(2), 20_000)
+    assert ours is not None
+    assert (ours.bca_low, ours.bca_high) == pytest.approx((theirs.low, theirs.high), abs=0.027)
+
+
+def test_all_four_sets_are_resampled_as_scipy_resamples_four_samples() -> None:
+    from scipy.stats import bootstrap
+
+    given = sample(3)
+
+    def statistic(x: Vector, y: Vector, a: Vector, b: Vector) -> float:
+        rows = np.concatenate([x, 9 + y])
+        s = given.to_a[np.ix_(rows, a)].mean(axis=1) - given.to_b[np.ix_(rows, b)].mean(axis=1)
+        return d_of(s[: len(x)], s[len(x) :])
+
+    sets = tuple(np.arange(size) for size in (9, 7, 5, 6))
+    theirs = bootstrap(
+        sets, statistic, method="BCa", vectorized=False, n_resamples=9999, rng=np.random.default_rng(1)
+    ).confidence_interval
+    ours = confidence_interval(given, effect_size(*scores(given)), np.random.default_rng(2), 9999)
+    assert ours is not None
+    assert (ours.bca_low, ours.bca_high) == pytest.approx((theirs.low, theirs.high), abs=0.05)
+
+
+def test_a_resample_is_d_of_the_drawn_units() -> None:
+    given = sample(1)
+    counts = [np.random.default_rng(4).multinomial(k, [1 / k] * k) for k in given.sizes()]
+    x, y, a, b = (np.repeat(np.arange(len(c)), c) for c in counts)
+    rows = np.concatenate([x, len(given.units[0]) + y])
+    s = given.to_a[np.ix_(rows, a)].mean(axis=1) - given.to_b[np.ix_(rows, b)].mean(axis=1)
+    columns = [c[:, np.newaxis].astype(float) for c in counts]
+    ours = effect_sizes(given.scores(columns[2], columns[3]), columns[0], columns[1], 1)
+    assert ours[0] == pytest.approx(d_of(s[: len(x)], s[len(x) :]))
+
+
+def test_the_statistic_is_taken_over_the_drawn_attributes() -> None:
+    mean = sample(2)
+    given = Sample(mean.to_a, mean.to_b, -1, MEDIAN, mean.units)
+    a, b = np.array([2, 0, 1, 1, 1]), np.array([0, 3, 1, 1, 1, 0])
+    rows_a, rows_b = np.repeat(given.to_a, a, axis=1), np.repeat(given.to_b, b, axis=1)
+    expected = np.median(rows_b, axis=1) - np.median(rows_a, axis=1)
+    found = given.scores(a[:, np.newaxis].astype(float), b[:, np.newaxis].astype(float))
+    assert found[:, 0] == pytest.approx(expected)
+
+
+def test_the_jackknife_leaves_out_each_unit_once() -> None:
+    given = sample()
+    left_out = jackknife_effect_sizes(given)
+    assert [len(each) for each in left_out] == [9, 7, 5, 6]
+    x, y = scores(given)
+    assert left_out[0][3] == pytest.approx(d_of(np.delete(x, 3), y))
+    without = Sample(np.delete(given.to_a, 2, axis=1), given.to_b, 1, MEAN, given.units)
+    assert left_out[2][2] == pytest.approx(d_of(*scores(without)))
+
+
+def test_the_jackknife_of_a_median_leaves_out_each_attribute_once() -> None:
+    mean = sample()
+    given = Sample(mean.to_a, mean.to_b, 1, MEDIAN, mean.units)
+    left_out = jackknife_effect_sizes(given)
+    to_a = np.delete(given.to_a, 2, axis=1)
+    s = np.median(to_a, axis=1) - np.median(given.to_b, axis=1)
+    assert [len(each) for each in left_out] == [9, 7, 5, 6]
+    assert left_out[2][2] == pytest.approx(d_of(s[:9], s[9:]))
+
+
+def test_sentences_of_a_word_are_drawn_together() -> None:
+    """Words with identical sentences: resampling words gives the spread of single words, elements a narrower one."""
+    rng = np.random.default_rng(0)
+    words = rng.normal(size=(12, 1)).repeat(6, axis=0)
+    by_word = np.arange(6).repeat(6)
+    one = np.zeros(1, dtype=int)
+    whole = Sample(words, np.zeros((72, 1)), 1, MEAN, (by_word, by_word, one, one))
+    single = Sample(words, np.zeros((72, 1)), 1, MEAN, (np.arange(36), np.arange(36), one, one))
+    bare = Sample(words[::6], np.zeros((12, 1)), 1, MEAN, (np.arange(6), np.arange(6), one, one))
+    spread = [resampled_effect_sizes(each, 2000, rng).std() for each in (whole, single, bare)]
+    assert spread[0] == pytest.approx(spread[2], rel=0.1)
+    assert spread[1] < 0.6 * spread[0]
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    given = sample()
+    d = effect_size(*scores(given))
+    first, again = (confidence_interval(given, d, np.random.default_rng(5), 500) for _ in range(2))
+    assert first == again
+    assert first != confidence_interval(given, d, np.random.default_rng(6), 500)
+
+
+def test_scores_without_spread_have_no_interval() -> None:
+    flat = sample()
+    flat = Sample(np.ones_like(flat.to_a), np.zeros_like(flat.to_b), 1, MEAN, flat.units)
+    assert confidence_interval(flat, float("nan"), np.random.default_rng(0), 200) is None
+
+
+def test_the_difference_of_equal_scores_is_none() -> None:
+    x, y = scores(sample())
+    found = confidence_interval_of_difference((x, y), (x, y), np.random.default_rng(0), 500)
+    assert found is not None
+    assert found.bca_low == found.bca_high == 0
+
+
+def test_pairing_narrows_the_interval_of_a_difference() -> None:
+    """Two models that agree on most: their paired difference is known better than either effect."""
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(0.7, 1, 25), rng.normal(0, 1, 25)
+    after = x + rng.normal(0, 0.2, 25), y + rng.normal(0, 0.2, 25)
+    paired = confidence_interval_of_difference((x, y), after, rng, 2000)
+    apart = confidence_interval_of_difference(
+        (x, y), (rng.permutation(after[0]), rng.permutation(after[1])), rng
+    )
+    assert paired is not None
+    assert apart is not None
+    assert paired.bca_high - paired.bca_low < 0.5 * (apart.bca_high - apart.bca_low)
+    assert paired.bca_low < effect_size(*after) - effect_size(x, y) < paired.bca_high
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("d", [0.0, 1.4])
+def test_intervals_of_25_elements_cover_the_true_effect(d: float, fixed: bool) -> None:
+    """92 to 98 % (docs/trust.md has 600 repetitions); 100 have a standard error of 2.7 points, so three are allowed."""
+    bca, _ = coverage(World(25, d, 0.3, fixed=fixed), 100)
+    assert bca >= 0.84
+
+
+def test_sentences_taken_for_independent_inflate_the_level_and_words_keep_it() -> None:
+    """600 repetitions of 8 words with 4 sentences, half of the variance in common; docs/trust.md has 4 000."""
+    elements, words = level(8, 4, 0.5, 600)
+    assert elements > 0.1
+    assert words == pytest.approx(0.05, abs=0.027)

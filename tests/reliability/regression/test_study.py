@@ -1,0 +1,165 @@
+"""The last step of a study: what it keeps, what it writes, and what it does without."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from weatherglass.arrays import Integers, Vector
+from weatherglass.cli import app
+from weatherglass.languages.lexicon import pos, wordnet
+from weatherglass.reliability.regression import features, procrustes
+from weatherglass.reliability.regression.procrustes import Rows
+from weatherglass.reliability.regression.study import explain_study
+from weatherglass.reliability.study import Group
+from weatherglass.reliability.tables import write_tables
+from weatherglass.reliability.training.embedding import Embedding, load_embedding, save_embedding
+
+WORDS = [f"w{i}" for i in range(60)]
+TAGS = ("noun", "verb", "adj")
+RULES = ("dbwa", "ripa", "nbm", "ripa-raw")
+Tables = dict[str, pl.DataFrame]
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> list[Group]:
+    rng = np.random.default_rng(1)
+    counts = np.sort(rng.integers(5, 5000, len(WORDS)))[::-1].copy()
+    found = []
+    for corpus in ("essays", "forum"):
+        for algorithm in ("sgns", "glove"):
+            paths = []
+            for seed in (1, 2, 3):
+                vectors = rng.normal(size=(len(WORDS), 6)).astype(np.float32)
+                embedding = Embedding(WORDS, counts, vectors, algorithm, seed, corpus, corpus_hash=corpus)
+                paths.append(tmp_path / f"{corpus}-{algorithm}-{seed}.safetensors")
+                save_embedding(paths[-1], embedding)
+            found.append(Group(corpus, algorithm, (1, 2, 3), tuple(paths)))
+    return found
+
+
+@pytest.fixture
+def tables() -> Tables:
+    """What a study hands on: of the second set of pairs nothing could be estimated."""
+    rng = np.random.default_rng(2)
+    parts: dict[str, list[pl.DataFrame]] = {"test_retest_words": [], "inter_rater_words": []}
+    for corpus in ("essays", "forum"):
+        for algorithm in ("sgns", "glove"):
+            for pairs, scale in (("gender", 1.0), ("few", np.nan)):
+                head = {"corpus": corpus, "algorithm": algorithm, "pairs": pairs, "word": WORDS}
+                for name, column, values in (
+                    ("test_retest_words", "rule", RULES),
+                    ("inter_rater_words", "scale", ("raw", "standardised")),
+                ):
+                    for value in values:
+                        icc = scale * rng.uniform(0.2, 1, len(WORDS))
+                        parts[name].append(pl.DataFrame({**head, column: value, "icc": icc}))
+    return {name: pl.concat(frames) for name, frames in parts.items()}
+
+
+@pytest.fixture
+def lexicon(tmp_path: Path) -> tuple[Path, Path]:
+    """Files of one's own; the last two words have no senses, the last four no tag."""
+    senses, parts = tmp_path / "senses.tsv", tmp_path / "pos.tsv"
+    senses.write_text("".join(f"{w}\t{1 + i % 7}\n" for i, w in enumerate(WORDS[:-2])), "utf-8")
+    parts.write_text("".join(f"{w}\t{TAGS[i % 3]}\n" for i, w in enumerate(WORDS[:-4])), "utf-8")
+    return senses, parts
+
+
+def test_each_set_of_pairs_is_explained_or_has_its_reason(
+    groups: list[Group], tables: Tables, lexicon: tuple[Path, Path], tmp_path: Path
+) -> None:
+    found = explain_study(groups, tables, tmp_path, *lexicon)
+    assert [part.reliability for part in found["gender"].parts] == ["test-retest", "inter-rater"]
+    assert found["gender"].parts[0].dropped == {"no part of speech": 4 * 4 * 3}
+    assert found["gender"].parts[1].rows == 60 * 4  # the rules as they are, not standardised
+    assert found["few"].parts == ()
+    assert "0 of 720 rows are complete (720 with no score)" in found["few"].missing[0]
+    written = pl.read_csv(tmp_path / "tables" / "regression.tsv", separator="\t")
+    assert set(written["pairs"]) == {"gender"}
+    assert "embedding stability &" in (tmp_path / "tables" / "regression-gender.tex").read_text("utf-8")
+    features = pl.read_parquet(tmp_path / "tables" / "features.parquet")
+    assert features.height == 60 * 4
+
+
+def test_features_are_computed_once_unless_something_changes(
+    groups: list[Group],
+    tables: Tables,
+    lexicon: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+
+    def counted(seeds: Sequence[Rows], rows: Integers | None = None) -> Vector:
+        calls.append(rows)
+        return original(seeds, rows)
+
+    original = procrustes.embedding_stability
+    monkeypatch.setattr(features, "embedding_stability", counted)
+    explain_study(groups, tables, tmp_path, *lexicon)
+    explain_study(groups, tables, tmp_path, *lexicon)
+    assert len(calls) == 4
+    lexicon[0].write_text("w0\t3\nw1\t4\nw2\t1\nw3\t1\nw4\t2\n", "utf-8")
+    explain_study(groups, tables, tmp_path, *lexicon)
+    assert len(calls) == 8
+    for path in groups[0].paths:  # Touched, as by a copy of the study: the content is what counts.
+        os.utime(path, ns=(1, 1))
+    explain_study(groups, tables, tmp_path, *lexicon)
+    assert len(calls) == 8
+
+
+def test_other_vectors_under_the_same_name_and_time_have_other_features(
+    groups: list[Group], tables: Tables, lexicon: tuple[Path, Path], tmp_path: Path
+) -> None:
+    def lengths() -> pl.Series:
+        explain_study(groups, tables, tmp_path, *lexicon)
+        return pl.read_parquet(tmp_path / "tables" / "features.parquet")["l2_norm"]
+
+    before = lengths()
+    for path in groups[0].paths:
+        stamp = path.stat().st_mtime_ns
+        embedding = load_embedding(path)
+        save_embedding(path, replace(embedding, vectors=2 * embedding.vectors))
+        os.utime(path, ns=(stamp, stamp))
+    after = lengths()
+    assert after[: len(WORDS)].to_numpy() == pytest.approx(2 * before[: len(WORDS)].to_numpy())
+    assert (after[len(WORDS) :] == before[len(WORDS) :]).all()
+
+
+def test_without_any_dictionary_the_study_goes_on(
+    groups: list[Group], tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wordnet, "find_wordnet", lambda: None)
+    monkeypatch.setattr(pos, "find_pos_lexicon", lambda: None)
+    found = explain_study(groups, tables, tmp_path)["gender"]
+    names = {c.name for c in found.parts[0].models["with word"].fit.coefficients}
+    assert names == {
+        "rule:ripa", "rule:nbm", "log freq", "log freq squared", "nn similarity", "l2 norm", "embedding stability",
+    }  # fmt: skip
+    assert "apt-get install wordnet-base" in found.missing[0]
+    assert "pip install textblob" in found.missing[1]
+
+
+def test_the_command_prints_the_filled_table_and_the_warnings(
+    groups: list[Group], tables: Tables, lexicon: tuple[Path, Path], tmp_path: Path
+) -> None:
+    glob = tmp_path / "essays-sgns-*.safetensors"
+    mine = (pl.col("corpus") == "essays") & (pl.col("algorithm") == "sgns")
+    write_tables(tmp_path / "tables", {name: table.filter(mine) for name, table in tables.items()})
+    options = ["--embeddings", str(glob), "--pos", str(lexicon[1]), "--senses", str(lexicon[0])]
+    result = CliRunner().invoke(app, ["reliability", "explain", "-o", str(tmp_path), *options])
+    assert result.exit_code == 0, result.output
+    assert "gender: which words are measured reliably?" in result.stdout
+    assert "R² marginal lost without embedding stability" in result.stdout
+    assert "12 of 180 rows dropped: no part of speech" in result.stderr
+    assert "corpus has one level" in result.stderr
+    assert (tmp_path / "figures" / "regression-gender.svg").is_file()
+    assert groups

@@ -1,0 +1,102 @@
+"""The explanation in plain words: each sentence against an explanation that was made to bear it out, or not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from weatherglass.reliability.regression.explain import Explanation, FittedModel, Part, Published
+from weatherglass.reliability.regression.fit import Coefficient, Fit, RSquared
+from weatherglass.reliability.regression.words import (
+    agreeing_everywhere,
+    in_plain_words,
+    listed,
+    signs_that_differ,
+)
+
+
+def coefficient(name: str, estimate: float, se: float = 0.01) -> Coefficient:
+    return Coefficient(name, estimate, se, estimate - 1.96 * se, estimate + 1.96 * se)
+
+
+def model(lost: dict[str, float], *coefficients: Coefficient, word: float = 0.1) -> FittedModel:
+    """Variances of 0.3 between algorithms, `word` between words, and 0.4 left over."""
+    fit = Fit(
+        rows=90,
+        levels={"algorithm": 2, "word": 30},
+        intercept=coefficient("intercept", 0.5),
+        coefficients=coefficients,
+        variances={"algorithm": 0.3, "word": word},
+        residual=0.4,
+        r2=RSquared(0.2, 0.2 + 0.3 + word),
+        warnings=(),
+    )
+    return FittedModel(fit, {factor: RSquared(loss, 0.0) for factor, loss in lost.items()})
+
+
+LOST = {"rule": 0.13, "log freq": -0.02, "log senses": 0.001, "l2 norm": 0.03}
+COEFFICIENTS = (
+    coefficient("rule:nbm", -0.1),
+    coefficient("log freq", 0.2),
+    coefficient("log senses", 0.01),
+    coefficient("l2 norm", -0.3),
+)
+
+
+@pytest.fixture
+def part() -> Part:
+    published = [replace(c, low=0.001) if c.name == "log senses" else c for c in COEFFICIENTS]
+    wider = [replace(c, se=0.0125) if c.name == "log senses" else c for c in COEFFICIENTS]
+    return Part(
+        reliability="test-retest",
+        models={"as published": model(LOST, *published), "with word": model(LOST, *wider)},
+        references={"rule": "dbwa"},
+        rows=100,
+        dropped={"no senses": 10},
+        inflation={},
+        published=Published({"rule:nbm": 0.1, "log freq": 0.1, "l2 norm": -0.1}, {"algorithm": 0.18}),
+        warnings=(),
+    )
+
+
+def test_every_sentence_follows_from_the_numbers(part: Part) -> None:
+    assert in_plain_words(part) == [
+        "90 of 100 rows enter, 10 % leave: 10 with no senses.",
+        "The marginal R² (0.200) loses most without rule (0.1300), and of the features of a word without l2 norm "
+        "(0.0300). Less than 0.005 goes with log senses. It rises without log freq.",
+        "Scores are higher with more of: log freq (+0.2000); lower with more of: l2 norm (−0.3000). "
+        "The interval holds zero for log senses.",
+        "Of all variance 0.300 lies between the 2 levels of algorithm (0.180 in the original): the largest share of a "
+        "random factor.",
+        "Estimates whose interval leaves out zero: 2 with the sign of the reproduction (log freq and l2 norm), 1 with "
+        "the other (rule:nbm).",
+        "(1|word) has 10.0 % of the variance and changes the standard errors of log senses and pos by 25 % (median). "
+        "Signs that change with it: none; intervals that come to hold zero: log senses.",
+    ]
+
+
+def test_a_factor_that_explains_more_than_the_rule_is_named_alone(part: Part) -> None:
+    more = replace(part, models={"with word": model({**LOST, "l2 norm": 0.2}, *COEFFICIENTS)})
+    lines = in_plain_words(more)
+    assert lines[1].startswith("The marginal R² (0.200) loses most without l2 norm (0.2000). Less")
+    assert not any("(1|word)" in line for line in lines)
+    nothing = replace(part, models={"with word": model({"rule": -0.1}, *COEFFICIENTS)})
+    assert in_plain_words(nothing)[1] == "The marginal R² loses nothing without any one factor."
+
+
+def test_agreement_everywhere_needs_every_reliability(part: Part) -> None:
+    other = replace(part, reliability="inter-rater", published=Published({"log freq": 0.1, "l2 norm": 1}, {}))
+    assert agreeing_everywhere(Explanation((part, part))) == ["log freq", "l2 norm"]
+    assert agreeing_everywhere(Explanation((part, other))) == ["log freq"]
+    assert agreeing_everywhere(Explanation(())) == []
+
+
+def test_signs_that_differ_between_conditions_come_with_their_estimates(part: Part) -> None:
+    turned = [replace(c, estimate=-0.05) if c.name == "log senses" else c for c in COEFFICIENTS[:3]]
+    other = replace(part, models={"with word": model(LOST, *turned)})
+    assert signs_that_differ({"4": other, "8": part}) == {"log senses": {"4": -0.05, "8": 0.01}}
+
+
+def test_lists_read_as_lists() -> None:
+    assert [listed([]), listed("a"), listed("ab"), listed("abc")] == ["none", "a", "a and b", "a, b and c"]

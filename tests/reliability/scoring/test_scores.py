@@ -1,0 +1,136 @@
+"""Scores against their definitions, word by word, with duplicates, ties and entries that are no words."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from weatherglass.reliability.scoring import neighbours as neighbours_module
+from weatherglass.reliability.scoring.neighbours import neighbours
+from weatherglass.reliability.scoring.scores import RULES, ScoreTensor, scorable, score_embedding
+from weatherglass.reliability.training.embedding import Embedding, Vectors
+
+PAIRS = [("w0", "w1"), ("w2", "w3"), ("w4", "w5")]
+
+
+def whole_vectors(seed: int = 0, number: int = 120, width: int = 4) -> Vectors:
+    """Vectors of small whole numbers, so that cosines can be compared exactly; many ties, some duplicates."""
+    vectors = np.random.default_rng(seed).integers(-2, 3, (number, width)).astype(np.float32)
+    vectors[~vectors.any(axis=1)] = 1
+    vectors[40] = vectors[7]
+    vectors[90] = vectors[7]
+    return vectors
+
+
+def embedding_of(vectors: Vectors, words: list[str] | None = None) -> Embedding:
+    words = words or [f"w{number}" for number in range(len(vectors))]
+    return Embedding(words, np.full(len(words), 5), vectors, "sgns", 1, "c")
+
+
+def nearest_by_definition(vectors: Vectors, row: int, k: int) -> list[int]:
+    """By exact arithmetic: cos · |cos| of whole numbers is a fraction, and orders like cos."""
+
+    def key(other: int) -> Fraction:
+        product = int(vectors[row] @ vectors[other])
+        return Fraction(product * abs(product), int(vectors[other] @ vectors[other]))
+
+    return sorted((other for other in range(len(vectors)) if other != row), key=lambda o: (-key(o), o))[:k]
+
+
+@pytest.mark.parametrize("k", [1, 7, 30, 119])
+def test_neighbours_are_exact_with_ties_by_lower_index(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
+    monkeypatch.setattr(neighbours_module, "BLOCK", 120 * 50)  # Several blocks, the last one smaller.
+    vectors = whole_vectors()
+    rows = np.arange(len(vectors))
+    for part, found in neighbours(vectors, rows, k):
+        for row, line in zip(rows[part], found, strict=True):
+            assert set(line.tolist()) == set(nearest_by_definition(vectors, int(row), k))
+
+
+def test_a_word_is_never_its_own_neighbour_even_among_duplicates() -> None:
+    vectors = np.ones((12, 3), dtype=np.float32)
+    for _, found in neighbours(vectors, np.arange(12), 5):
+        for row, line in enumerate(found.tolist()):
+            assert sorted(line) == [other for other in range(12) if other != row][:5]
+
+
+def test_more_neighbours_than_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="5 neighbours cannot be had among 5 words"):
+        list(neighbours(np.eye(5, dtype=np.float32), np.arange(5), 5))
+
+
+def test_scores_equal_their_definitions_word_by_word() -> None:
+    vectors = whole_vectors(1)
+    k = 10
+    scores = score_embedding(embedding_of(vectors), PAIRS, np.arange(len(vectors)), k)
+
+    def cosine(one: Vectors, other: Vectors) -> float:
+        return float(one @ other) / float(
+            np.linalg.norm(one.astype(float)) * np.linalg.norm(other.astype(float))
+        )
+
+    def dbwa(row: int, pair: tuple[str, str]) -> float:
+        first, second = (vectors[int(word[1:])] for word in pair)
+        return cosine(vectors[row], first) - cosine(vectors[row], second)
+
+    for row in range(len(vectors)):
+        for number, pair in enumerate(PAIRS):
+            between = (vectors[int(pair[0][1:])] - vectors[int(pair[1][1:])]).astype(float)
+            raw = float(vectors[row] @ between) / float(np.linalg.norm(between))
+            near = [dbwa(other, pair) for other in nearest_by_definition(vectors, row, k)]
+            # A difference of equal cosines is 0 up to rounding; which side of 0 it falls on is not defined.
+            if min(abs(value) for value in near) > 1e-6:
+                expected = sum(1 if value >= 0 else -1 for value in near) / k
+                assert scores["nbm"][row, number] == pytest.approx(expected)
+            assert scores["dbwa"][row, number] == pytest.approx(dbwa(row, pair), abs=1e-6)
+            assert scores["ripa"][row, number] == pytest.approx(raw / np.linalg.norm(vectors[row]), abs=1e-6)
+            assert scores["ripa-raw"][row, number] == pytest.approx(raw, abs=1e-5)
+
+
+def test_what_is_no_word_is_neither_target_nor_neighbour() -> None:
+    vectors = np.random.default_rng(2).normal(size=(30, 5)).astype(np.float32)
+    words = [f"w{number}" for number in range(30)]
+    plain = embedding_of(vectors, words)
+    extra = np.concatenate([vectors[:1] * 2, vectors, np.zeros((1, 5), np.float32)])
+    with_extra = embedding_of(extra, ["<unk>", *words, "zero"])
+    assert scorable(with_extra).tolist() == list(range(1, 31))
+    expected = score_embedding(plain, PAIRS, np.arange(30), 6)
+    found = score_embedding(with_extra, PAIRS, scorable(with_extra), 6)
+    assert all((found[rule] == expected[rule]).all() for rule in RULES)
+
+
+def test_rare_words_are_no_targets_but_stay_neighbours() -> None:
+    vectors = np.random.default_rng(2).normal(size=(30, 5)).astype(np.float32)
+    counts = np.arange(30, 0, -1)
+    embedding = Embedding([f"w{number}" for number in range(30)], counts, vectors, "sgns", 1, "c")
+    targets = scorable(embedding, min_frequency=21)
+    assert targets.tolist() == list(range(10))
+    expected = score_embedding(embedding, PAIRS, np.arange(30), 6)
+    found = score_embedding(embedding, PAIRS, targets, 6)
+    assert all((found[rule] == expected[rule][:10]).all() for rule in RULES)
+
+
+def test_swapping_a_pair_negates_dbwa_and_ripa() -> None:
+    embedding = embedding_of(np.random.default_rng(4).normal(size=(40, 6)).astype(np.float32))
+    one = score_embedding(embedding, [("w0", "w1")], np.arange(40), 5)
+    other = score_embedding(embedding, [("w1", "w0")], np.arange(40), 5)
+    for rule in ("dbwa", "ripa", "ripa-raw"):
+        assert one[rule] == pytest.approx(-other[rule], abs=1e-6)
+
+
+def test_a_tensor_averages_over_seeds() -> None:
+    rng = np.random.default_rng(0)
+    parts = [{rule: rng.normal(size=(4, 3)).astype(np.float32) for rule in RULES} for _ in range(5)]
+    tensor = ScoreTensor(list("abcd"), PAIRS, range(5), parts)
+    block = tensor.block("ripa", slice(1, 3))
+    assert block.shape == (2, 3, 5)
+    assert block == pytest.approx(np.stack([part["ripa"][1:3] for part in parts], axis=-1))
+    assert tensor.mean("nbm") == pytest.approx(np.mean([part["nbm"] for part in parts], axis=0), abs=1e-6)
+    some = tensor.of_pairs([2, 0])
+    assert some.parts is tensor.parts  # Nothing is copied out of the memory-mapped arrays.
+    assert (
+        some.block("dbwa", np.array([1, 3])) == tensor.block("dbwa", slice(None))[[1, 3]][:, [2, 0]]
+    ).all()
+    assert (some.of_pairs([1]).mean("nbm") == tensor.mean("nbm")[:, [0]]).all()

@@ -1,0 +1,222 @@
+"""The page of a study in a real browser: verdicts first, nothing hidden, nobody shut out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.report.browser import Browser
+from tests.report.conftest import HOSTILE
+
+from weatherglass.reliability.agreement.claims import FAILS, HOLDS, STATEMENTS, claim_rows, verdicts
+from weatherglass.reliability.agreement.seeds import in_plain_words
+from weatherglass.reliability.conduct import Conducted
+from weatherglass.reliability.regression.explain import Explanation
+from weatherglass.reliability.study_file import Study
+from weatherglass.report.study.figures import drawings
+from weatherglass.report.study.page import write_page
+from weatherglass.report.study.plots import Subject
+from weatherglass.report.study.tables import coverage_matrix, seed_groups, spanned
+
+
+@pytest.fixture(scope="module")
+def page(undisturbed: tuple[Path, Conducted]) -> Path:
+    return undisturbed[1].page
+
+
+@pytest.fixture(scope="module")
+def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a study whose names are as bad as text can be."""
+    folder, conducted = undisturbed
+    names = {"gender": HOSTILE[4], "sexual_orientation": HOSTILE[0], "text": HOSTILE[1], "glove": HOSTILE[2]}
+    tables = {
+        name: table.with_columns(
+            pl.col(column).replace({**names, "occupations": HOSTILE[3], "frequent": HOSTILE[3]})
+            for column in table.columns
+            if table[column].dtype == pl.String
+        )
+        for name, table in conducted.tables.items()
+    }
+    figures = [
+        (
+            replace(
+                drawing,
+                kind=HOSTILE[number % 5],
+                subject=Subject(HOSTILE[number % 3], HOSTILE[number % 5]),
+                name=f"{HOSTILE[number % 5]}{number}",
+                title=HOSTILE[number % 5],
+                caption=HOSTILE[number % 5],
+                spoken=HOSTILE[number % 5],
+            ),
+            folder / "figures" / f"{drawing.name}.png",
+        )
+        for number, drawing in enumerate(drawings(conducted.tables))
+    ]
+    path = tmp_path_factory.mktemp("hostile") / "study.html"
+    facts = [(text, text) for text in HOSTILE]
+    explanations = {text: Explanation((), HOSTILE, HOSTILE) for text in HOSTILE}
+    write_page(path, Study(HOSTILE[0]), tables, figures, facts, explanations)
+    return path
+
+
+def test_a_claim_holds_in_the_cells_of_its_matrix(undisturbed: tuple[Path, Conducted]) -> None:
+    tables = undisturbed[1].tables
+    for verdict in verdicts(tables):
+        rows = claim_rows(tables["claims"], verdict.claim)
+        assert [(row.pairs, row.corpus, row.algorithm) for row in rows] == [
+            (pairs, "text", algorithm)
+            for pairs in ("gender", "sexual_orientation")
+            for algorithm in ("sgns", "glove")
+        ]
+        found = [cell["verdict"] for row in rows for cell in row.cells if cell]
+        assert found.count(HOLDS) == verdict.holds
+        assert found.count(HOLDS) + found.count(FAILS) == verdict.estimable > 0
+        assert [row.reason for row in rows if row.pairs == "sexual_orientation"] == [
+            "no base pair occurs"
+        ] * 2
+
+
+def test_algorithms_of_unlike_vocabularies_have_their_own_coverage() -> None:
+    rows = [("a", "sgns", "gender", 9, 23), ("a", "glove", "gender", 4, 23), ("b", "sgns", "gender", 7, 23)]
+    table = pl.DataFrame(rows, schema=["corpus", "algorithm", "pairs", "present", "of"], orient="row")
+    matrix = coverage_matrix({"pairs": table})
+    assert matrix.columns == ["a", "b"]
+    assert matrix.groups == {"gender": [(["23"], ["SGNS 9, GloVe 4", "7"])]}
+
+
+def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, Conducted]) -> None:
+    tables = undisturbed[1].tables
+    (group,) = seed_groups(tables)
+    lines = in_plain_words(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
+    assert len(lines) == len(group.sentences) == 6
+    for line, (_, sentence) in zip(lines, group.sentences, strict=True):
+        assert line.endswith(f": {sentence}")
+    medians = [float(sentence.partition("test–retest of ")[2][:4]) for _, sentence in group.sentences]
+    assert (min(medians), max(medians)) == pytest.approx((group.lowest, group.highest), abs=0.005)
+
+
+def test_columns_stand_under_one_heading() -> None:
+    assert spanned(["", "a: x", "a: y", "b: x"]) == [("a", ["x", "y"]), ("b", ["x"])]
+
+
+def test_it_opens_from_disk_and_asks_for_nothing_else(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert [url for url in browser.requests() if not url.startswith("data:")] == [page.resolve().as_uri()]
+    assert browser.console() == []
+
+
+def test_the_verdicts_come_first_and_the_cells_bear_them_out(
+    browser: Browser, undisturbed: tuple[Path, Conducted]
+) -> None:
+    browser.open(undisturbed[1].page)
+    sentences = browser.run("[...document.querySelectorAll('.verdicts .sentence')].map(s => s.textContent)")
+    expected = verdicts(undisturbed[1].tables)
+    assert sentences == [f"{verdict.name} {verdict.count}." for verdict in expected]
+    counts = browser.run(
+        "[...document.querySelectorAll('#claims table')].map(t => ['.holds', '.fails'].map(c => "
+        "t.querySelectorAll(c).length))"
+    )
+    assert counts == [[verdict.holds, verdict.estimable - verdict.holds] for verdict in expected]
+    said = browser.run("[...document.querySelectorAll('#claims td .cell')].map(c => c.textContent)")
+    assert len(said) == 4 * (3 + 3 + 2)
+    assert all("✓holds" in text or "✗does not hold" in text or text == "–" for text in said)
+    assert "no base pair occurs" in browser.find("#claims").text
+
+
+def test_names_are_written_for_people(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    text = browser.run("document.body.textContent + [...document.images].map(i => i.alt)")
+    assert "sexual_orientation" not in text
+    assert "sexual orientation pairs" in text
+    assert "GloVe, gender pairs" in text
+
+
+def test_every_figure_is_in_the_contents_and_says_what_it_shows(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    places = browser.run("[...document.querySelectorAll('figure')].map(f => f.id)")
+    links = browser.run("[...document.querySelectorAll('.contents a')].map(a => a.hash.slice(1))")
+    assert len(places) == len(set(places)) == 15
+    assert sorted(links) == sorted(places)
+    assert "test-retest-gender-glove" in places
+    texts = browser.run("[...document.images].map(i => i.alt)")
+    assert len(set(texts)) == 15
+    assert all(" to " in text or "estimates" in text for text in texts)
+
+
+def test_a_link_opens_the_section_of_its_figure_by_keyboard(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.find("#figures summary").send_keys("\n")
+    assert not browser.run("document.querySelector('#figures details').open")
+    browser.find(".contents a").send_keys("\n")
+    browser.wait("document.querySelector('#figures details').open")
+    browser.find("#figures summary").send_keys("\n")
+    browser.find(".contents a").send_keys("\n")  # The same place once more.
+    browser.wait("document.querySelector('#figures details').open")
+
+
+def test_only_what_scrolls_stops_the_tab_key(browser: Browser, page: Path) -> None:
+    stops = "[...document.querySelectorAll('.scroll')].filter(s => s.tabIndex === 0)"
+    browser.open(page, width=1280)
+    assert browser.run(f"{stops}.length") == 0
+    browser.open(page, width=375)
+    assert browser.run(f"{stops}.length") > 15
+    assert browser.run(f"{stops}.every(s => s.scrollWidth > s.clientWidth)")
+
+
+@pytest.mark.parametrize("which", ["page", "hostile"])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_the_page_is_as_wide_as_its_window(
+    browser: Browser, request: pytest.FixtureRequest, which: str, width: int
+) -> None:
+    browser.open(request.getfixturevalue(which), width=width)
+    browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert browser.run("document.documentElement.scrollWidth") <= width
+
+
+def test_hostile_text_is_shown_and_does_nothing(browser: Browser, hostile: Path) -> None:
+    browser.open(hostile)
+    assert (
+        browser.run("document.querySelector('h1').textContent")
+        == f"{HOSTILE[0]}: how reliable are the scores?"
+    )
+    facts = browser.run("[...document.querySelectorAll('#study td')].map(c => c.textContent)")
+    assert facts == list(HOSTILE)
+    assert browser.run("document.querySelectorAll('body script').length") == 1
+    assert browser.run("document.querySelectorAll('#claims tr.group').length") == 2 * len(STATEMENTS)
+    links = "[...document.querySelectorAll('.contents a')]"
+    assert browser.run(f"{links}.length") == 14
+    assert browser.run(f"{links}.every(a => document.getElementById(decodeURIComponent(a.hash.slice(1))))")
+    assert browser.run("window.hacked") is None
+    assert browser.console() == []
+
+
+def test_dark_is_dark_and_paper_is_white_with_every_section_open(browser: Browser, page: Path) -> None:
+    colour = "getComputedStyle(document.body).backgroundColor"
+    browser.open(page, dark=True)
+    assert browser.run(colour) == "rgb(21, 24, 27)"
+    browser.emulate("dark", media="print")
+    assert browser.run(colour) == "rgb(255, 255, 255)"
+    closed = "document.querySelectorAll('details:not([open])').length"
+    before = browser.run(closed)
+    assert before > 0
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    assert browser.run(closed) == 0
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run(closed) == before
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("which", ["page", "hostile"])
+def test_axe_finds_no_serious_violation(
+    browser: Browser, request: pytest.FixtureRequest, axe: str, which: str, width: int, dark: bool
+) -> None:
+    browser.open(request.getfixturevalue(which), width=width, dark=dark)
+    browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    browser.driver.execute_script(axe)
+    found = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    serious = [each for each in found["violations"] if each["impact"] in ("serious", "critical")]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
+    assert len(found["passes"]) > 10

@@ -1,0 +1,147 @@
+"""compare: which effects changed, and what cannot be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.models import HashedEncoder
+from typer.testing import CliRunner
+
+import weatherglass as wg
+from weatherglass.arrays import AnyMatrix
+from weatherglass.catalogue.association_test import AssociationTest, Element, ElementSet
+from weatherglass.cli import app
+from weatherglass.errors import OutputError
+from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.runs.compare import compare_runs
+
+
+class TiltedEncoder(HashedEncoder):
+    """Moves the words of X towards those of A."""
+
+    def __init__(self, tilt: float, unknown: tuple[str, ...] = (), name: str = "tilted") -> None:
+        super().__init__(unknown=unknown, name=name)
+        self._tilt = tilt
+
+    def _vector(self, text: str) -> AnyMatrix:
+        vector = super()._vector(text)
+        vector[0] += self._tilt * text.startswith("x") + 3 * text.startswith("a") - 3 * text.startswith("b")
+        return vector
+
+
+def words(letter: str, count: int) -> ElementSet:
+    return ElementSet(letter, tuple(Element(f"{letter}{i}", f"{letter}{i}") for i in range(count)))
+
+
+def made_test(size: int = 20, name: str = "made") -> AssociationTest:
+    x, y, a, b = (words(letter, size) for letter in "xyab")
+    return AssociationTest(name, (x, y), (a, b))
+
+
+def run(folder: Path, tilt: float = 0.0, unknown: tuple[str, ...] = (), **options: object) -> Path:
+    tests = options.pop("tests", made_test())
+    name = str(options.pop("name", "tilted"))
+    wg.run(TiltedEncoder(tilt, unknown, name), tests=tests, folder=folder, ci="none", **options)  # type: ignore[arg-type]
+    return folder
+
+
+def test_a_run_does_not_differ_from_itself(tmp_path: Path) -> None:
+    folder = run(tmp_path / "one")
+    (found,) = compare_runs(folder, folder, resamples=200).differences
+    assert found.change == 0
+    assert (found.low, found.high) == (0, 0)
+    assert found.changed is False
+
+
+def test_an_effect_that_grew_is_found(tmp_path: Path) -> None:
+    before, after = run(tmp_path / "one"), run(tmp_path / "two", tilt=3.0, name="other")
+    (found,) = compare_runs(before, after, resamples=500).differences
+    assert found.models == ("tilted", "other")
+    assert found.changed is True
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < found.change < found.high
+    (back,) = compare_runs(after, before, resamples=500).differences
+    assert back.change == -found.change
+    assert back.changed is True
+
+
+def test_what_one_model_does_not_know_is_left_out_of_both(tmp_path: Path) -> None:
+    before, after = run(tmp_path / "one"), run(tmp_path / "two", 1.0, unknown=("x3", "a1"))
+    (found,) = compare_runs(before, after, resamples=200).differences
+    assert found.units == (19, 20)
+    assert "X has 20 and 19 known elements: compared over what both have" in found.notes
+    assert "A has 20 and 19 known elements: so its scores rest on other words" in found.notes
+    result = wg.run(TiltedEncoder(0.0), tests=made_test(), ci="none").results[0]
+    kept = np.array([s.score for s in result.scores if s.role == "X" and s.text != "x3"])
+    assert found.before == pytest.approx(effect_size(kept, result.y_scores))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"ddof": 0}, "ddof is 1 in one run and 0 in the other"),
+        ({"permute": "words"}, "permute is elements in one run and words in the other"),
+        ({"tests": made_test(19)}, "the words of the test differ between the runs"),
+        ({"measures": "dot/mean"}, "only"),
+        ({"tests": made_test(name="other")}, "only"),
+    ],
+)
+def test_what_is_not_the_same_quantity_is_not_compared(
+    tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
+    found = compare_runs(run(tmp_path / "one"), run(tmp_path / "two", **change))  # type: ignore[arg-type]
+    assert not found.differences
+    assert reason in found.incomparable[0].reason
+
+
+def test_another_alternative_leaves_d_comparable(tmp_path: Path) -> None:
+    found = compare_runs(run(tmp_path / "one"), run(tmp_path / "two", alternative="less"), resamples=200)
+    assert "p: alternative greater and less" in found.differences[0].notes
+
+
+def test_runs_of_several_models_are_matched_by_model(tmp_path: Path) -> None:
+    for folder, tilt in (("one", 0.0), ("two", 2.0)):
+        models = [TiltedEncoder(tilt, name="p"), TiltedEncoder(2 * tilt, name="q")]
+        wg.run(models, tests=made_test(), folder=tmp_path / folder, ci="none")
+    found = compare_runs(tmp_path / "one", tmp_path / "two", resamples=200)
+    assert [each.models for each in found.differences] == [("p", "p"), ("q", "q")]
+    assert found.differences[0].change < found.differences[1].change
+
+
+def test_a_test_that_failed_says_why_it_is_not_compared(tmp_path: Path) -> None:
+    spare = AssociationTest("spare", (words("a", 5), words("b", 5)), (words("y", 5), words("b", 5)))
+    before = run(tmp_path / "one", tests=[made_test(), spare])
+    unknown = tuple(f"x{i}" for i in range(19))
+    after = run(tmp_path / "two", unknown=unknown, tests=[made_test(), spare])
+    found = compare_runs(before, after, resamples=200)
+    assert [each.test for each in found.differences] == ["spare"]
+    assert "could not be run in" in found.incomparable[0].reason
+    assert "only 1 of the 20 elements of x are known" in found.incomparable[0].reason
+
+
+def test_words_are_paired_by_word(tmp_path: Path) -> None:
+    for folder, width in (("one", 20), ("two", 21)):
+        wg.run(
+            HashedEncoder(width), tests="sent-weat6", permute="words", folder=tmp_path / folder, resamples=100
+        )
+    (found,) = compare_runs(tmp_path / "one", tmp_path / "two", resamples=200).differences
+    assert found.units == (8, 8)
+    expected = wg.run(HashedEncoder(20), tests="sent-weat6", permute="words", ci="none").results[0]
+    assert found.before == pytest.approx(expected.effect_size)
+
+
+def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
+    before, after = run(tmp_path / "one"), run(tmp_path / "two", 3.0)
+    shown = CliRunner().invoke(app, ["compare", str(before), str(after), "--resamples", "200"])
+    assert shown.exit_code == 0
+    assert "changed" in shown.stdout
+    assert "A and B are held fixed" in shown.stdout
+    assert "Chance alone marks 7 of 100" in shown.stdout
+    record = json.loads(CliRunner().invoke(app, ["compare", str(before), str(after), "--json"]).stdout)
+    assert record["differences"][0]["changed"] is True
+    with pytest.raises(OutputError, match="no run is here"):
+        compare_runs(tmp_path, after)

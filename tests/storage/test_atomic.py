@@ -1,0 +1,141 @@
+"""Files and folders are written whole or not at all, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weatherglass.storage.atomic import (
+    remove_unfinished,
+    scratch_folder,
+    whole_file,
+    whole_folder,
+    write_whole,
+)
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from weatherglass.storage.atomic import whole_file
+from weatherglass.storage.atomic import whole_folder
+
+path = Path(sys.argv[1])
+with whole_folder(path / "folder"), whole_file(path / "file") as unfinished:
+    unfinished.write_text("new")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def stop_after_writing(path: Path, error: BaseException) -> None:
+    path.write_text("ne")
+    raise error
+
+
+@pytest.mark.parametrize("content", ["é\r\nline\n", b"\x00\xff\r\n", "", b""], ids=repr)
+def test_content_is_written_byte_for_byte(tmp_path: Path, content: str | bytes) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    write_whole(path, content)
+    assert path.read_bytes() == (content.encode("utf-8") if isinstance(content, str) else content)
+    assert names(tmp_path) == ["file.txt"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=repr)
+def test_an_error_in_the_middle_leaves_the_old_file(tmp_path: Path, error: BaseException) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with pytest.raises(type(error)), whole_file(path) as unfinished:
+        stop_after_writing(unfinished, error)
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["file.txt"]
+
+
+def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "new \ud800")
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["file.txt"]
+
+
+def test_the_old_file_is_there_until_the_block_ends(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with whole_file(path) as unfinished:
+        unfinished.write_text("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+
+
+def test_a_writer_that_looks_at_the_suffix_finds_it(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.npz"
+    with whole_file(path) as unfinished:
+        np.savez(unfinished, ones=np.ones(3))  # It would add .npz to any other name.
+    assert np.load(path)["ones"].sum() == 3
+    assert names(tmp_path) == ["vectors.npz"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_the_umask_decides_who_may_read(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        write_whole(tmp_path / "file.txt", "text")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file.txt").stat().st_mode) == mode
+
+
+def test_a_folder_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "old").touch()
+    with whole_folder(folder) as unfinished:
+        (unfinished / "new").touch()
+        assert names(folder) == ["old"]
+    assert names(folder) == ["new"]
+    assert names(tmp_path) == ["folder"]
+
+
+def test_an_error_in_the_middle_leaves_the_old_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "old").touch()
+    with pytest.raises(ValueError, match="stop"), whole_folder(folder) as unfinished:
+        stop_after_writing(unfinished / "new", ValueError("stop"))
+    assert names(folder) == ["old"]
+    assert names(tmp_path) == ["folder"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
+def test_what_a_kill_leaves_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    kept = [".hidden", ".lock", "file"]
+    for name in kept:
+        (tmp_path / name).write_text("old")
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(names(tmp_path)) == len(kept) + 2
+    remove_unfinished(tmp_path)
+    assert names(tmp_path) == kept
+    assert (tmp_path / "file").read_text() == "old"
+
+
+def test_scratch_goes_away_and_would_be_removed_after_a_kill(tmp_path: Path) -> None:
+    with scratch_folder(tmp_path) as scratch:
+        (scratch / "run-0").touch()
+        remove_unfinished(tmp_path)
+        assert not scratch.exists()
+        scratch.mkdir()
+    assert names(tmp_path) == []
