@@ -71,7 +71,8 @@ ROWS = {
     ),
     "glove, 300-d, one iteration over those pairs": (
         OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence\n"
-        "from weatherglass.reliability.training.glove import GloveSettings, fit\ncounts = count_cooccurrence(corpus, 15)\n"
+        "from weatherglass.reliability.training.glove import GloveSettings, fit\n"
+        "counts = count_cooccurrence(corpus, 15)\n"
         "fit(counts, 0, GloveSettings(dimensions=2, iterations=1), folder)",
         "fit(counts, 1, GloveSettings(iterations=1), folder)",
         "f'{len(counts.keys)} pairs'",

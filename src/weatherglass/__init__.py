@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from weatherglass.audit.audit import run as run
+    from weatherglass.api.audits import run as run
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
@@ -28,7 +28,7 @@ _PLACES = {
     "Measure": "weatherglass.metrics.weat.measure",
     "Result": "weatherglass.runs.results",
     "Run": "weatherglass.runs.results",
-    "run": "weatherglass.audit.audit",
+    "run": "weatherglass.api.audits",
     "WeatherglassError": "weatherglass.errors",
 }
 __all__ = list(_PLACES)

@@ -15,8 +15,8 @@ from scipy.spatial.distance import mahalanobis
 from scipy.stats import ortho_group
 from tests.models import HashedEncoder
 
+from weatherglass.api.audits import run
 from weatherglass.arrays import Matrix
-from weatherglass.audit.audit import run
 from weatherglass.audit.evaluate import Settings, associate, evaluate
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.association_test import Element

@@ -10,7 +10,7 @@ import pytest
 from tests.report.conftest import axe as axe
 from tests.report.conftest import browser as browser
 
-from weatherglass.reliability.conduct import Conducted, conduct
+from weatherglass.api.studies import Conducted, conduct
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.lists import base_pairs, queries
 from weatherglass.reliability.study_file import read_study

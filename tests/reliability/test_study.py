@@ -20,11 +20,11 @@ import pytest
 from tests.reliability.conftest import STUDY
 from typer.testing import CliRunner
 
+from weatherglass.api.studies import Conducted, conduct
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, WeatherglassError
 from weatherglass.reliability import study as study_module
 from weatherglass.reliability.agreement.claims import verdicts
-from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.scoring import scores
 from weatherglass.reliability.scoring.scores import RATERS, RULES, ScoreTensor
 from weatherglass.reliability.study import score_study, study_folder, trained_groups

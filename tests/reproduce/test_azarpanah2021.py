@@ -11,7 +11,7 @@ from tests.oracles import azarpanah2021 as oracle
 from tests.results import made_result
 from typer.testing import CliRunner
 
-from weatherglass.audit.audit import run
+from weatherglass.api.audits import run
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.weat.measure import Measure

@@ -13,7 +13,7 @@ from tests.published import NEWS_EFFECT_SIZES
 from tests.results import made_result
 from typer.testing import CliRunner
 
-from weatherglass.audit.audit import run
+from weatherglass.api.audits import run
 from weatherglass.cli import app
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.reproduce.may2019 import procedure as may2019

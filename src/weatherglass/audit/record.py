@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from weatherglass import __version__
 from weatherglass.audit.judge import family_sizes, power_by_size
 from weatherglass.audit.plan import Plan
+from weatherglass.audit.profile import headline, warnings_of
 from weatherglass.encoders.base import ModelEncoder
-from weatherglass.metrics.weat.profiles import headline, warnings_of
 from weatherglass.runs.results import Failure, Result
 
 if TYPE_CHECKING:

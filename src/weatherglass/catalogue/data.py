@@ -1,14 +1,12 @@
-"""The catalogue's own data: the TOML files of this folder, each read once and only when asked for."""
+"""The catalogue's own data: the TOML files of this folder."""
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from weatherglass.storage.resources import shipped_toml
 
-@cache
+
 def table(name: str) -> dict[str, Any]:
     """The content of `name`.toml in this folder."""
-    return tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    return shipped_toml(__package__, name)

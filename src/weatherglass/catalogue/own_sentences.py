@@ -6,12 +6,12 @@ from pathlib import Path
 
 from weatherglass.catalogue.association_test import AssociationTest, ElementSet
 from weatherglass.catalogue.checks import distinct, overlaps
-from weatherglass.catalogue.published import SENTENCE_PREFIX
+from weatherglass.catalogue.published import SENTENCE_PREFIX, lexicon, sentence_elements
 from weatherglass.catalogue.select import load_test
 from weatherglass.catalogue.toml_form import read_test_file
 from weatherglass.errors import CatalogueError
 from weatherglass.languages.en.guess import Reading, read_word
-from weatherglass.languages.en.sentences import Lexicon, sentences
+from weatherglass.languages.en.sentences import Lexicon
 
 
 def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Reading]]:
@@ -27,14 +27,16 @@ def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Readi
     path = Path(name_or_path).expanduser()
     if path.suffix.lower() == ".toml":
         stated = read_test_file(path).stated
-    readings = {word: read_word(word, stated) for element_set in test.sets for word in element_set.words}
+    readings = {
+        word: read_word(word, stated, lexicon()) for element_set in test.sets for word in element_set.words
+    }
     sets: list[ElementSet] = []
     warnings = [warning for warning in test.warnings if warning.startswith("set ")]
     for role, words in zip("XYAB", test.sets, strict=True):
         made = (
             sentence
             for word in words.words
-            for sentence in sentences(readings[word].forms, readings[word].word_class)
+            for sentence in sentence_elements(readings[word].forms, readings[word].word_class)
         )
         element_set, repeats = distinct(role, words.category, made)
         sets.append(element_set)

@@ -17,6 +17,7 @@ from weatherglass.languages.en.sentences import (
     regular_plural,
     sentences,
 )
+from weatherglass.storage.resources import shipped_toml
 
 SENTENCE_PREFIX = "sent-"
 
@@ -73,7 +74,7 @@ def word_set(name: str, category: str | None = None) -> ElementSet:
 @cache
 def lexicon() -> Lexicon:
     """Every word of the catalogue with its class, and the forms that the rules do not make."""
-    words = table("words")
+    words = shipped_toml("weatherglass.languages.en", "words")
     classes = {word: entry["class"] for entry in table("sets").values() for word in entry["words"]}
     classes |= {word: word_class for word_class, members in words["classes"].items() for word in members}
     return Lexicon(classes, words["singular"], words["plural"], words["article"])
@@ -88,7 +89,7 @@ def published_forms(word: str) -> Forms:
     """Singular, plural and article of a catalogue word, as in the published sentences."""
     known = lexicon()
     singular = known.singular.get(word, word)
-    plurals = {**known.plural, **table("words")["published_plural"]}
+    plurals = {**known.plural, **shipped_toml("weatherglass.languages.en", "words")["published_plural"]}
     return Forms(
         word=word,
         singular=singular,
@@ -120,10 +121,15 @@ def _set_and_category(role: str | Mapping[str, str]) -> tuple[str, str | None]:
 def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
     words = word_set(*_set_and_category(entry[role]))
     classes = lexicon().classes
-    generated = [s for word in words.words for s in sentences(published_forms(word), classes[word])]
+    generated = [e for word in words.words for e in sentence_elements(published_forms(word), classes[word])]
     left_out = frozenset(entry.get("left_out", {}).get(role, ()))
     kept = (element for position, element in enumerate(generated, start=1) if position not in left_out)
     return ElementSet(words.category, tuple(kept))
+
+
+def sentence_elements(forms: Forms, word_class: str) -> list[Element]:
+    """A word in every template of its class."""
+    return [Element(text, forms.word, template) for text, template in sentences(forms, word_class)]
 
 
 def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:

@@ -50,8 +50,8 @@ def assess(options: Options) -> None:
 @study_command("embeddings", "pairs", "targets", "senses", "parts")
 def train(options: Options) -> None:
     """Encode the corpora and train the embeddings, each stored as soon as it is finished."""
+    from weatherglass.api.studies import notices_of
     from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.conduct import notices_of
     from weatherglass.reliability.study import study_folder, train_study
 
     study, folder = options.chosen_study(), options.folder
@@ -67,9 +67,9 @@ def train(options: Options) -> None:
 @study_command("targets", "senses", "parts")
 def score(options: Options) -> None:
     """Score every word of the embeddings that are there, by every rule and base pair."""
+    from weatherglass.api.studies import TABLES, notices_of
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.agreement.assess_study import scores_of_study
-    from weatherglass.reliability.conduct import TABLES, notices_of
     from weatherglass.reliability.study import (
         brought_groups,
         remove_unnamed_scores,
@@ -95,9 +95,9 @@ def score(options: Options) -> None:
 
 
 def _conduct(options: Options, *, train: bool) -> None:
+    from weatherglass.api.studies import conduct
     from weatherglass.cli.bar import Bar
     from weatherglass.cli.reliability_explain import print_explanations
-    from weatherglass.reliability.conduct import conduct
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), Bar(options.quiet) as bar:

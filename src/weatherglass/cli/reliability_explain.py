@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 @study_command("pairs", "targets", "jobs", "scheduler")
 def explain(options: Options) -> None:
     """Which words are measured reliably? Regress the reliability of an assessed study on word features."""
+    from weatherglass.api.studies import FIGURES, TABLES, notices_of
     from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.conduct import FIGURES, TABLES, notices_of
     from weatherglass.reliability.regression.study import explain_study
     from weatherglass.reliability.study import brought_groups, study_folder, trained_groups
     from weatherglass.reliability.tables import read_tables

@@ -127,10 +127,10 @@ def du2021(
     quiet: study_options.Quiet = False,
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
+    from weatherglass.api.studies import conduct
     from weatherglass.cli.bar import Bar
     from weatherglass.cli.console import plain_table
     from weatherglass.parallel import backend
-    from weatherglass.reliability.conduct import conduct
     from weatherglass.reproduce.du2021.procedure import correlations, study, verdicts
 
     chosen = study(study_options.named_corpora(corpus), seeds, share, dimensions)

@@ -107,7 +107,7 @@ def run(
     is missing. Exit code 0: done; 1: the gate failed; 2: a mistake in the command or its files; 3: some tests could
     not be run.
     """
-    from weatherglass.audit.audit import run as audit
+    from weatherglass.api.audits import run as audit
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.gate.rules import gate_of

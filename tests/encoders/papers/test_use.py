@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weatherglass.audit.audit import run
+from weatherglass.api.audits import run
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import MissingExtraError, SpecError

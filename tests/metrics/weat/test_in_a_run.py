@@ -16,9 +16,9 @@ from tests.metrics.weat.own_measures import chebyshev, midrange, uncorrelated
 from tests.models import HashedEncoder
 from tests.results import made_result
 
+from weatherglass.api.audits import run
 from weatherglass.arrays import AnyMatrix, Matrix
 from weatherglass.audit import covariances
-from weatherglass.audit.audit import run
 from weatherglass.audit.explain import explain
 from weatherglass.audit.registrations import Registration
 from weatherglass.catalogue import load_test

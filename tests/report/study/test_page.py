@@ -10,9 +10,9 @@ import pytest
 from tests.report.browser import Browser
 from tests.report.conftest import HOSTILE
 
+from weatherglass.api.studies import Conducted
 from weatherglass.reliability.agreement.claims import FAILS, HOLDS, STATEMENTS, claim_rows, verdicts
 from weatherglass.reliability.agreement.seeds import in_plain_words
-from weatherglass.reliability.conduct import Conducted
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.study_file import Study
 from weatherglass.report.study.figures import drawings

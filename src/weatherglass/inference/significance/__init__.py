@@ -1,6 +1,6 @@
 """How often labels drawn at random would do as well: p-values of the permutation test (METHODS 3).
 
-Importing this loads neither numba nor scipy; `weatherglass.inference.significance.prepare` compiles the kernels ahead of time.
+Importing this loads neither numba nor scipy; the module `prepare` compiles the kernels ahead of time.
 """
 
 from __future__ import annotations

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
-from weatherglass.catalogue.data import table
-from weatherglass.catalogue.published import lexicon
 from weatherglass.errors import CatalogueError
 from weatherglass.languages.en.sentences import Forms, Lexicon, regular_article
+from weatherglass.storage.resources import shipped_toml
 
 NOUNS = ("person noun", "thing noun")
 SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
@@ -29,6 +28,8 @@ class Reading:
     reason: str
     """Stated in the file, known from the catalogue, or else what the guess rests on."""
     forms: Forms
+    forms_known: bool
+    """Whether the catalogue, and not a rule, has the forms."""
 
     @property
     def shown_forms(self) -> str:
@@ -39,12 +40,15 @@ class Reading:
     @property
     def worth_a_look(self) -> bool:
         """Whether anything was guessed that the user may want to correct: the class, or a noun's forms."""
-        guessed_forms = self.word_class in NOUNS and self.word not in lexicon().classes
-        return self.reason != STATED or guessed_forms
+        return self.reason != STATED or (self.word_class in NOUNS and not self.forms_known)
 
 
-def read_word(word: str, stated: Lexicon) -> Reading:
+def read_word(word: str, stated: Lexicon, known: Lexicon) -> Reading:
     """Class and forms of one word.
+
+    Args:
+        stated: what the user's file says of single words.
+        known: what the catalogue knows of its own words.
 
     Raises:
         CatalogueError: if no class fits, as with "they".
@@ -52,15 +56,15 @@ def read_word(word: str, stated: Lexicon) -> Reading:
     if word in stated.classes:
         word_class, reason = stated.classes[word], STATED
     else:
-        word_class, reason = guess_class(word.strip())
-    return Reading(word, word_class, reason, _forms(word, word_class, stated))
+        word_class, reason = guess_class(word.strip(), known)
+    return Reading(word, word_class, reason, _forms(word, word_class, stated, known), word in known.classes)
 
 
-def guess_class(word: str) -> tuple[str, str]:
+def guess_class(word: str, known: Lexicon) -> tuple[str, str]:
     """The class of a word that nobody stated, and what that rests on."""
-    guesses = table("guesses")
-    if word in lexicon().classes:
-        return lexicon().classes[word], KNOWN
+    guesses = _guesses()
+    if word in known.classes:
+        return known.classes[word], KNOWN
     if word in guesses["unfit"]["words"]:
         raise CatalogueError(
             f"'{word}': no sentence template fits it; leave it out, or state its class under [words.classes]"
@@ -72,11 +76,11 @@ def guess_class(word: str) -> tuple[str, str]:
         return _guess_capitalised(word)
     head = _head(word)
     if head != word:
-        word_class, reason = guess_class(head)
+        word_class, reason = guess_class(head, known)
         return word_class, f"as '{head}': {reason}"
-    singular = _singular(word)
+    singular = _singular(word, known)
     if singular != word:
-        word_class, reason = guess_class(singular)
+        word_class, reason = guess_class(singular, known)
         return ("thing noun" if word_class not in NOUNS else word_class), f"plural of '{singular}': {reason}"
     for word_class, endings in guesses["endings"].items():
         for ending in endings:
@@ -99,18 +103,21 @@ def _head(word: str) -> str:
     return before_of.split()[-1] if before_of.split() else word
 
 
-def _forms(word: str, word_class: str, stated: Lexicon) -> Forms:
+def _forms(word: str, word_class: str, stated: Lexicon, known: Lexicon) -> Forms:
     bare = word.strip()
     if word_class not in NOUNS:
         return Forms(word, singular=bare, plural=bare, article="")
-    known = lexicon()
     singular = stated.singular.get(word) or known.singular.get(word)
     plural = stated.plural.get(singular or word)
     if singular is None:
-        singular = bare if plural else _singular(bare)
+        singular = bare if plural else _singular(bare, known)
     plural = plural or known.plural.get(singular) or _plural(singular)
     article = stated.article.get(singular) or known.article.get(singular) or _article(singular)
     return Forms(word, singular, plural, article)
+
+
+def _guesses() -> dict[str, Any]:
+    return shipped_toml(__package__, "guesses")
 
 
 class _Engine(Protocol):
@@ -128,10 +135,10 @@ def _engine() -> _Engine:
     return cast(_Engine, inflect.engine())
 
 
-def _singular(word: str) -> str:
+def _singular(word: str, known: Lexicon) -> str:
     """The word itself unless it is a plural; the library alone makes "viru" of "virus" and "opus" of "opera"."""
-    number = table("guesses")["number"]
-    head, known = _head(word), lexicon()
+    number = _guesses()["number"]
+    head = _head(word)
     looks_plural = head.endswith(("s", "men")) or head in number["irregular_plurals"]
     is_singular = head in (*number["singular"], *number["same_in_both"]) or head.endswith(SINGULAR_ENDINGS)
     if not looks_plural or is_singular or (head in known.classes and head not in known.singular):
@@ -141,7 +148,7 @@ def _singular(word: str) -> str:
 
 
 def _plural(singular: str) -> str:
-    if _head(singular) in table("guesses")["number"]["same_in_both"]:
+    if _head(singular) in _guesses()["number"]["same_in_both"]:
         return singular
     if not any(letter.islower() for letter in singular):
         return singular + "s"  # CEOs; the library would shout: CEOS

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from weatherglass.catalogue.association_test import Element
-from weatherglass.catalogue.data import table
+from weatherglass.storage.resources import shipped_toml
 
 VOWELS = frozenset("aeiouAEIOU")
 
@@ -47,17 +46,22 @@ class Lexicon:
 
 def word_classes() -> list[str]:
     """The classes that have templates: given name, adjective, …"""
-    return list(table("templates"))
+    return list(templates())
 
 
-def sentences(forms: Forms, word_class: str) -> list[Element]:
-    """A word in every template of its class, in the order of templates.toml."""
-    templates = table("templates")[word_class]
+def templates() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """By class and number (singular, plural): the sentences with a blank for the word."""
+    return shipped_toml(__package__, "templates")
+
+
+def sentences(forms: Forms, word_class: str) -> list[tuple[str, str]]:
+    """A word in every template of its class, in the order of templates.toml: each sentence and its template."""
+    by_number = templates()[word_class]
     fields = forms.fields()
     return [
-        Element(text=template.format_map(fields), word=forms.word, template=template)
+        (template.format_map(fields), template)
         for number in ("singular", "plural")
-        for template in templates.get(number, ())
+        for template in by_number.get(number, ())
     ]
 
 

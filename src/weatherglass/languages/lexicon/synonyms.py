@@ -30,7 +30,7 @@ def load_synonyms(source: str | Path) -> Synonyms:
         CatalogueError: if the file is malformed, naming the word.
     """
     if source == CATALOGUE:
-        shipped = files("weatherglass.catalogue").joinpath("synonyms.toml")
+        shipped = files("weatherglass.languages.en").joinpath("synonyms.toml")
         return _from_toml(shipped.read_text(encoding="utf-8"), "synonyms.toml")
     if source == WORDNET:
         return _installed_wordnet()

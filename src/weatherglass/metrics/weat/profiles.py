@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.audit.evaluate import Settings
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference.significance.base import Alternative, Significance
 from weatherglass.inference.significance.elsewhere import (
@@ -25,7 +21,6 @@ from weatherglass.inference.significance.elsewhere import (
 from weatherglass.inference.significance.grid import on_grid
 from weatherglass.metrics.weat.effect import effect_size
 from weatherglass.registry import one_of
-from weatherglass.runs.results import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,39 +154,3 @@ def profile_of(name: str) -> Profile:
         UnknownNameError: naming the nearest.
     """
     return PROFILES[one_of("profile", name, list(PROFILES))]
-
-
-def settings_of(profile: Profile, settings: Settings) -> Settings:
-    """The settings with the profile's standard deviation and tail.
-
-    Raises:
-        WeatherglassError: if the settings ask for what the profile does otherwise.
-    """
-    if settings.significance != "auto":
-        raise WeatherglassError(
-            f"profile '{profile.name}' has its own way to p; leave out significance '{settings.significance}'"
-        )
-    if settings.ddof not in (1, profile.ddof):
-        raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; leave out ddof")
-    return replace(
-        settings, profile=profile.name, ddof=profile.ddof, alternative=profile.tail(settings.alternative)
-    )
-
-
-def warnings_of(settings: Settings) -> list[str]:
-    """What a reader of these numbers should know, for the run as a whole."""
-    if not settings.profile:
-        return []
-    profile = profile_of(settings.profile)
-    return [
-        f"profile {profile.name}: {profile.caution}",
-        f"profile {profile.name}: vectors are the model's own; habits of the original: {profile.habits}",
-    ]
-
-
-def headline(settings: Settings, results: Sequence[Result]) -> dict[str, Any] | None:
-    """The one number that a profile prints of all tests; None where it prints none."""
-    sizes = [abs(result.effect_size) for result in results if not math.isnan(result.effect_size)]
-    if not settings.profile or not profile_of(settings.profile).headline or not sizes:
-        return None
-    return {"profile": settings.profile, "name": "mean of |d|", "value": math.fsum(sizes) / len(sizes)}

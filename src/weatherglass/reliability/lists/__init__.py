@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from weatherglass.errors import CorpusError, unreadable
 from weatherglass.registry import unknown
+from weatherglass.storage.resources import shipped_toml
 
 FREQUENT = 10_000
 """How many of the most frequent words stand for the vocabulary."""
@@ -51,9 +49,8 @@ def is_word(token: str) -> bool:
     return SPECIAL.fullmatch(token) is None
 
 
-@cache
 def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    return shipped_toml(__package__, name)
 
 
 def base_pairs(name: str) -> BasePairs:

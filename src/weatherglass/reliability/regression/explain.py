@@ -89,7 +89,7 @@ class Explanation:
 @cache
 def published(reliability: str) -> Published:
     """The published numbers of one reliability."""
-    text = files("weatherglass.reliability").joinpath("published_table3.toml").read_text("utf-8")
+    text = files(__package__).joinpath("published_table3.toml").read_text("utf-8")
     table = tomllib.loads(text)[reliability]
     return Published(table["estimates"], table["r2"])
 

@@ -63,7 +63,7 @@ def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None)
 
 
 def _environment() -> Any:
-    environment = template_environment("weatherglass.report", "page")
+    environment = template_environment(__package__, "templates")
     environment.filters |= {
         "effect": numbers.effect,
         "p": numbers.p_value,
@@ -97,7 +97,7 @@ def breakable(name: str) -> Any:
 
 
 def _asset(name: str) -> str:
-    return files("weatherglass.report").joinpath("page", name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _run_record(run: StoredRun) -> dict[str, Any]:

@@ -13,7 +13,7 @@ def template_environment(package: str, folder: str) -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=ChoiceLoader([PackageLoader(package, folder), PackageLoader("weatherglass", "pages")]),
+        loader=ChoiceLoader([PackageLoader(package, folder), PackageLoader("weatherglass.report", "shell")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

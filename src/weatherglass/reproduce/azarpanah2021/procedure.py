@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, TypeVar
 
-from weatherglass.audit.audit import run
+from weatherglass.api.audits import run
 from weatherglass.encoders import DEFAULT_MODEL, resolve_spec
 from weatherglass.languages.lexicon.synonyms import Synonyms, load_synonyms
 from weatherglass.metrics.weat.measure import GROUPS, Measure
@@ -99,7 +99,7 @@ class Reproduction:
 @cache
 def published() -> Published:
     """Table 3 and the aggregates."""
-    text = files("weatherglass.reproduce").joinpath("azarpanah2021.toml").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     return Published(
         {

@@ -60,7 +60,7 @@ def study(
 
 @cache
 def _published() -> list[dict[str, Any]]:
-    text = files(__package__).joinpath("du2021.toml").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     entries: list[dict[str, Any]] = tomllib.loads(text)["pearson"]
     return entries
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from weatherglass.audit.audit import run
+from weatherglass.api.audits import run
 from weatherglass.encoders import Spec, resolve_spec
 from weatherglass.encoders.presets import FAMILIES
 from weatherglass.progress import Progress
@@ -64,7 +64,7 @@ class Published:
 @cache
 def published() -> Published:
     """Table 4 and the p-values of the text."""
-    text = files("weatherglass.reproduce").joinpath("may2019.toml").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     return Published(
         {

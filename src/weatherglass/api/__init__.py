@@ -1,0 +1,1 @@
+"""The doors of the library: each function puts rooms together, such as an audit and then its page."""
