@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from weatherglass.audit.covariances import Synonyms
 from weatherglass.audit.audit import Audit
+from weatherglass.audit.covariances import Synonyms
 from weatherglass.audit.evaluate import CI, LEAST_RESAMPLES, PERMUTE, Settings
 from weatherglass.audit.judge import Correction
 from weatherglass.audit.plan import (
