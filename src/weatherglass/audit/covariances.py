@@ -84,7 +84,7 @@ def of_test(
     for attributes in test.attributes:
         covariance = found[enlarged(attributes, synonyms)]
         if isinstance(covariance, Exception):
-            raise UnitError(f"no covariance of {attributes.category}: {reason(covariance)}") from covariance
+            raise UnitError(f"{reason(covariance)} (attribute set {attributes.category})") from covariance
         pair.append(covariance)
     return pair[0], pair[1]
 
