@@ -136,8 +136,9 @@ def test_help_loads_no_heavy_library() -> None:
 @pytest.mark.parametrize("budget", ["lots", "2s", "1.2.3s,1GB", "2s,1TB", "2s," + "9" * 400 + "GB"])
 def test_a_budget_that_cannot_be_read_is_one_line_also_under_python_o(budget: str, tmp_path: Path) -> None:
     """`python -O` takes out asserts; what a user wrote must not rest on one."""
-    command = [sys.executable, "-O", "-m", "weatherglass", "run", "-t", "weat7", "--budget", budget]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    options = ["-t", "weat7", "--budget", budget, "-o", str(tmp_path)]
+    command = [sys.executable, "-O", "-m", "weatherglass", "run", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == f"weatherglass: budget '{budget}' should read seconds,memory, such as 2s,1GB\n"
 
