@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, WeatherglassError
+from weatherglass.files import UNFINISHED
 from weatherglass.reliability.claims import verdicts
 from weatherglass.reliability.conduct import Conducted, conduct
 from weatherglass.reliability.embedding import load_embedding
@@ -167,7 +168,7 @@ def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
     process.wait()
     first = min(folder.glob("embeddings/*.safetensors"))
     stamp = first.stat().st_mtime_ns
-    (folder / "embeddings" / ".half.safetensors.1").write_bytes(b"half")
+    (folder / "embeddings" / f"{UNFINISHED}1-half.safetensors.part").write_bytes(b"half")
     again = conduct(read_study(study_file), folder)
     assert first.stat().st_mtime_ns == stamp  # What was finished was not done again.
     assert not list(folder.glob("*/.*"))
@@ -337,7 +338,7 @@ def test_a_pair_of_rare_words_is_a_pair_still(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_count_left_is_removed(tmp_path: Path) -> None:
-    left = tmp_path / "corpora" / "text-0" / ".cooccurrence-x"
+    left = tmp_path / "corpora" / "text-0" / f"{UNFINISHED}x"
     left.mkdir(parents=True)
     (left / "run-0.keys").write_bytes(b"half")
     with study_folder(tmp_path):

@@ -268,8 +268,8 @@ def score_unit(unit: ScoreUnit) -> None:
     words = json.loads(unit.words.read_text(encoding="utf-8"))
     targets = np.array([embedding.index[word] for word in words], dtype=np.int64)
     scores = score_embedding(embedding, unit.pairs, targets, unit.neighbours)
-    with whole_file(unit.target) as unfinished:
-        np.save(unfinished, scores, allow_pickle=False)
+    with whole_file(unit.target) as unfinished, unfinished.open("wb") as file:
+        np.save(file, scores, allow_pickle=False)
 
 
 def _tensor(units: Sequence[ScoreUnit]) -> ScoreTensor:
