@@ -18,6 +18,7 @@ from weatherglass.catalogue import export_test, list_sets, list_tests, load_test
 from weatherglass.catalogue.data import table
 from weatherglass.catalogue.published import lexicon
 from weatherglass.languages.en.sentences import word_classes
+from weatherglass.storage.resources import shipped_toml
 
 CUT_AT_RANDOM = {"sent-weat2", "sent-weat7", "sent-weat7b", "sent-weat8", "sent-weat8b", "sent-weat9"}
 VIGNETTES = [name for name in list_tests("heilman*") if not name.endswith("_one_word")]
@@ -129,7 +130,11 @@ def test_no_set_and_no_test_has_a_duplicate_or_an_overlap() -> None:
 def test_every_word_has_one_class_and_every_listed_word_is_in_a_set() -> None:
     words = [word for entry in table("sets").values() for word in entry["words"]]
     assert set(lexicon().classes.values()) <= set(word_classes())
-    listed = [word for members in table("words")["classes"].values() for word in members]
+    listed = [
+        word
+        for members in shipped_toml("weatherglass.languages.en", "words")["classes"].values()
+        for word in members
+    ]
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(words)
 

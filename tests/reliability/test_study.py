@@ -33,6 +33,7 @@ from weatherglass.reliability.tables import COLUMNS
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.figures import consistency_by_query, remove_old
 from weatherglass.report.study.plots import Subject
+from weatherglass.storage.atomic import UNFINISHED
 
 
 def test_every_table_has_its_rows(undisturbed: tuple[Path, Conducted]) -> None:
@@ -234,7 +235,7 @@ def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
     process.wait()
     first = min(folder.glob("embeddings/*.safetensors"))
     stamp = first.stat().st_mtime_ns
-    (folder / "embeddings" / ".half.safetensors.1").write_bytes(b"half")
+    (folder / "embeddings" / f"{UNFINISHED}1-half.safetensors.part").write_bytes(b"half")
     again = conduct(read_study(study_file), folder)
     assert first.stat().st_mtime_ns == stamp  # What was finished was not done again.
     assert not list(folder.glob("*/.*"))
@@ -421,7 +422,7 @@ def test_a_pair_of_rare_words_is_a_pair_still(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_count_left_is_removed(tmp_path: Path) -> None:
-    left = tmp_path / "corpora" / "text-0" / ".cooccurrence-x"
+    left = tmp_path / "corpora" / "text-0" / f"{UNFINISHED}x"
     left.mkdir(parents=True)
     (left / "run-0.keys").write_bytes(b"half")
     with study_folder(tmp_path):

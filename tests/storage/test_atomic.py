@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from weatherglass.storage.atomic import (
@@ -79,12 +78,10 @@ def test_the_old_file_is_there_until_the_block_ends(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
-def test_a_writer_that_looks_at_the_suffix_finds_it(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.npz"
-    with whole_file(path) as unfinished:
-        np.savez(unfinished, ones=np.ones(3))  # It would add .npz to any other name.
-    assert np.load(path)["ones"].sum() == 3
-    assert names(tmp_path) == ["vectors.npz"]
+def test_who_looks_for_files_of_a_kind_finds_no_unfinished_one(tmp_path: Path) -> None:
+    with whole_file(tmp_path / "scores.parquet"):
+        assert not list(tmp_path.glob("*.parquet"))
+    assert names(tmp_path) == ["scores.parquet"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")

@@ -236,7 +236,8 @@ def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model:
 
 def _write(kind: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:
     if kind == "npz":
-        np.savez(path, texts=np.array(texts, dtype=str), vectors=vectors, model=np.array(model))
+        with path.open("wb") as file:  # To a path without .npz it would be added.
+            np.savez(file, texts=np.array(texts, dtype=str), vectors=vectors, model=np.array(model))
     elif kind == "safetensors":
         from safetensors.numpy import save_file
 

@@ -22,9 +22,10 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`, with its suffix, which takes its place when the block ends without an error.
+    """An empty file beside `path`, which takes its place when the block ends without an error.
 
-    By then it is on the disk, so that not even a power cut leaves a part of it.
+    By then it is on the disk, so that not even a power cut leaves a part of it. Its suffix is another, so that no one
+    who looks for files of a kind takes it for one (Path.glob also finds hidden files).
     """
     unfinished = _beside(path)
     unfinished.touch(exist_ok=False)
@@ -67,4 +68,4 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    return path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{path.name}")
+    return path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{path.name}.part")

@@ -150,8 +150,8 @@ def score_paths(stem: Path) -> dict[str, Path]:
 def save_scores(stem: Path, scores: Mapping[str, Scores]) -> None:
     """Store the scores of one embedding, a file a rule, each whole or not at all."""
     for rule, path in score_paths(stem).items():
-        with whole_file(path) as unfinished:
-            np.save(unfinished, scores[rule], allow_pickle=False)
+        with whole_file(path) as unfinished, unfinished.open("wb") as file:
+            np.save(file, scores[rule], allow_pickle=False)
 
 
 def load_scores(stem: Path) -> dict[str, Scores]:
