@@ -17,7 +17,6 @@ settings.load_profile("weatherglass")
 FORCED_BY_THE_SYSTEM = ("root may read everything", "root may write everywhere")
 """The reasons for which a test may be skipped in CI; root cannot be denied a file."""
 
-
 SHARED = os.environ.get("WEATHERGLASS_SHARED")
 """A folder of reference data and corpora, which tests marked shared read; `make test-shared` sets it."""
 
