@@ -25,7 +25,7 @@ class Factor:
     @property
     def levels(self) -> int:
         """|A|, |B| or the number of templates."""
-        return self.interaction.shape[-1]
+        return int(self.interaction.shape[-1])
 
     @property
     def variance(self) -> Vector:
@@ -53,7 +53,9 @@ class Factor:
         above = self.differences - self.differences.mean(axis=-1, keepdims=True)
         difference = scores.difference[..., np.newaxis] - self.sign * above / (k - 1)
         products = np.einsum("...i,...ij->...j", scores.residuals, r)
-        squares = scores.squares[..., np.newaxis] - 2 * self.sign * products / (k - 1) + columns / (k - 1) ** 2
+        squares = (
+            scores.squares[..., np.newaxis] - 2 * self.sign * products / (k - 1) + columns / (k - 1) ** 2
+        )
         left = columns.sum(axis=-1, keepdims=True) - columns * k / (k - 1)
         return difference, squares, self._noise(left, self.scale.df, k - 1)
 

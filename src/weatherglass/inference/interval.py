@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from weatherglass.arrays import Vector
 from weatherglass.inference.scale import Scale
 
+Flags = NDArray[np.bool_]
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 
@@ -46,7 +48,7 @@ def ends(
     g: Vector,
     at_zero: Vector,
     at_estimate: Vector,
-    significant: Vector,
+    significant: Flags,
     scale: Scale,
     shrink: Vector | float = 1.0,
 ) -> tuple[Vector, Vector]:

@@ -111,7 +111,12 @@ WITHOUT_EACH: Mapping[str, Callable[[Matrix], Matrix]] = {
     "max": max_without_each,
 }
 """By statistic: f over each row without each of its entries."""
-WHOLE: Mapping[str, Callable[..., Matrix]] = {"mean": np.mean, "median": np.median, "min": np.min, "max": np.max}
+WHOLE: Mapping[str, Callable[..., Matrix]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "min": np.min,
+    "max": np.max,
+}
 """By statistic: f over each row."""
 
 
@@ -133,7 +138,9 @@ def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matri
 
     none = np.full((*ranked.shape[:-1], 2), np.inf)
     before = np.minimum.accumulate(np.concatenate([none, gaps(1)], axis=-1), axis=-1)[..., :-1]
-    after = np.minimum.accumulate(np.concatenate([gaps(1), none], axis=-1)[..., ::-1], axis=-1)[..., ::-1][..., 1:]
+    after = np.minimum.accumulate(np.concatenate([gaps(1), none], axis=-1)[..., ::-1], axis=-1)[..., ::-1][
+        ..., 1:
+    ]
     met = np.concatenate([none[..., :1], gaps(2), none[..., :1]], axis=-1)
     left = np.empty_like(ranked)
     np.put_along_axis(left, order, np.minimum(np.minimum(before, after), met), axis=-1)

@@ -113,9 +113,7 @@ def _left_out(reason: Reason) -> SuchAttributes:
     return SuchAttributes(None, None, None, None, None, reason=reason)
 
 
-def crossed(
-    to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matrix | None = None
-) -> Crossed:
+def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matrix | None = None) -> Crossed:
     """`such_attributes` for tables with any leading axes; effects are NaN where ρ < 0.1."""
     scores = within(to_a.mean(axis=-1) - to_b.mean(axis=-1), n_x, ddof)
     scale = scores.scale
@@ -154,7 +152,9 @@ def _at_zero(scores: Within, factors: Sequence[Factor], noise: Vector) -> tuple[
     of_words, of_choices = _total(words), _total(choices)
     # The interaction of words and attributes is in both; it counts once.
     once = of_words + of_choices - noise * scale.variance_factor
-    df = combined_df([*words, *choices], [scale.n_x - 1, scale.n_y - 1, *(each.levels - 1 for each in factors)])
+    df = combined_df(
+        [*words, *choices], [scale.n_x - 1, scale.n_y - 1, *(each.levels - 1 for each in factors)]
+    )
     return np.maximum(np.maximum(once, of_words), of_choices), df
 
 
