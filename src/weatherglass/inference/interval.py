@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from weatherglass.arrays import Vector
-from weatherglass.inference.scale import Scale
 
 Flags = NDArray[np.bool_]
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -49,10 +48,9 @@ def ends(
     at_zero: Vector,
     at_estimate: Vector,
     significant: Flags,
-    scale: Scale,
     shrink: Vector | float = 1.0,
 ) -> tuple[Vector, Vector]:
-    """The low and high end of an interval of d.
+    """The low and high end of an interval of g.
 
     The squared half-width is linear between `at_zero` (Q₀), what a test of g = 0 uses, and `at_estimate` (Q₁).
 
@@ -62,10 +60,12 @@ def ends(
         at_estimate: Q₁.
         significant: whether p of this reading is at most 1 − level. It is the same as g² ≥ Q₀, but decided once:
             rounding must not let an interval and its p disagree.
-        scale: carries the ends from g to d.
         shrink: k, which takes the bias of g off the near end of a significant effect.
     """
     size = np.abs(g)
+    # At no effect neither side is the near one: the wider half-width serves both, so that swapping X and Y negates.
+    wider = np.maximum(at_zero, at_estimate)
+    at_zero, at_estimate = np.where(g == 0, wider, at_zero), np.where(g == 0, wider, at_estimate)
     with np.errstate(divide="ignore", invalid="ignore"):
         growth = (at_estimate - at_zero) / size
         # The smaller root of z² − bz + (g² − Q₀) = 0 with b = 2g + growth, written without a cancelling difference.
@@ -73,6 +73,5 @@ def ends(
         root = 2 * size + growth + np.sqrt(4 * at_estimate + growth**2)
         beyond_zero = shrink * 2 * np.maximum(size**2 - at_zero, 0) / root
     near = np.where(significant, beyond_zero, np.minimum(size - np.sqrt(at_zero), -SMALLEST))
-    far = size + np.sqrt(at_estimate)
-    near, far = scale.effect_size(near), scale.effect_size(far)
+    far = np.maximum(size + np.sqrt(at_estimate), SMALLEST)
     return np.where(g < 0, -far, near), np.where(g < 0, -near, far)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.inference.interval import SMALLEST, Interval, two_sided_p, upper_point
+from weatherglass.inference.interval import Interval, ends, two_sided_p, upper_point
 from weatherglass.inference.jackknife import jackknife_variance
 from weatherglass.inference.leave_one_out import without_each_word
 from weatherglass.inference.reason import Reason
@@ -46,35 +46,35 @@ class PairedChange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedJackknife:
-    """The change of g and its standard error, for any number of repetitions."""
+    """The change of an effect and its jackknife variance on both scales, for any number of repetitions."""
 
     scale: Scale
     before: Vector
+    """g of the first model."""
     after: Vector
-    standard_error: Vector
+    variance_of_g: Vector
+    """Of the change of g."""
+    variance_of_d: Vector
 
     @property
     def p(self) -> Vector:
-        """Two-sided, of no change; 1 where the models agree on every word."""
+        """Two-sided, of no change; 1 where the models agree."""
+        change = self.after - self.before
         with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(self.after == self.before, 0.0, (self.after - self.before) / self.standard_error)
+            t = np.where(change == 0, 0.0, change / np.sqrt(self.variance_of_g))
         return two_sided_p(t, self.scale.df)
 
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
-        """The low and high end of each interval of the change of d.
+        """The low and high end of each interval of the change of d, which leave out 0 exactly when p ≤ alpha.
 
-        The interval of the change of g, times the slope of d between the two estimates: so it has the same p.
+        In the shape of METHODS 10: the half-width at no change is that of the test on g, carried to d by the slope
+        between the two estimates; at the estimate it is that of the change of d itself. Two effects that differ are
+        not carried to d by one slope: it varies with what the models have in common.
         """
-        change, half = self.after - self.before, upper_point(alpha / 2, self.scale.df) * self.standard_error
-        slope = self._slope()
-        low, high = slope * (change - half), slope * (change + half)
-        unchanged = (
-            self.p > alpha
-        )  # Two equal models have an interval of no width, which does not leave out 0.
-        return (
-            np.where(unchanged, np.minimum(low, -SMALLEST), low),
-            np.where(unchanged, np.maximum(high, SMALLEST), high),
-        )
+        squared = upper_point(alpha / 2, self.scale.df) ** 2
+        change = self.scale.effect_size(self.after) - self.scale.effect_size(self.before)
+        at_zero = squared * self.variance_of_g * self._slope() ** 2
+        return ends(change, at_zero, squared * self.variance_of_d, self.p <= alpha)
 
     def _slope(self) -> Vector:
         before, after = self.before, self.after
@@ -87,10 +87,17 @@ class PairedJackknife:
 def paired_jackknife(before: Within, after: Within) -> PairedJackknife:
     """Leave each word out of both models at once."""
     scale = before.scale
+
+    def variance(first: Vector, second: Vector) -> Vector:
+        change = second - first
+        found = jackknife_variance(change[..., : scale.n_x]) + jackknife_variance(change[..., scale.n_x :])
+        return found * (scale.df - 1) / scale.df
+
+    first, second = without_each_word(before).g, without_each_word(after).g
     with np.errstate(invalid="ignore"):
-        change = without_each_word(after).g - without_each_word(before).g
-        variance = jackknife_variance(change[..., : scale.n_x]) + jackknife_variance(change[..., scale.n_x :])
-    return PairedJackknife(scale, before.g, after.g, np.sqrt(variance * (scale.df - 1) / scale.df))
+        of_g = variance(first, second)
+        of_d = variance(scale.effect_size(first), scale.effect_size(second))
+    return PairedJackknife(scale, before.g, after.g, of_g, of_d)
 
 
 def paired_change(

@@ -68,7 +68,8 @@ class Crossed:
         """The low and high end of each interval of d∞ at level 1 − alpha; NaN where it is not estimable."""
         at_zero = upper_point(alpha / 2, self.df_at_zero) ** 2 * self.variance_at_zero
         at_estimate = np.maximum(upper_point(alpha / 2, self.df) ** 2 * self.variance, at_zero)
-        return ends(self.g, at_zero, at_estimate, self.p <= alpha, self.scale)
+        low, high = ends(self.g, at_zero, at_estimate, self.p <= alpha)
+        return self.scale.effect_size(low), self.scale.effect_size(high)
 
     def interval(self, alpha: float) -> Interval:
         """The interval of a single effect."""

@@ -67,4 +67,5 @@ def these_ends(scores: Within, p: Vector, alpha: float) -> tuple[Vector, Vector]
             p <= LARGEST_P_USED, (g * (t / upper_point(p / 2, scale.df))) ** 2, t**2 * scale.variance_factor
         )
         shrink = np.where(g == 0, 1.0, np.clip(1 - bias / g, LEAST_SHRINK, 1.0))
-    return ends(g, at_zero, t**2 * variance, p <= alpha, scale, shrink)
+    low, high = ends(g, at_zero, t**2 * variance, p <= alpha, shrink)
+    return scale.effect_size(low), scale.effect_size(high)

@@ -52,7 +52,7 @@ def such_attributes_uncorrected(
 
     def interval(alpha: float) -> Interval:
         width = upper_point(alpha / 2, df) ** 2 * variance
-        low, high = ends(centred.g, width, width, p <= alpha, scale)
+        low, high = scale.effect_size(np.array(ends(centred.g, width, width, p <= alpha)))
         return Interval(float(low), float(high), 1 - alpha)
 
     d = float(scale.effect_size(centred.g))

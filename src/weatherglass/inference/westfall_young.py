@@ -65,7 +65,7 @@ def westfall_young(
     observed = extreme(z[:n_x].sum(axis=0)) - TIE * np.abs(z).sum(axis=0)
 
     exact = math.comb(n, n_x) <= ENUMERATED
-    batches = _every_labelling(n, n_x) if exact else _random_labellings(n, n_x, draws, seed)
+    batches = every_labelling(n, n_x) if exact else random_labellings(n, n_x, draws, seed)
     labellings, hits = (0, np.zeros(tests)) if exact else (1, np.ones(tests))
     for in_x in batches:
         largest = np.sort(extreme(in_x @ z).max(axis=1))
@@ -74,13 +74,15 @@ def westfall_young(
     return MaxT(np.where(flat, 1.0, hits / labellings), exact, labellings)
 
 
-def _every_labelling(n: int, n_x: int) -> Iterator[Matrix]:
+def every_labelling(n: int, n_x: int) -> Iterator[Matrix]:
+    """Every choice of n_x words for X, some thousand at a time: 1 where a word is in X, else 0."""
     rows = itertools.combinations(range(n), n_x)
     while chunk := list(itertools.islice(rows, AT_A_TIME)):
         yield _membership(np.array(chunk, dtype=np.int64), n)
 
 
-def _random_labellings(n: int, n_x: int, draws: int, seed: int) -> Iterator[Matrix]:
+def random_labellings(n: int, n_x: int, draws: int, seed: int) -> Iterator[Matrix]:
+    """Independent random choices of n_x words for X, in the same form."""
     rng = np.random.default_rng(seed)
     for start in range(0, draws, AT_A_TIME):
         keys = rng.random((min(AT_A_TIME, draws - start), n))
