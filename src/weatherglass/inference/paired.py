@@ -2,10 +2,12 @@
 
 The difference of the two g without each word, the same word in both, has the jackknife variance v. It is too large
 by about ν/(ν − 1), because s_w without a word has only ν − 1 degrees of freedom; so t(ν) is asked about the change
-over √(v·(ν − 1)/ν). With v as it is an unchanged 8 + 8 effect is marked in 3.5 to 4.8 % of runs, with this factor in
-4.2 to 5.5 %, with (ν − 2)/ν in 4.9 to 6.3 % (20 000 normal repetitions a cell; models that correlate at 0 to 0.9;
-d 0 to 1.4). The infinitesimal jackknife, which needs no factor in theory, marks 4.5 to 9.2 % there with normal and t5
-scores. Measured by `python -m benchmarks.readings paired`.
+over √(v·(ν − 1)/ν). The factor was chosen among three by simulation: of unchanged 8 + 8 effects v alone marks 3.5 to
+4.8 %, this factor 4.2 to 5.5 %, (ν − 2)/ν 4.9 to 6.3 % (normal scores, models that correlate at 0 to 0.9, d 0 to 1.4,
+20 000 repetitions a cell). `python -m benchmarks.readings paired` measures it anew, from 8 to 64 units.
+
+Weak: at 8 + 8, t5 scores mark 3.3 to 6.3 % and skewed ones 2.8 to 7.4 %. Where the effect did change, from 0.7 to
+1.4, the interval of the change misses it in up to 10 % (8 + 8) and 8 % (25 + 25) of runs, 12 % with skewed scores.
 """
 
 from __future__ import annotations
