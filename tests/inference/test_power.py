@@ -46,7 +46,9 @@ def test_power_is_how_often_the_permutation_test_finds_an_effect() -> None:
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "one-sided"])
-@pytest.mark.parametrize(("n_x", "n_y", "alpha"), [(8, 8, 0.05), (5, 9, 0.01), (64, 64, 0.05), (4, 4, 0.1)])
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "alpha"), [(8, 8, 0.05), (5, 9, 0.01), (64, 64, 0.05), (4, 4, 0.1), (350, 350, 0.05)]
+)
 def test_the_minimum_detectable_effect_is_found_in_80_of_100(
     n_x: int, n_y: int, alpha: float, alternative: Alternative
 ) -> None:
@@ -65,3 +67,13 @@ def test_too_few_words_have_no_power() -> None:
 
 def test_an_effect_beyond_the_largest_has_no_power() -> None:
     assert math.isnan(power(2.0, 8, 8))
+
+
+def test_power_rises_with_the_effect_to_1_at_every_size() -> None:
+    """scipy's nctdtr gives NaN for some large effects on the far side."""
+    for n in (4, 8, 64, 350, 2_500):
+        chances = [power(d, n, n) for d in np.linspace(0, 0.999 * Scale(n, n).largest, 60)]
+        assert np.all(np.diff(chances) >= -1e-12)
+        assert chances[-1] == pytest.approx(1)
+        assert power(-0.5, n, n) == power(0.5, n, n)
+    assert power(-0.5, 8, 8, 0.05, "one-sided") < 0.05 < power(0.5, 8, 8, 0.05, "one-sided")

@@ -65,7 +65,14 @@ def least_p(n_x: int, n_y: int, alternative: Alternative = "two-sided") -> float
 
 
 def _power_of(g: float, scale: Scale, alpha: float, alternative: Alternative) -> float:
-    tail = alpha / 2 if alternative == "two-sided" else alpha
-    point, shift = float(upper_point(tail, scale.df)), g / math.sqrt(scale.variance_factor)
-    found = 1 - nctdtr(scale.df, shift, point)
-    return float(found + nctdtr(scale.df, shift, -point) if alternative == "two-sided" else found)
+    shift = g / math.sqrt(scale.variance_factor)
+    if alternative == "one-sided":
+        return _chance_above(alpha, scale.df, shift)
+    return _chance_above(alpha / 2, scale.df, shift) + _chance_above(alpha / 2, scale.df, -shift)
+
+
+def _chance_above(tail: float, df: int, shift: float) -> float:
+    """Of a t with this noncentrality to lie beyond the point that `tail` of a central t does."""
+    chance = float(nctdtr(df, -shift, -float(upper_point(tail, df))))
+    # On the wrong side scipy turns to NaN where the chance is small: below 4e-6, the lesser of Φ(shift) and `tail`.
+    return 0.0 if math.isnan(chance) and shift < 0 else chance
