@@ -1,0 +1,77 @@
+"""The one shape of an interval that both readings share, so that it cannot contradict their p (METHODS 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from weatherglass.arrays import Vector
+
+Flags = NDArray[np.bool_]
+SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval of an effect size."""
+
+    low: float
+    high: float
+    level: float
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the effect is significant at 1 − level; an end that is 0 counts as left out."""
+        return self.low >= 0 or self.high <= 0
+
+    @property
+    def largest(self) -> float:
+        """The larger |end|: effects beyond it are excluded."""
+        return max(abs(self.low), abs(self.high))
+
+
+def upper_point(tail: Vector | float, df: Vector | float) -> Vector:
+    """The point of t(df) above which `tail` of it lies; exact far out, where 1 − tail would be rounded to 1."""
+    return np.asarray(-stdtrit(df, np.maximum(tail, SMALLEST)), dtype=np.float64)
+
+
+def two_sided_p(t: Vector, df: Vector | float) -> Vector:
+    """The chance of a |t(df)| at least this large."""
+    return np.asarray(2 * stdtr(df, -np.abs(t)), dtype=np.float64)
+
+
+def ends(
+    g: Vector,
+    at_zero: Vector,
+    at_estimate: Vector,
+    significant: Flags,
+    shrink: Vector | float = 1.0,
+) -> tuple[Vector, Vector]:
+    """The low and high end of an interval of g.
+
+    The squared half-width is linear between `at_zero` (Q₀), what a test of g = 0 uses, and `at_estimate` (Q₁).
+
+    Args:
+        g: the estimate, of either sign.
+        at_zero: Q₀.
+        at_estimate: Q₁.
+        significant: whether p of this reading is at most 1 − level. It is the same as g² ≥ Q₀, but decided once:
+            rounding must not let an interval and its p disagree.
+        shrink: k, which takes the bias of g off the near end of a significant effect.
+    """
+    size = np.abs(g)
+    # At no effect neither side is the near one: the wider half-width serves both, so that swapping X and Y negates.
+    wider = np.maximum(at_zero, at_estimate)
+    at_zero, at_estimate = np.where(g == 0, wider, at_zero), np.where(g == 0, wider, at_estimate)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        growth = (at_estimate - at_zero) / size
+        # The smaller root of z² − bz + (g² − Q₀) = 0 with b = 2g + growth, written without a cancelling difference.
+        # Its discriminant b² − 4(g² − Q₀) is 4·Q₁ + growth².
+        root = 2 * size + growth + np.sqrt(4 * at_estimate + growth**2)
+        beyond_zero = shrink * 2 * np.maximum(size**2 - at_zero, 0) / root
+    near = np.where(significant, beyond_zero, np.minimum(size - np.sqrt(at_zero), -SMALLEST))
+    far = np.maximum(size + np.sqrt(at_estimate), SMALLEST)
+    return np.where(g < 0, -far, near), np.where(g < 0, -near, far)

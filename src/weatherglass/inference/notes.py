@@ -1,0 +1,69 @@
+"""Fixed notes beside an effect: where its numbers are weaker, or answer another question (METHODS 10)."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.inference.interval import two_sided_p
+from weatherglass.inference.jackknife import combined_df
+from weatherglass.inference.scale import within
+
+LARGE_EFFECT = 1.4
+SKEWED_FROM = 1.0
+NOISY_BELOW = 0.3
+LIKE_SIZES = (0.8, 1.25)
+"""|X|/|Y| between which unlike spreads do little to the exact test."""
+
+
+class Note(StrEnum):
+    """What a reader should know before trusting a row."""
+
+    SKEWED = "the effect is large and the scores are skewed: the interval may cover about 90 %"
+    SPREADS = "the sets differ in spread; p is about exchangeability"
+    NOISY = "mostly attribute noise (score reliability below 0.3)"
+    THESE_ONLY = "with these attribute words; not shown for others like them"
+
+
+def notes(
+    x: Vector,
+    y: Vector,
+    p_these: float,
+    p_such: float | None = None,
+    score_reliability: float | None = None,
+    alpha: float = 0.05,
+) -> tuple[Note, ...]:
+    """The notes that fit a row, from its scores, the p of both readings and the reliability."""
+    scores = within(np.concatenate([x, y]).astype(np.float64), len(x))
+    welch = welch_p(x, y)
+    low, high = LIKE_SIZES
+    found = {
+        Note.SKEWED: abs(scores.scale.effect_size(scores.g)) >= LARGE_EFFECT
+        and abs(skewness(scores.residuals)) > SKEWED_FROM,
+        Note.SPREADS: not low <= len(x) / len(y) <= high
+        and not math.isnan(welch)
+        and (welch <= alpha) != (p_these <= alpha),
+        Note.NOISY: score_reliability is not None and score_reliability < NOISY_BELOW,
+        Note.THESE_ONLY: p_such is not None and p_these <= alpha < p_such,
+    }
+    return tuple(note for note, fits in found.items() if fits)
+
+
+def skewness(residuals: Vector) -> float:
+    """Of scores centred in their sets: the third moment over the sd cubed; 0 where they do not vary."""
+    variance = float((residuals**2).mean())
+    return float((residuals**3).mean() / variance**1.5) if variance > 0 else 0.0
+
+
+def welch_p(x: Vector, y: Vector) -> float:
+    """Two-sided p of Welch's t-test, which does not take the spreads as equal; NaN where it does not exist."""
+    if min(len(x), len(y)) < 2:
+        return math.nan
+    variances = [np.asarray(each.var(ddof=1) / len(each)) for each in (x, y)]
+    if not sum(variances) > 0:
+        return math.nan
+    t = (x.mean() - y.mean()) / np.sqrt(sum(variances))
+    return float(two_sided_p(t, combined_df(variances, [len(x) - 1, len(y) - 1])))

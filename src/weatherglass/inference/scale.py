@@ -1,0 +1,102 @@
+"""The two scales of one effect: g divides by the sd within X and Y, d by the sd of all scores (METHODS 10)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+
+NO_SPREAD = 1e-12
+"""Scores closer than this share of the largest |score| are the same number, rounded."""
+BEYOND_ROUNDING = 1e100
+"""A g of this size and an infinite one have the same d."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The identity between g and d for sets of these sizes.
+
+    g is unbounded, so intervals are made for g; their ends are carried to d, which is what the papers print.
+    """
+
+    n_x: int
+    n_y: int
+    ddof: int = 1
+    """Of the sd of all scores: 1 in the papers, 0 in WEFE and responsibly."""
+
+    @property
+    def n(self) -> int:
+        """Words in both sets."""
+        return self.n_x + self.n_y
+
+    @property
+    def df(self) -> int:
+        """Degrees of freedom within the sets, ν."""
+        return self.n - 2
+
+    @property
+    def variance_factor(self) -> float:
+        """a = 1/|X| + 1/|Y|: the variance of Δ in units of the variance within the sets."""
+        return 1 / self.n_x + 1 / self.n_y
+
+    @property
+    def largest(self) -> float:
+        """What |d| cannot exceed: its value at an infinite g."""
+        return math.sqrt((self.n - self.ddof) * self.variance_factor)
+
+    def effect_size(self, g: Vector) -> Vector:
+        """d of g: g / √((n − 2)/(n − 1) + g²·|X||Y|/(n(n − 1)))."""
+        finite = np.clip(g, -BEYOND_ROUNDING, BEYOND_ROUNDING)
+        variance = self.df / (self.n - self.ddof) + (finite / self.largest) ** 2
+        return np.asarray(finite / np.sqrt(variance), dtype=np.float64)
+
+    def standardised(self, d: Vector) -> Vector:
+        """g of d, the inverse of `effect_size`; infinite at the largest d and NaN beyond."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = 1 - (d / self.largest) ** 2
+            return np.asarray(d * np.sqrt(self.df / (self.n - self.ddof) / room), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Within:
+    """Scores of the words, X first, as a difference of means and what is left around them."""
+
+    scale: Scale
+    difference: Vector
+    """Δ: the mean of X less the mean of Y."""
+    residuals: Vector
+    """Scores less the mean of their set; the last axis is words."""
+
+    @property
+    def squares(self) -> Vector:
+        """ν·s_w²: the sum of squares within X and Y."""
+        return np.asarray(np.einsum("...i,...i->...", self.residuals, self.residuals))
+
+    @property
+    def g(self) -> Vector:
+        """Δ / s_w; infinite or NaN where the scores do not vary within the sets."""
+        return standardised_difference(self.difference, self.squares, self.scale.df)
+
+
+def within(scores: Vector, n_x: int, ddof: int = 1) -> Within:
+    """Centre the scores of X (the first n_x along the last axis) and of Y; differences in the last bit are none."""
+    residuals = np.empty_like(scores, dtype=np.float64)
+    means = []
+    for part in (slice(None, n_x), slice(n_x, None)):
+        mean = scores[..., part].mean(axis=-1, keepdims=True)
+        residuals[..., part] = scores[..., part] - mean
+        means.append(mean[..., 0])
+    largest = np.abs(scores).max(axis=-1, keepdims=True)
+    residuals[np.abs(residuals) <= NO_SPREAD * largest] = 0
+    difference = means[0] - means[1]
+    difference = np.where(np.abs(difference) <= NO_SPREAD * largest[..., 0], 0.0, difference)
+    return Within(Scale(n_x, scores.shape[-1] - n_x, ddof), difference, residuals)
+
+
+def standardised_difference(difference: Vector, squares: Vector, df: int) -> Vector:
+    """Δ / √(squares / df); infinite where only Δ is not 0, NaN where both are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(difference / np.sqrt(squares / df), dtype=np.float64)

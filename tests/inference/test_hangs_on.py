@@ -1,0 +1,42 @@
+"""Which word a result hangs on, and the notes beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.inference.cases import wave_scores, waves
+
+from weatherglass.inference.hangs_on import HangsOn, hangs_on
+from weatherglass.inference.notes import Note, notes, skewness, welch_p
+
+
+def test_the_word_with_the_largest_p_and_the_number_that_lift_it() -> None:
+    assert hangs_on(np.array([0.01, 0.2, 0.06, 0.05]), 0.05) == HangsOn(position=1, p=0.2, lifting=2)
+    assert hangs_on(np.array([0.01, np.nan]), 0.05) == HangsOn(position=0, p=0.01, lifting=0)
+    assert hangs_on(np.array([np.nan])) is None
+    assert hangs_on(np.array([])) is None
+
+
+def test_welch_and_skewness_are_scipys() -> None:
+    x, y = waves(7, 1, 0.2)[:, 0], 3 * waves(12, 1, 0.9)[:, 0]
+    assert welch_p(x, y) == pytest.approx(stats.ttest_ind(x, y, equal_var=False).pvalue)
+    assert skewness(x - x.mean()) == pytest.approx(stats.skew(x))
+    assert np.isnan(welch_p(np.ones(3), np.ones(3)))
+    assert skewness(np.zeros(3)) == 0
+
+
+def test_a_plain_row_has_no_note() -> None:
+    scores = wave_scores(8, 8, 0.9, 0.3)
+    assert notes(scores[:8], scores[8:], 0.01, 0.02, 0.8) == ()
+
+
+def test_each_note_where_it_fits() -> None:
+    scores = wave_scores(8, 8, 0.9, 0.3)
+    assert notes(scores[:8], scores[8:], 0.01, 0.06, 0.2) == (Note.NOISY, Note.THESE_ONLY)
+    skewed = np.array([0.0, 0.0, 0.1, 0.1, 0.2, 2.0])
+    assert notes(skewed + 3, skewed, 0.002) == (Note.SKEWED,)
+    few, many = np.array([-4.0, 5.0, 8.0, 1.0]), wave_scores(10, 10, 0.0, 0.3)
+    assert welch_p(few, many) > 0.05
+    assert notes(few, many, 0.001) == (Note.SPREADS,)
+    assert notes(few, many, 0.3) == ()
