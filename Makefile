@@ -2,8 +2,17 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+BASE = .venv-base/bin
+LOWEST = .venv-lowest/bin
+BUILD = .venv-build/bin
+ESLINT = eslint@10.14.0
 
-.PHONY: run test test-all test-shared lint benchmarks clean
+# What needs neither torch nor a browser: the tests that must also pass with the lowest versions allowed.
+CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/languages tests/metrics tests/reliability \
+  tests/runs tests/storage tests/vectors \
+  tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
+
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -18,13 +27,40 @@ test-shared: $(VENV)/installed-dev  ## what needs data that is not in the reposi
 	$(if $(SHARED),,$(error name the folder of the data: make test-shared SHARED=DIR))
 	WEATHERGLASS_SHARED="$(SHARED)" $(BIN)/python -m pytest -m shared
 
+test-envs: test-base test-lowest  ## base dependencies only; the lowest versions that pyproject.toml allows
+
+test-base: .venv-base/installed
+	$(BASE)/python -m pytest --confcutdir=tests/envs tests/envs/base.py
+
+test-lowest: .venv-lowest/installed
+	$(LOWEST)/python -m pytest -n 2 -m "not large" $(CORE)
+
+coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach; compiled functions count as not reached
+	$(BIN)/python -m pytest -n 2 -m "not large" --cov --cov-report=term:skip-covered --cov-report=xml
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/typos
+
+lint-page:  ## the page's scripts; needs Node.js, so it is not a part of lint
+	npx --yes $(ESLINT) src/weatherglass/report/page/templates
 
 benchmarks: $(VENV)/installed-dev  ## print every benchmark's table
 	$(BIN)/python -m benchmarks
+
+dist:  ## build what is published, check it, and try the wheel in an empty environment
+	rm -rf dist .venv-build .venv-wheel
+	$(PYTHON) -m venv .venv-build
+	$(BUILD)/pip install --quiet build twine
+	$(BUILD)/python -m build
+	$(BUILD)/twine check --strict dist/*
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/pip install --quiet dist/*.whl
+	.venv-wheel/bin/weatherglass --help
+	.venv-wheel/bin/weatherglass run -t weat6 -o .venv-wheel/run
 
 $(VENV)/installed-base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -41,5 +77,17 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all,use]"
 	touch $@
 
+.venv-base/installed: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-base
+	$(BASE)/pip install --quiet --editable . pytest
+	touch $@
+
+.venv-lowest/installed: pyproject.toml tests/envs/lowest.py
+	$(PYTHON) -m venv --clear .venv-lowest
+	$(LOWEST)/python tests/envs/lowest.py > .venv-lowest/constraints.txt
+	$(LOWEST)/pip install --quiet --only-binary :all: --constraint .venv-lowest/constraints.txt \
+	  --editable ".[encodings,api,reliability,distributed]" pytest pytest-xdist hypothesis nltk scikit-learn
+	touch $@
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-base .venv-lowest .venv-build .venv-wheel dist

@@ -1,4 +1,4 @@
-"""Coverage and level of both readings of an effect, and of the paired change, against what METHODS 10 states.
+"""Coverage and level of both readings of an effect, and of the paired change, against what docs/methods 10 states.
 
 Run with `python -m benchmarks.readings these|such|templates|level|paired [--repetitions N]`; without arguments all, in
 a few minutes on one core. Exit code 1 if the 99 % Monte Carlo interval of any cell lies outside its stated range.
@@ -57,20 +57,20 @@ THESE: Mapping[tuple[Shape, int], Range] = {
     ("skewed", 25): (92, 96),
     ("skewed", 64): (92, 95),
 }
-"""Per cent of intervals that cover: METHODS 10.1, rows "normal, t5, two-peaked mixture" and "exponential"."""
+"""Per cent of intervals that cover: docs/methods 10.1, rows "normal, t5, two-peaked mixture" and "exponential"."""
 SUCH: Mapping[float, Range] = {0.05: (91.7, 100), 0.3: (93.2, 100), 0.5: (93.6, 100), 0.7: (91.8, 100)}
-"""The same by noise: METHODS 10.2, column "of estimable rows"."""
+"""The same by noise: docs/methods 10.2, column "of estimable rows"."""
 LARGE_AND_SKEWED: Range = (88, 100)
-"""METHODS 10.4: at |d| ≥ 1.4 skewed scores "may cover about 90 %"; the worlds behind SUCH are normal, and for t5 scores
+"""docs/methods 10.4: at |d| ≥ 1.4 skewed scores "may cover about 90 %"; the worlds behind SUCH are normal, and for t5 scores
 and smaller skewed effects its ranges are asked all the same."""
 TEMPLATES: Range = (93, 99)
-"""METHODS 10.3, "Words + attributes + templates"."""
+"""docs/methods 10.3, "Words + attributes + templates"."""
 LEVEL_THESE: Range = (4, 6)
 LEVEL_SUCH: Mapping[float, Range] = {0.05: (3.3, 7.0), 0.3: (2.5, 6.8), 0.5: (2.7, 7.3), 0.7: (2.9, 6.1)}
-"""Per cent of p ≤ 0.05 without effect, by noise: METHODS 10.2."""
+"""Per cent of p ≤ 0.05 without effect, by noise: docs/methods 10.2."""
 LEVEL_TEMPLATES: Range = (4, 7)
 LEVEL_AT_1: Range = (0.2, 2.0)
-"""Per cent of p ≤ 0.01; METHODS 10 states none, this is ours."""
+"""Per cent of p ≤ 0.01; docs/methods 10 states none, this is ours."""
 LEVEL_PAIRED: Range = (4, 6)
 """What the paired change must hold where nothing changed."""
 
@@ -362,7 +362,7 @@ def main() -> None:
             print(f"\n## {name}: {what}; {count} repetitions a cell, ± one standard error\n")
             for line in table(judge, count):
                 print(line, flush=True)
-    print(f"\n{len(judge.outside)} cells lie outside what METHODS 10 states")
+    print(f"\n{len(judge.outside)} cells lie outside what docs/methods 10 states")
     for line in judge.outside:
         print(line)
     sys.exit(1 if judge.outside else 0)

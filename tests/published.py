@@ -11,4 +11,4 @@ NEWS_EFFECT_SIZES = {
     "weat7": 0.966,
     "weat8": 1.244,
 }
-"""METHODS 8: word2vec GoogleNews, published lists, sd with n - 1; of weat2, the vectors at hand lack "axe"."""
+"""docs/methods 8: word2vec GoogleNews, published lists, sd with n - 1; of weat2, the vectors at hand lack "axe"."""

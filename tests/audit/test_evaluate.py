@@ -138,7 +138,7 @@ def test_mahalanobis_of_arrays_is_that_of_a_run(estimator: str) -> None:
 
 
 def test_whitened_vectors_have_the_mahalanobis_distance_for_euclidean() -> None:
-    """METHODS 1: with one covariance for both sets, Mahalanobis is Euclidean after whitening; here by scipy."""
+    """docs/methods 1: with one covariance for both sets, Mahalanobis is Euclidean after whitening; here by scipy."""
     from sklearn.covariance import LedoitWolf
 
     rng = np.random.default_rng(8)

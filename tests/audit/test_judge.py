@@ -33,7 +33,7 @@ def test_each_measure_is_a_family_of_its_own() -> None:
 
 
 def test_a_stated_family_counts_tests_that_are_not_at_hand() -> None:
-    """May et al.: the floor of 8 + 8, 7.8e-5, is * in a family of 644 and ** in one of 46 (METHODS 4)."""
+    """May et al.: the floor of 8 + 8, 7.8e-5, is * in a family of 644 and ** in one of 46 (docs/methods 4)."""
     p = 1 / 12870
     assert judge([with_p(p)], Correction("holm", 0.01, 46))[0].significance == "**"
     assert judge([with_p(p)], Correction("holm", 0.01, 644))[0].significance == "*"

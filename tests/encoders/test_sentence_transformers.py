@@ -39,7 +39,7 @@ def library_vectors(minilm_folder: Path) -> Callable[[list[str]], Any]:
     return lambda texts: model.encode(texts, show_progress_bar=False)
 
 
-def test_vectors_are_the_librarys_own(
+def test_vectors_are_those_of_the_library(
     minilm_folder: Path, library_vectors: Callable[[list[str]], Any]
 ) -> None:
     np.testing.assert_allclose(encoder(minilm_folder).encode(TEXTS), library_vectors(TEXTS), atol=1e-6)

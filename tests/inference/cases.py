@@ -38,5 +38,5 @@ def exchange_p(scores: Vector, n_x: int) -> float:
 
 
 def effect_size(scores: Vector, n_x: int, ddof: int = 1) -> float:
-    """d as METHODS 2 writes it."""
+    """d as docs/methods 2 writes it."""
     return float((scores[:n_x].mean() - scores[n_x:].mean()) / scores.std(ddof=ddof))

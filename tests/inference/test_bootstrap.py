@@ -33,7 +33,7 @@ def scores(of: Sample) -> tuple[Vector, Vector]:
 
 
 def d_of(x: Vector, y: Vector) -> float:
-    """METHODS 2, written anew."""
+    """docs/methods 2, written anew."""
     return float((x.mean() - y.mean()) / np.concatenate([x, y]).std(ddof=1))
 
 

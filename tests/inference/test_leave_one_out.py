@@ -20,7 +20,7 @@ from weatherglass.inference.leave_one_out import (
 
 
 def scores_of(statistic: str, to_a: Matrix, to_b: Matrix, orientation: int) -> Vector:
-    """s(w, A, B) as METHODS 1 writes it, eq2 by looking at every pair."""
+    """s(w, A, B) as docs/methods 1 writes it, eq2 by looking at every pair."""
     if statistic == "eq2":
         return np.asarray(np.abs(to_a[:, :, np.newaxis] - to_b[:, np.newaxis]).min(axis=(1, 2)))
     of = getattr(np, statistic)

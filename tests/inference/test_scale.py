@@ -31,7 +31,7 @@ def test_g_goes_to_d_and_back(g: float, n_x: int, n_y: int, ddof: int) -> None:
 
 def test_an_infinite_g_is_the_largest_d() -> None:
     scale = Scale(8, 8)
-    assert scale.largest == pytest.approx(2 * math.sqrt(15 / 16))  # METHODS 2
+    assert scale.largest == pytest.approx(2 * math.sqrt(15 / 16))  # docs/methods 2
     assert scale.effect_size(np.array([np.inf, -np.inf])) == pytest.approx([scale.largest, -scale.largest])
     assert np.isnan(scale.effect_size(np.asarray(np.nan)))
 

@@ -1,4 +1,4 @@
-"""The crossed test, d∞ and the interval of *such attributes* (METHODS 10.2 and 10.3)."""
+"""The crossed test, d∞ and the interval of *such attributes* (docs/methods 10.2 and 10.3)."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_without_interaction_p_is_that_of_welch() -> None:
 
 
 def naive_noise(table: Matrix, n_x: int) -> float:
-    """σ²/k as METHODS 10.2 writes it."""
+    """σ²/k as docs/methods 10.2 writes it."""
     parts = [table[:n_x], table[n_x:]]
     left = np.concatenate([part - part.mean(axis=0) for part in parts])
     left -= left.mean(axis=1, keepdims=True)
@@ -191,7 +191,7 @@ def test_templates_that_differ_are_a_third_source() -> None:
     own -= own.mean(axis=1, keepdims=True)
     crossed_with = such_attributes(to_a, to_b, 8, templates=scores[:, np.newaxis] + own)
     held = such_attributes(to_a, to_b, 8)
-    # METHODS 10.3 by hand: σ²_T/T joins the noise.
+    # docs/methods 10.3 by hand: σ²_T/T joins the noise.
     noise = held_noise = naive_noise(to_a, 8) + naive_noise(to_b, 8)
     noise += naive_noise(scores[:, np.newaxis] + own, 8)
     variance = float(within(scores, 8).squares) / 14

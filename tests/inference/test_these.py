@@ -1,4 +1,4 @@
-"""The interval of *these attributes* (METHODS 10.1)."""
+"""The interval of *these attributes* (docs/methods 10.1)."""
 
 from __future__ import annotations
 

@@ -148,10 +148,12 @@ def test_a_scheduler_that_is_not_there_is_one_clear_error(address: str, message:
         list(backend(scheduler=address).map(double, [1]))
 
 
+@pytest.mark.parametrize(
+    "tests", [["weat[678]"], pytest.param(["weat*", "sent-weat[5-8]"], marks=pytest.mark.large)]
+)
 def test_a_distributed_run_equals_a_local_one_though_a_worker_is_killed(
-    cluster: Cluster, tmp_path: Path
+    cluster: Cluster, tmp_path: Path, tests: list[str]
 ) -> None:
-    tests = ["weat*", "sent-weat[5-8]"]
     folder = tmp_path / "run"
     command = [
         sys.executable,
@@ -178,6 +180,7 @@ def test_a_distributed_run_equals_a_local_one_though_a_worker_is_killed(
     assert len(journal.read_text().splitlines()) == len(local.results)
 
 
+@pytest.mark.large
 def test_a_study_on_a_cluster_equals_a_local_one_though_a_worker_is_killed(
     cluster: Cluster, tmp_path: Path
 ) -> None:

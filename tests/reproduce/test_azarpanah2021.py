@@ -61,7 +61,7 @@ def test_the_published_figures_are_those_of_the_paper() -> None:
 
 
 def test_word2vec_has_the_counts_means_and_deviations_of_methods_8(news_vectors: Path) -> None:
-    """METHODS 8, for this subset; the paper printed 7 (1.13, 0.54) and 7 (1.13, 0.55) for all vectors."""
+    """docs/methods 8, for this subset; the paper printed 7 (1.13, 0.54) and 7 (1.13, 0.55) for all vectors."""
     finished = run(
         f"vectors:{news_vectors}", TESTS, ["cosine/mean", "euclidean/mean"], alternative="observed", ci="none"
     )

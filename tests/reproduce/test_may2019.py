@@ -142,7 +142,7 @@ def test_p_is_sampled_and_never_below_the_papers_floor(cbow: tuple[Reproduction,
 def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
     cbow: tuple[Reproduction, Path],
 ) -> None:
-    # 1 / C(16, 8) = 7.8e-5 is below 0.01 / 46 but above 0.01 / 644 (METHODS 4).
+    # 1 / C(16, 8) = 7.8e-5 is below 0.01 / 46 but above 0.01 / 644 (docs/methods 4).
     weat6 = next(result for result in cbow[0].run.results if result.test == "weat6")
     assert weat6.p_value == pytest.approx(1 / 12870)
     assert weat6.significance == "*"
@@ -151,7 +151,7 @@ def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
 
 def test_missing_words_are_listed(cbow: tuple[Reproduction, Path]) -> None:
     found, folder = cbow
-    # "axe" of weat2 is not in the subset (METHODS 8).
+    # "axe" of weat2 is not in the subset (docs/methods 8).
     record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     (ledger,) = record["missing_words"].values()
     assert ledger["weat2"]["dropped"] == {"Y": ["axe"]}

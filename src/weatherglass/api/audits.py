@@ -68,7 +68,7 @@ def run(
         models: specs such as "vectors:glove.txt", or encoders of your own.
         tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
         measures: `similarity/statistic`, or globs over them.
-        significance: how p is had: auto, exact, sampled, normal, … (METHODS 3).
+        significance: how p is had: auto, exact, sampled, normal, … (docs/methods 3).
         alternative: greater, less, two-sided or observed.
         permute: what is exchanged: elements (the published procedure) or words.
         ddof: 1 for the papers' standard deviation, 0 for that of WEFE and responsibly.

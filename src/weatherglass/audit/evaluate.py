@@ -1,4 +1,4 @@
-"""From vectors to a Result: score in canonical order, then effect size, statistic and p (METHODS 1 to 3)."""
+"""From vectors to a Result: score in canonical order, then effect size, statistic and p (docs/methods 1 to 3)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Settings:
     resamples: int = 2000
     """Of the bootstrap; 0 leaves out the interval."""
     profile: str = ""
-    """Whose d and p these are to be: a name of METHODS 9, or empty for ours."""
+    """Whose d and p these are to be: a name of docs/methods 9, or empty for ours."""
 
     def trusts(self, measure: Measure) -> bool:
         """Whether this measure is to be assessed, too."""
@@ -86,7 +86,7 @@ def associate(
     Args:
         X: target vectors, one row each; Y, A and B likewise. Equal rows are allowed, X and Y may differ in size.
         measure: `similarity/statistic`, such as "cosine/mean".
-        significance: how p is had: auto, exact, sampled, normal, … (METHODS 3).
+        significance: how p is had: auto, exact, sampled, normal, … (docs/methods 3).
         alternative: greater, less, two-sided or observed.
         ddof: 1 for the papers' standard deviation, 0 for that of WEFE and responsibly.
         seed: of the random draws, where there are any.

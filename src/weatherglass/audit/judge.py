@@ -19,7 +19,7 @@ from weatherglass.runs.results import Result
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How p-values are corrected for being many (METHODS 4)."""
+    """How p-values are corrected for being many (docs/methods 4)."""
 
     method: str = "holm"
     alpha: float = 0.01

@@ -1,4 +1,4 @@
-"""What a model does not know of a test: dropped and listed, never silently (METHODS 6)."""
+"""What a model does not know of a test: dropped and listed, never silently (docs/methods 6)."""
 
 from __future__ import annotations
 

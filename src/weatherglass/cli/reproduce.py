@@ -127,6 +127,7 @@ def du2021(
     quiet: study_options.Quiet = False,
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
+    study_options.require_tables()
     from weatherglass.api.studies import conduct
     from weatherglass.cli.bar import Bar
     from weatherglass.cli.console import plain_table

@@ -144,12 +144,24 @@ def study_command(*without: str) -> Callable[[Callable[[Options], None]], Callab
     def with_signature(command: Callable[[Options], None]) -> Callable[..., None]:
         @wraps(command)
         def called_by_typer(**given: Any) -> None:
+            require_tables()
             command(Options(**given))
 
         called_by_typer.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return called_by_typer
 
     return with_signature
+
+
+def require_tables() -> None:
+    """Stop before hours of training if what makes its tables is not installed.
+
+    Raises:
+        MissingExtraError: naming the command that installs it.
+    """
+    from weatherglass.encoders.kinds import require
+
+    require("weatherglass reliability", ("polars",), "reliability")
 
 
 def named_corpora(given: Sequence[str]) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""Presets: the papers' models under short names, each with the paper's pooling and layers (METHODS 6)."""
+"""Presets: the papers' models under short names, each with the paper's pooling and layers (docs/methods 6)."""
 
 from __future__ import annotations
 

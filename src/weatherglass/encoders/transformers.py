@@ -86,7 +86,7 @@ class Reading:
 
 
 class TransformerEncoder:
-    """A transformers model: tokens are pooled within each layer, then layers are joined (METHODS 6)."""
+    """A transformers model: tokens are pooled within each layer, then layers are joined (docs/methods 6)."""
 
     costly: ClassVar[bool] = True
     """Its encodings are worth keeping in the cache."""

@@ -1,4 +1,4 @@
-"""Confidence intervals of d: percentile and BCa bootstrap over the units of X, Y, A and B (METHODS 3).
+"""Confidence intervals of d: percentile and BCa bootstrap over the units of X, Y, A and B (docs/methods 3).
 
 Everything starts from the raw measures m(w, a); the vectors are not touched again. A resample is a count of how often
 each unit was drawn, so that for the statistic `mean` all resamples of a block are a few matrix products.

@@ -1,4 +1,4 @@
-"""What a result without effect excludes (METHODS 10.5)."""
+"""What a result without effect excludes (docs/methods 10.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a result hangs on a single word (METHODS 10.5)."""
+"""Whether a result hangs on a single word (docs/methods 10.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one shape of an interval that both readings share, so that it cannot contradict their p (METHODS 10)."""
+"""The one shape of an interval that both readings share, so that it cannot contradict their p (docs/methods 10)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The effect without each word, attribute or template, in time that grows with the table and not with its square.
 
-For the statistic `mean` all follows from residuals that are computed once (METHODS 10.2). For the others a word left
+For the statistic `mean` all follows from residuals that are computed once (docs/methods 10.2). For the others a word left
 out changes no other word's score, and an attribute left out moves at most one place in each word's sorted row.
 """
 
@@ -150,7 +150,7 @@ def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matri
 def scores_without_attributes(
     statistic: str, to_a: Matrix, to_b: Matrix, orientation: int = 1
 ) -> tuple[Matrix, Matrix]:
-    """s(w, A, B) of every word without each a, and without each b (METHODS 1).
+    """s(w, A, B) of every word without each a, and without each b (docs/methods 1).
 
     Args:
         statistic: "mean", "median", "min", "max" or "eq2".

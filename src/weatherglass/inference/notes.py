@@ -1,4 +1,4 @@
-"""Fixed notes beside an effect: where its numbers are weaker, or answer another question (METHODS 10)."""
+"""Fixed notes beside an effect: where its numbers are weaker, or answer another question (docs/methods 10)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class PairedJackknife:
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
         """The low and high end of each interval of the change of d, which leave out 0 exactly when p ≤ alpha.
 
-        In the shape of METHODS 10: the half-width at no change is that of the test on g, carried to d by the slope
+        In the shape of docs/methods 10: the half-width at no change is that of the test on g, carried to d by the slope
         between the two estimates; at the estimate it is that of the change of d itself. Two effects that differ are
         not carried to d by one slope: it varies with what the models have in common.
         """

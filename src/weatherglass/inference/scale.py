@@ -1,4 +1,4 @@
-"""The two scales of one effect: g divides by the sd within X and Y, d by the sd of all scores (METHODS 10)."""
+"""The two scales of one effect: g divides by the sd within X and Y, d by the sd of all scores (docs/methods 10)."""
 
 from __future__ import annotations
 

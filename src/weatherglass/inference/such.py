@@ -1,6 +1,6 @@
 """Such attributes: would other target words and other attribute words (and templates) of this kind give the same?
 
-METHODS 10.2, and 10.3 for templates. A word's score carries noise from the choice of attributes, which widens the
+docs/methods 10.2, and 10.3 for templates. A word's score carries noise from the choice of attributes, which widens the
 scores and so shrinks d: the effect is given as it would be with endless lists of such attributes.
 """
 
@@ -34,7 +34,7 @@ class SuchAttributes:
     """d∞: with endless attributes."""
     interval: Interval | None
     interval_90: Interval | None
-    """What a result without effect excludes is read from this one (METHODS 10.5)."""
+    """What a result without effect excludes is read from this one (docs/methods 10.5)."""
     score_reliability: float | None
     """ρ: the share of the variance of scores within X and Y that is not owed to the choice of attributes."""
     corrected: bool = True

@@ -1,4 +1,4 @@
-"""These attributes: would other target words of this kind give the same effect? (METHODS 10.1)"""
+"""These attributes: would other target words of this kind give the same effect? (docs/methods 10.1)"""
 
 from __future__ import annotations
 

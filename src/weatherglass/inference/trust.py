@@ -1,4 +1,4 @@
-"""Beside every number, how far to trust it: interval, leave-one-out, null distribution, power (METHODS 3)."""
+"""Beside every number, how far to trust it: interval, leave-one-out, null distribution, power (docs/methods 3)."""
 
 from __future__ import annotations
 

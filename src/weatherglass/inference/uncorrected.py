@@ -1,6 +1,6 @@
 """Such attributes for statistics other than mean: a jackknife over all sets, not corrected for the attributes' noise.
 
-A median or an extreme has no two-way table to take the noise from (end of METHODS 10.2), so d stays as it is.
+A median or an extreme has no two-way table to take the noise from (end of docs/methods 10.2), so d stays as it is.
 """
 
 from __future__ import annotations

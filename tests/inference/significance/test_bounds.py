@@ -56,15 +56,33 @@ def ends(found: Significance) -> tuple[float, float]:
     return found.p_low, found.p_high
 
 
-@settings(max_examples=3000)
-@given(
+small_tests = given(
     kind=st.sampled_from(KINDS),
     sizes=st.tuples(st.integers(1, 9), st.integers(1, 9)),
     alternative=st.sampled_from(ALTERNATIVES),
     precision=st.sampled_from([0.3, 0.01, 0.0001]),
     seed=st.integers(0, 2**32),
 )
+
+
+@settings(max_examples=300)
+@small_tests
 def test_bounds_hold_the_exact_p(
+    kind: str, sizes: tuple[int, int], alternative: Alternative, precision: float, seed: int
+) -> None:
+    assert_bounds_hold(kind, sizes, alternative, precision, seed)
+
+
+@pytest.mark.large
+@settings(max_examples=3000)
+@small_tests
+def test_bounds_hold_the_exact_p_of_3000_tests(
+    kind: str, sizes: tuple[int, int], alternative: Alternative, precision: float, seed: int
+) -> None:
+    assert_bounds_hold(kind, sizes, alternative, precision, seed)
+
+
+def assert_bounds_hold(
     kind: str, sizes: tuple[int, int], alternative: Alternative, precision: float, seed: int
 ) -> None:
     scores = scores_of(kind, sum(sizes), sizes[0], np.random.default_rng(seed))
@@ -81,7 +99,7 @@ def test_bounds_hold_the_exact_p(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+@pytest.mark.parametrize("alternative", ["greater", pytest.param("two-sided", marks=pytest.mark.large)])
 def test_bounds_hold_the_exact_p_of_larger_sets(kind: str, alternative: Alternative) -> None:
     rng = np.random.default_rng(len(kind))
     for size, n in ((18, 36), (9, 34), (22, 38)):

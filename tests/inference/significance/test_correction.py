@@ -1,4 +1,4 @@
-"""Correction for many tests: against the definitions of METHODS 4, and against scipy."""
+"""Correction for many tests: against the definitions of docs/methods 4, and against scipy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=25)
 
 
 def holm_rejects(p: list[float], alpha: float, family: int) -> list[bool]:
-    """METHODS 4, word for word: the smallest rank k with P(k) > alpha / (1 + N − k); reject the ranks before."""
+    """docs/methods 4, word for word: the smallest rank k with P(k) > alpha / (1 + N − k); reject the ranks before."""
     order = sorted(range(len(p)), key=lambda row: p[row])
     rejected = [False] * len(p)
     for k, row in enumerate(order, start=1):

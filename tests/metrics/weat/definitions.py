@@ -1,4 +1,4 @@
-"""The measures of METHODS 1 once more, from their definitions, in plain Python loops: slow, and nothing shared."""
+"""The measures of docs/methods 1 once more, from their definitions, in plain Python loops: slow, and nothing shared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles against METHODS 9 written anew in a few lines, and against the wefe package."""
+"""Profiles against docs/methods 9 written anew in a few lines, and against the wefe package."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_may2019_and_bias_bench_count_all_partitions_with_ties(small: tuple[Vect
 
 
 def test_may2019_can_miss_a_tie_that_bias_bench_sees() -> None:
-    """0.1 + 0.2 and 0.3 are equal on paper and not in binary: {0.1, 0.2} ties with {0.3, 0} (METHODS 3)."""
+    """0.1 + 0.2 and 0.3 are equal on paper and not in binary: {0.1, 0.2} ties with {0.3, 0} (docs/methods 3)."""
     x, y = np.array([0.1, 0.2]), np.array([0.3, 0.0])
     assert 0.1 + 0.2 > 0.3
     # {.1,.2}, {.3,.0}, {.1,.3}, {.2,.3} reach 0.3, {.1,.0} and {.2,.0} do not; bit equality misses {.3,.0}.

@@ -80,6 +80,7 @@ def coverage(model: str, replicates: int) -> dict[str, float]:
     return {name: float(np.mean(covered)) for name, covered in inside.items()}
 
 
+@pytest.mark.large
 def test_intervals_cover_the_truth_95_times_in_100_if_the_model_knows_the_words() -> None:
     covered = coverage("with word", 200)
     assert 0.92 <= np.mean(list(covered.values())) <= 0.98
@@ -87,6 +88,7 @@ def test_intervals_cover_the_truth_95_times_in_100_if_the_model_knows_the_words(
     assert min(covered.values()) > 0.95 - 4 * (0.95 * 0.05 / 200) ** 0.5
 
 
+@pytest.mark.large
 def test_intervals_of_the_published_model_are_too_narrow_for_what_varies_only_between_words() -> None:
     assert coverage("as published", 60)["log senses"] < 0.9
 

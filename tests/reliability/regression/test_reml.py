@@ -12,7 +12,6 @@ from weatherglass.reliability.regression.fit import fit
 from weatherglass.reliability.regression.observations import Design
 from weatherglass.reliability.regression.reml import criterion, cross_products, reml
 
-DATA_SETS = 54
 STARTS = ((0.5, 0.5, 0.5), (0.05, 2.0, 0.05), (2.0, 0.05, 2.0))
 Columns = dict[str, Vector]
 Levels = dict[str, Integers]
@@ -82,9 +81,10 @@ def dense_optimum(score: Vector, x: Matrix, factors: Levels) -> tuple[float, Vec
     return deviance, best.x**2 * score.var()
 
 
-def test_estimates_variances_and_criterion_are_those_of_a_dense_search() -> None:
+@pytest.mark.parametrize(("data_sets", "at_zero"), [(9, 5), pytest.param(54, 20, marks=pytest.mark.large)])
+def test_estimates_variances_and_criterion_are_those_of_a_dense_search(data_sets: int, at_zero: int) -> None:
     zeros = 0
-    for seed in range(DATA_SETS):
+    for seed in range(data_sets):
         score, columns, factors = random_data(seed)
         rows = cross_products(score, columns, factors)
         found = reml(rows)
@@ -99,7 +99,7 @@ def test_estimates_variances_and_criterion_are_those_of_a_dense_search() -> None
         least, variances = dense_optimum(score, x, factors)
         assert deviance < least + 1e-6, seed
         np.testing.assert_allclose(own, variances, atol=2e-3 * variances.max(), err_msg=str(seed))
-    assert zeros >= 20
+    assert zeros >= at_zero  # estimates at the edge are among them
 
 
 def test_the_variance_of_the_fixed_part_is_that_of_the_fitted_values() -> None:

@@ -61,7 +61,8 @@ def test_more_neighbours_than_words_are_refused() -> None:
         list(neighbours(np.eye(5, dtype=np.float32), np.arange(5), 5))
 
 
-def test_scores_equal_their_definitions_word_by_word() -> None:
+@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.large)])
+def test_scores_equal_their_definitions_word_by_word(every: int) -> None:
     vectors = whole_vectors(1)
     k = 10
     scores = score_embedding(embedding_of(vectors), PAIRS, np.arange(len(vectors)), k)
@@ -75,7 +76,7 @@ def test_scores_equal_their_definitions_word_by_word() -> None:
         first, second = (vectors[int(word[1:])] for word in pair)
         return cosine(vectors[row], first) - cosine(vectors[row], second)
 
-    for row in range(len(vectors)):
+    for row in range(0, len(vectors), every):
         for number, pair in enumerate(PAIRS):
             between = (vectors[int(pair[0][1:])] - vectors[int(pair[1][1:])]).astype(float)
             raw = float(vectors[row] @ between) / float(np.linalg.norm(between))

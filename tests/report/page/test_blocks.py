@@ -73,7 +73,7 @@ def test_a_text_is_carried_once_however_many_models_read_it(tmp_path: Path) -> N
     made_up_run(tmp_path, load_tests(["sent-weat1"]), [f"model {n}" for n in range(4)])
     shared = blocks_of(page([read_run(tmp_path)]))["shared"]
     texts = [text for text, _, _ in shared["elements"]]
-    assert len(texts) == len(set(texts)) == 700  # 350 + 350 targets, METHODS 5
+    assert len(texts) == len(set(texts)) == 700  # 350 + 350 targets, docs/methods 5
     assert len(shared["lists"]["elements"]) == 1
 
 

@@ -65,7 +65,7 @@ def test_filters_leave_what_was_asked_for(browser: Browser, one_model: Path) -> 
     browser.open(one_model)
     assert len(browser.visible_tests()) == 46
     browser.choose("context", "paragraph")
-    assert len(browser.visible_tests()) == 6  # METHODS 5: _1, _1+3- and _1- of both double binds
+    assert len(browser.visible_tests()) == 6  # docs/methods 5: _1, _1+3- and _1- of both double binds
     assert browser.find("#shown").text == "6 of 46 tests"
     browser.choose("context", "*")
     browser.choose("group", "Illness of mind and body")

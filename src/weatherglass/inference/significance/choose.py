@@ -42,7 +42,7 @@ def permutation_test(
     Args:
         x: the scores s(w) of the elements of X.
         y: the scores of the elements of Y; another size than X is allowed.
-        method: a name of METHODS 3; `auto` takes an exact method that fits the budget, else bounds.
+        method: a name of docs/methods 3; `auto` takes an exact method that fits the budget, else bounds.
         alternative: greater, less, two-sided, or observed (the side on which the data lie).
         budget: what a method may spend; 2 s and 1 GB by default.
         precision: the relative gap that `bounds` should reach.

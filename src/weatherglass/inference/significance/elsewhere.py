@@ -1,4 +1,4 @@
-"""p as other papers and tools compute it, with what is wrong with it left in (METHODS 9)."""
+"""p as other papers and tools compute it, with what is wrong with it left in (docs/methods 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores on a common integer grid, in canonical order, so that equal sums are equal (METHODS 3)."""
+"""Scores on a common integer grid, in canonical order, so that equal sums are equal (docs/methods 3)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from weatherglass.inference.significance.grid import Grid
 
 
 def normal_moments(grid: Grid) -> tuple[float, float]:
-    """Mean and standard deviation of the sum over X, in closed form (METHODS 3)."""
+    """Mean and standard deviation of the sum over X, in closed form (docs/methods 3)."""
     n, size, total = grid.n, grid.size, grid.total
     squares = sum(value * value for value in grid.values.tolist())
     # n·Σs² − (Σs)² in whole numbers: no cancellation, whatever the offset of the scores.

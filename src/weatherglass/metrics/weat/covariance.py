@@ -1,4 +1,4 @@
-"""Covariance of an attribute set, for Mahalanobis distance: graphical lasso or Ledoit–Wolf (METHODS 1)."""
+"""Covariance of an attribute set, for Mahalanobis distance: graphical lasso or Ledoit–Wolf (docs/methods 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From scores s(w) to the two numbers of a test: the statistic S and the effect size d (METHODS 2)."""
+"""From scores s(w) to the two numbers of a test: the statistic S and the effect size d (docs/methods 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graphical lasso: a sparse inverse covariance by ADMM, its penalty by cross-validation (METHODS 1).
+"""The graphical lasso: a sparse inverse covariance by ADMM, its penalty by cross-validation (docs/methods 1).
 
 It minimises −log det Θ + tr(SΘ) + λ Σ_{i≠j} |Θ_ij| over positive definite Θ (Friedman, Hastie & Tibshirani
 2008); the alternating steps are those of Boyd et al. (2011, section 6.5).

@@ -39,7 +39,7 @@ STATISTICS: Registry[Statistic] = Registry(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Measure:
-    """How one element's association with A and B is measured (METHODS 1).
+    """How one element's association with A and B is measured (docs/methods 1).
 
     >>> str(Measure.parse("euclidean/median"))
     'euclidean/median'

@@ -1,4 +1,4 @@
-"""Profiles: d and p as other papers and tools have them, so that theirs and ours can be compared (METHODS 9)."""
+"""Profiles: d and p as other papers and tools have them, so that theirs and ours can be compared (docs/methods 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Raw measures m(w, a) between targets and attributes: similarities and distances (METHODS 1)."""
+"""Raw measures m(w, a) between targets and attributes: similarities and distances (docs/methods 1)."""
 
 from __future__ import annotations
 

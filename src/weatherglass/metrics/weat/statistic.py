@@ -1,4 +1,4 @@
-"""Statistics: what becomes of a word's raw measures to all of A and to all of B (METHODS 1).
+"""Statistics: what becomes of a word's raw measures to all of A and to all of B (docs/methods 1).
 
 A statistic is given each word's measures **sorted ascending**, one row a word: they are sorted once for all
 statistics, and what is summed in sorted order cannot depend on the order in which attributes were listed.

@@ -1,4 +1,4 @@
-"""What might make a word's bias score reliable: its features in one corpus and algorithm (METHODS 7)."""
+"""What might make a word's bias score reliable: its features in one corpus and algorithm (docs/methods 7)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Azarpanah & Farhadloo (2021), "Measuring Biases of Word Embeddings": ten tests under twenty measures.
 
 The ten word-level tests of Caliskan et al., |d| and the one-sided p in the direction observed, as the paper took them
-(METHODS 2); its Tables 3 and 4 and its aggregates, theirs beside ours; how far d depends on the synonyms that the
+(docs/methods 2); its Tables 3 and 4 and its aggregates, theirs beside ours; how far d depends on the synonyms that the
 paper does not print; and a verdict on each of its claims (`azarpanah2021_claims`).
 """
 
@@ -38,7 +38,7 @@ MODELS: Final = {
     "gpt": "hf:openai-gpt?pooling=last",
     "gpt2": "hf:gpt2?pooling=last",
 }
-"""The models of the paper, and the spec of each as METHODS 6 reads it."""
+"""The models of the paper, and the spec of each as docs/methods 6 reads it."""
 CONTEXTUAL: Final = ("elmo", "bert", "gpt", "gpt2")
 STATIC: Final = ("glove", "word2vec")
 

@@ -41,7 +41,7 @@ RELEASED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("elmo", "elmo"): {"tokens": "characters"},
     ("bert", "hf"): dict(FAMILIES["sent-bias"].spec.options),
 }
-"""By model and kind of spec: what the released code did in place of what the paper says (METHODS 6)."""
+"""By model and kind of spec: what the released code did in place of what the paper says (docs/methods 6)."""
 
 PAIRS: Final = (("weat7", "weat8"), ("sent-weat7", "sent-weat8"))
 """Math and science against arts: the same stereotype by other words, so the verdicts should agree."""

@@ -43,7 +43,7 @@ function breakable(name) {
 
 const shorten = (text, length) => {
   const letters = Array.from(text);
-  return letters.length > length ? letters.slice(0, length - 1).join("") + "…" : text;
+  return letters.length > length ? `${letters.slice(0, length - 1).join("")}…` : text;
 };
 
 // Numbers: true minus signs, two digits that count, powers of ten raised.

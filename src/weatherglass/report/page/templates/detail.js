@@ -13,7 +13,7 @@ async function openDetail(number, from) {
   if (opened !== r) return;
   const room = Math.min(window.innerWidth, 66 * 16);
   const width = room - (room < 700 ? 32 : 58);
-  sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), found ? detailPlots(r, found, width) : detailMissing(r), detailWords(r, found), detailSettings(r, found)));
+  sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), found ? detailPlots(r, found, width) : detailMissing(), detailWords(r, found), detailSettings(r, found)));
   if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
   if (location.hash !== `#r${number}`) history.replaceState(null, "", `#r${number}`);
@@ -74,7 +74,7 @@ function correctedFigure(r) {
   return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", stars(r)), `${verdict(r)} at ${alpha}`);
 }
 
-function detailMissing(r) {
+function detailMissing() {
   const why = byId("block-shared") ? "The run’s folder holds no details of this result." : "The run’s folder holds no readable details.sqlite.";
   return make("p", { class: "warn" }, `${why} Scores, null distribution and leave-one-out are therefore not shown; the figures above are those of the table.`);
 }

@@ -85,7 +85,7 @@ function update() {
   showMeasure(choice.measure);
   arrange(visible);
   showColumns(new Set(choice.subjects));
-  byId("shown").textContent = `${sequence.length} of ${tests.length} tests` + (subjects.length > 1 ? `, ${choice.subjects.length} of ${subjects.length} models` : "");
+  byId("shown").textContent = `${sequence.length} of ${tests.length} tests${subjects.length > 1 ? `, ${choice.subjects.length} of ${subjects.length} models` : ""}`;
   for (const watcher of watchers) watcher.stale();
 }
 
