@@ -61,8 +61,8 @@ THESE: Mapping[tuple[Shape, int], Range] = {
 SUCH: Mapping[float, Range] = {0.05: (91.7, 100), 0.3: (93.2, 100), 0.5: (93.6, 100), 0.7: (91.8, 100)}
 """The same by noise: docs/methods 10.2, column "of estimable rows"."""
 LARGE_AND_SKEWED: Range = (88, 100)
-"""docs/methods 10.4: at |d| ≥ 1.4 skewed scores "may cover about 90 %"; the worlds behind SUCH are normal, and for t5 scores
-and smaller skewed effects its ranges are asked all the same."""
+"""docs/methods 10.4: at |d| ≥ 1.4 skewed scores "may cover about 90 %"; the worlds behind SUCH are normal, and for t5
+scores and smaller skewed effects its ranges are asked all the same."""
 TEMPLATES: Range = (93, 99)
 """docs/methods 10.3, "Words + attributes + templates"."""
 LEVEL_THESE: Range = (4, 6)

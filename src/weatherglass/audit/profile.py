@@ -1,4 +1,4 @@
-"""A run under a profile: its settings, what to warn of, and the one number that some profiles print (docs/methods 9)."""
+"""A run under a profile: its settings, its warnings, and the one number that some profiles print (docs/methods 9)."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def adjusted_at_floor(
     method: str = "holm",
     family: int | None = None,
 ) -> float:
-    """The adjusted p of one row if its own p were as small as its floor, the other rows as they are (docs/methods 10.5).
+    """The adjusted p of one row if its own p were its floor, the other rows as they are (docs/methods 10.5).
 
     Both corrections give a smaller p a smaller adjusted value, so above alpha here the row cannot survive.
     """

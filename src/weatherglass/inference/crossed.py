@@ -12,7 +12,7 @@ from weatherglass.inference.scale import Scale, Within
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    """A words × levels table, split within X and within Y (docs/methods 10.2); the levels are attributes or templates."""
+    """A words × levels table, split within X and Y (docs/methods 10.2); the levels are attributes or templates."""
 
     sign: int
     """How its row means enter the score: −1 for B."""

@@ -1,7 +1,7 @@
 """The effect without each word, attribute or template, in time that grows with the table and not with its square.
 
-For the statistic `mean` all follows from residuals that are computed once (docs/methods 10.2). For the others a word left
-out changes no other word's score, and an attribute left out moves at most one place in each word's sorted row.
+For the statistic `mean` all follows from residuals that are computed once (docs/methods 10.2). For the others a word
+left out changes no other word's score, and an attribute left out moves at most one place in each word's sorted row.
 """
 
 from __future__ import annotations

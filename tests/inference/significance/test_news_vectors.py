@@ -41,8 +41,8 @@ def test_exact_p_of_weat1_is_the_published_one(news_vectors: Path) -> None:
 
 
 def test_exact_p_of_weat2_is_the_published_one(news_vectors: Path) -> None:
-    # The file lacks "axe". The 2.67e-12 of docs/methods 8 is that of 24 + 24, the last instrument left out too; with all
-    # 25 instruments 88 of the C(49, 24) partitions are as extreme.
+    # The file lacks "axe". The 2.67e-12 of docs/methods 8 is that of 24 + 24, the last instrument left out too; with
+    # all 25 instruments 88 of the C(49, 24) partitions are as extreme.
     x, y = scores("weat2", news_vectors)
     assert (len(x), len(y)) == (25, 24)
     assert_exact_p(x[:24], y, 2.67e-12)

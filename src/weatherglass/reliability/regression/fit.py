@@ -1,4 +1,4 @@
-"""The multilevel regression of reliability on word features: estimates, R² and what each factor adds (docs/methods 7)."""
+"""The multilevel regression of reliability on word features: estimates, R², what each factor adds (docs/methods 7)."""
 
 from __future__ import annotations
 
