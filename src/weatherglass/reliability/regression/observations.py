@@ -89,7 +89,9 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
 
     _require(scores, (*KEYS, "score"), "scores")
     _require(features, (*KEYS, *(column for column, _ in CONTINUOUS.values()), "pos"), "features")
-    joined = scores.with_columns(pl.col("score").fill_nan(None)).join(features, on=KEYS, how="left")
+    joined = scores.with_columns(pl.col("score").cast(pl.Float64).fill_nan(None)).join(
+        features, on=KEYS, how="left"
+    )
     if joined["l2_norm"].null_count() == joined.height:
         raise WeatherglassError(
             f"none of the {joined.height} scores has features: they are of other words, corpora or algorithms"
