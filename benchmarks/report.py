@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from tests.report.browser import chromium
 from tests.report.made_up import made_up_run
+from weatherglass.runs.details import DETAILS, Details
 
 from weatherglass.catalogue import load_tests
 from weatherglass.report.page.html import PAGE, write_page
-from weatherglass.runs.details import DETAILS, Details
 
 MODELS = 30
 MEASURES = ("cosine/mean", "euclidean/mean", "manhattan/mean", "cosine/median")

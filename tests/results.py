@@ -12,11 +12,12 @@ def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) ->
     """A result of which only what is given matters; p is exact."""
     return Result(
         p_value=p_value,
-        effect_size=effect_size,
+        value=effect_size,
         **{
-            **dict.fromkeys(("num_targ1", "num_targ2", "num_attr1", "num_attr2"), 8),
+            "target_sizes": (8, 8),
+            "attribute_sizes": (8, 8),
             **dict.fromkeys(("p_low", "p_high", "p_middle"), p_value),
-            "measure": "cosine/mean",
+            "metric": "cosine/mean",
             "permute": "elements",
             "alternative": "greater",
             "ddof": 1,
@@ -24,7 +25,7 @@ def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) ->
             "p_method": "enumerate",
             "p_floor": 1e-9,
             "certified": True,
-            "signed": is_signed(given.get("measure", "cosine/mean")),
+            "signed": is_signed(given.get("metric", "cosine/mean")),
             **given,
         },
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 from typing import Generic, TypeVar, cast
 
-from weatherglass.errors import UnknownNameError
+from weatherglass.errors import UnknownNameError, WeatherglassError
 
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
@@ -44,19 +45,39 @@ def unknown(noun: str, name: str, known: Iterable[str]) -> UnknownNameError:
 
 
 class Registry(Generic[T]):
-    """Values by name, imported lazily so that a table of heavy things stays light."""
+    """Values by name, imported lazily so that a table of heavy things stays light.
 
-    def __init__(self, noun: str, table: Mapping[str, str]) -> None:
+    A package that is installed beside ours adds values through the entry-point group; spawned processes and the
+    workers of a cluster then know them, too. `register` adds one to this process alone.
+    """
+
+    def __init__(self, noun: str, table: Mapping[str, str], entry_points: str | None = None) -> None:
+        """A table of names.
+
+        Args:
+            noun: what the values are, for messages.
+            table: name to "module:attribute".
+            entry_points: the group under which other packages add names.
+        """
         self.noun = noun
-        self._places: dict[str, str] = dict(table)
+        self.group = entry_points
+        self._table: dict[str, str] = dict(table)
         self._registered: dict[str, T] = {}
 
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """Ours and those of other packages; a name of ours cannot be taken."""
+        from importlib.metadata import entry_points
+
+        added = entry_points(group=self.group) if self.group else ()
+        return {**{point.name: point.value for point in added}, **self._table}
+
     def __contains__(self, name: object) -> bool:
-        return name in self._places or name in self._registered
+        return name in self._table or name in self._registered or name in self._places
 
     def names(self) -> list[str]:
-        """Every known name, in the order of the table, later registrations last."""
-        return list(dict.fromkeys([*self._places, *self._registered]))
+        """Every known name, in the order of the table, then those of other packages and later registrations."""
+        return list(dict.fromkeys([*self._table, *self._places, *self._registered]))
 
     def register(self, name: str, value: T) -> None:
         """Add a value of the user's own, or replace one."""
@@ -74,7 +95,15 @@ class Registry(Generic[T]):
         """
         if name in self._registered:
             return self._registered[name]
-        if name not in self._places:
+        place = self._table.get(name) or self._places.get(name)
+        if place is None:
             raise unknown(self.noun, name, self.names())
-        module, _, attribute = self._places[name].partition(":")
-        return cast(T, getattr(import_module(module), attribute))
+        module, _, attribute = place.partition(":")
+        try:
+            return cast(T, getattr(import_module(module), attribute))
+        except (ImportError, AttributeError) as error:
+            if name in self._table:  # Ours: the caller knows which extra is missing.
+                raise
+            raise WeatherglassError(
+                f"{self.noun} '{name}' of another package cannot be loaded from {place} ({error})"
+            ) from error

@@ -52,8 +52,8 @@ def numbers(run: Run) -> list[tuple[str, float, float, float | None]]:
 
 def test_results_come_in_the_order_of_the_plan() -> None:
     models = [HashedEncoder(name="one"), HashedEncoder(width=30, name="two")]
-    run = wg.run(models, tests=["weat7", "weat6"], measures=["cosine/mean", "euclidean/max"])
-    assert [(r.model, r.test, r.measure) for r in run.results] == [
+    run = wg.run(models, tests=["weat7", "weat6"], metrics=["cosine/mean", "euclidean/max"])
+    assert [(r.model, r.test, r.metric) for r in run.results] == [
         (model, test, measure)
         for model in ("one", "two")
         for test in ("weat7", "weat6")
@@ -112,7 +112,7 @@ def test_the_record_of_a_call_from_python_states_its_arguments(tmp_path: Path) -
     run = wg.run(
         [HashedEncoder()],
         [load_test("weat7"), "weat6"],
-        ci="none",
+        trust="none",
         alpha=0.01,
         seed=5,
         budget=Budget(1.0, 10**6),
@@ -169,7 +169,7 @@ def test_a_run_hashes_each_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(association_test, "json", CountingJson)
     models = [HashedEncoder(name="one"), HashedEncoder(width=30, name="two")]
     tests = [replace(load_test(name)) for name in ("weat7", "weat8")]
-    finished = wg.run(models, tests, ["cosine/mean", "dot/mean"], ci="none", significance="normal")
+    finished = wg.run(models, tests, ["cosine/mean", "dot/mean"], trust="none", significance="normal")
     assert len(finished.results) == 8
     assert sorted(hashed) == ["weat7", "weat8"]
 
@@ -347,8 +347,8 @@ def test_a_mistake_in_the_request_is_found_before_work_starts(
 
 
 def test_a_model_spelt_in_two_ways_is_run_and_corrected_for_once() -> None:
-    once = wg.run("wordllama", tests="weat7", ci="none")
-    assert numbers(wg.run(["wordllama", "wordllama:"], tests="weat7", ci="none")) == numbers(once)
+    once = wg.run("wordllama", tests="weat7", trust="none")
+    assert numbers(wg.run(["wordllama", "wordllama:"], tests="weat7", trust="none")) == numbers(once)
 
 
 def test_models_that_results_could_not_tell_apart_are_refused() -> None:
@@ -387,6 +387,6 @@ def vector_file(tmp_path: Path) -> Path:
 
 def test_what_needs_no_covariance_is_computed_where_there_is_none() -> None:
     """The graphical lasso takes up to 1 024 dimensions; cosine takes any."""
-    run = wg.run(HashedEncoder(width=1100), tests="weat6", measures=["cosine/mean", "mahalanobis/mean"])
-    assert [result.measure for result in run.results] == ["cosine/mean"]
+    run = wg.run(HashedEncoder(width=1100), tests="weat6", metrics=["cosine/mean", "mahalanobis/mean"])
+    assert [result.metric for result in run.results] == ["cosine/mean"]
     assert "mahalanobis: the graphical lasso takes up to 1024 dimensions" in run.failures[0].reason

@@ -132,7 +132,7 @@ def test_mahalanobis_of_arrays_is_that_of_a_run(estimator: str) -> None:
     encoder = HashedEncoder(width=6)
     X, Y, A, B = (encoder.encode(element_set.texts) for element_set in load_test("weat9").sets)
     ours = associate(X, Y, A, B, measure="mahalanobis/mean", covariance=estimator)
-    (theirs,) = run(encoder, "weat9", "mahalanobis/mean", covariance=estimator, ci="none").results
+    (theirs,) = run(encoder, "weat9", "mahalanobis/mean", covariance=estimator, trust="none").results
     assert (ours.effect_size, ours.p_value) == (theirs.effect_size, theirs.p_value)
     assert ours.notes["covariance"] == theirs.notes["covariance"]
 

@@ -48,7 +48,7 @@ def number_after(text: str, steps: Sequence[str]) -> float:
 
 
 def test_d_and_p_follow_from_the_printed_numbers(folder: Path) -> None:
-    (result,) = (r for r in wg.run(HashedEncoder(unknown=["math"]), tests="weat7", ci="none").results)
+    (result,) = (r for r in wg.run(HashedEncoder(unknown=["math"]), tests="weat7", trust="none").results)
     steps = explain(folder, "weat7").steps
     x, y = printed(steps, "X"), printed(steps, "Y")
     assert (len(x), len(y)) == (7, 8)
@@ -121,9 +121,9 @@ def test_words_are_explained_by_word(tmp_path: Path) -> None:
 
 
 def test_a_sign_that_a_profile_drops_is_said(tmp_path: Path) -> None:
-    found = wg.run(HashedEncoder(), tests="weat*", ci="none").results
+    found = wg.run(HashedEncoder(), tests="weat*", trust="none").results
     name = min(found, key=lambda result: result.effect_size).test
-    wg.run(HashedEncoder(), tests=name, profile="azarpanah2021", folder=tmp_path, ci="none")
+    wg.run(HashedEncoder(), tests=name, profile="azarpanah2021", folder=tmp_path, trust="none")
     text = "\n".join(explain(tmp_path, name).steps)
     assert "(this run's profile prints d without its sign)" in text
     assert "by azarpanah2021: " in text
@@ -146,7 +146,7 @@ def test_equal_scores_are_explained(tmp_path: Path) -> None:
 
 def test_several_rows_of_a_test_are_told_apart(tmp_path: Path) -> None:
     models = [HashedEncoder(name="one"), HashedEncoder(name="two", width=9)]
-    wg.run(models, tests="weat7", measures=["cosine/mean", "dot/eq2"], folder=tmp_path, ci="none")
+    wg.run(models, tests="weat7", metrics=["cosine/mean", "dot/eq2"], folder=tmp_path, trust="none")
     with pytest.raises(WeatherglassError, match=r"has 4 results in .*; choose with --model: one, two"):
         explain(tmp_path, "weat7")
     with pytest.raises(WeatherglassError, match="choose with --measure: cosine/mean, dot/eq2"):
@@ -171,7 +171,7 @@ def test_a_test_that_is_not_there_is_named(folder: Path, tmp_path: Path) -> None
 
 def test_a_test_that_failed_is_explained_by_its_failure(tmp_path: Path) -> None:
     words = wg.load_test("weat7").targets[0].texts
-    wg.run(HashedEncoder(unknown=words[:7]), tests=["weat6", "weat7"], folder=tmp_path, ci="none")
+    wg.run(HashedEncoder(unknown=words[:7]), tests=["weat6", "weat7"], folder=tmp_path, trust="none")
     with pytest.raises(UnknownNameError, match="weat7 could not be run on hashed: only 1 of the 8"):
         explain(tmp_path, "weat7")
 

@@ -144,7 +144,7 @@ def test_every_column_can_be_named() -> None:
 def test_a_breach_shows_the_numbers_it_rests_on() -> None:
     gate = gate_of(["abs(effect_size) > 0.8 and p_adjusted < 0.05"], None)
     assert gate is not None
-    (breach,) = gate.judge([RESULT, replace(RESULT, effect_size=0.1)])
+    (breach,) = gate.judge([RESULT, replace(RESULT, value=0.1)])
     assert str(breach) == (
         "weat6 on m (cosine/mean): abs(effect_size) > 0.8 and p_adjusted < 0.05: "
         "effect_size = -0.9, p_adjusted = 0.02"
@@ -153,7 +153,7 @@ def test_a_breach_shows_the_numbers_it_rests_on() -> None:
 
 def test_a_gate_that_cannot_be_decided_is_not_passed() -> None:
     gate = Gate((Rule(parse("effect_size > 0.8", COLUMN_KINDS)),))
-    (breach,) = gate.judge([replace(RESULT, effect_size=math.nan)])
+    (breach,) = gate.judge([replace(RESULT, value=math.nan)])
     assert "cannot be decided: a number is missing: effect_size = missing" in str(breach)
 
 

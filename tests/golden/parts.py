@@ -43,7 +43,7 @@ def associations(folder: Path) -> Iterator[Row]:
                     measures=measure,
                     permute=permute,
                     alternative=alternative,
-                    ci="none",
+                    trust="none",
                 )
                 settings = {"measure": measure, "permute": permute, "alternative": alternative}
                 for result in run.results:
@@ -56,11 +56,11 @@ def mahalanobis(folder: Path) -> Iterator[Row]:
     run = wg.run(
         "wordllama",
         tests=WORD_TESTS,
-        measures="mahalanobis/mean",
+        metrics="mahalanobis/mean",
         covariance="ledoit-wolf",
         permute="elements",
         alternative="greater",
-        ci="none",
+        trust="none",
     )
     for result in run.results:
         yield {"test": result.test, **_cells(result.columns(), NUMBERS)}
@@ -71,7 +71,7 @@ def profiles(folder: Path) -> Iterator[Row]:
     del folder
     for profile in PROFILES:
         run = wg.run(
-            "wordllama", tests=[WORD_TESTS, SENTENCE_TESTS], permute="elements", profile=profile, ci="none"
+            "wordllama", tests=[WORD_TESTS, SENTENCE_TESTS], permute="elements", profile=profile, trust="none"
         )
         for result in run.results:
             yield {"profile": profile, "test": result.test, **_cells(result.columns(), NUMBERS)}

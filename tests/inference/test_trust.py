@@ -13,7 +13,6 @@ from tests.models import HashedEncoder
 from typer.testing import CliRunner
 
 import weatherglass as wg
-from weatherglass.audit.judge import Correction, judge
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.association_test import AssociationTest, ElementSet
 from weatherglass.cli import app
@@ -27,6 +26,7 @@ from weatherglass.inference.trust import (
 )
 from weatherglass.metrics.weat.statistic import MEAN
 from weatherglass.report.terminal import caption, format_p, results_tables
+from weatherglass.runs.judge import Correction, judge
 from weatherglass.runs.results import Result
 
 
@@ -35,7 +35,7 @@ def run_without(test: AssociationTest, role: int, word: str) -> Result:
     sets = list(test.sets)
     sets[role] = ElementSet(sets[role].category, tuple(e for e in sets[role].elements if e.word != word))
     smaller = AssociationTest("smaller", (sets[0], sets[1]), (sets[2], sets[3]), test.context)
-    return wg.run(HashedEncoder(), tests=smaller, ci="none").results[0]
+    return wg.run(HashedEncoder(), tests=smaller, trust="none").results[0]
 
 
 @pytest.mark.parametrize("name", ["weat7", "sent-weat6"])
@@ -71,7 +71,7 @@ def test_a_template_is_left_out_of_all_sets() -> None:
         for s in test.sets
     ]
     smaller = AssociationTest("smaller", (sets[0], sets[1]), (sets[2], sets[3]), test.context)
-    expected = wg.run(HashedEncoder(), tests=smaller, ci="none").results[0]
+    expected = wg.run(HashedEncoder(), tests=smaller, trust="none").results[0]
     assert template["effect_size"] == pytest.approx(expected.effect_size)
 
 
@@ -165,7 +165,7 @@ def test_details_tell_the_power_and_the_table_the_interval() -> None:
     assert any("does not show that a model is unbiased" in line for line in caption(run))
     (table,) = results_tables(run)
     assert [column.header for column in table.columns][:4] == ["test", "d", "", "95 % of d"]
-    (bare,) = results_tables(wg.run(HashedEncoder(), tests="weat7", ci="none"))
+    (bare,) = results_tables(wg.run(HashedEncoder(), tests="weat7", trust="none"))
     assert "95 % of d" not in [column.header for column in bare.columns]
     assert format_p(0.0) == "0"
 

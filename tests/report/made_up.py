@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from weatherglass.catalogue import AssociationTest
-from weatherglass.inference.trust import NULL_LEVELS, POWER_EFFECTS
+from weatherglass.inference.bootstrap import Interval
+from weatherglass.inference.trust import NULL_LEVELS, LeftOut, Trust
 from weatherglass.metrics.weat.measure import is_signed
-from weatherglass.runs.details import DETAILS, write_details
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import ElementScore, Result, word_scores
+from weatherglass.runs.stored import read_run
 
 
 def made_up_run(
@@ -29,11 +31,13 @@ def made_up_run(
     results = [
         _result(model, test, measure, rng) for model in models for test in tests for measure in measures
     ]
+    keys = [str(number) for number in range(len(results))]
     with RunFolder(folder) as opened:
+        for key, result in zip(keys, results, strict=True):
+            opened.add(key, result)
         opened.write_table(results, at_once=True)
-        opened.write_record({**_record(tests, models, measures), **(record or {})})
-    write_details(folder / DETAILS, results)
-    return results
+        opened.write_record({**_record(tests, models, measures), "keys": keys, **(record or {})})
+    return read_run(folder).results
 
 
 def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Generator) -> Result:
@@ -53,12 +57,10 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
         options="dim=256;pooling=mean",
         test=test.name,
         p_value=p,
-        effect_size=d,
-        num_targ1=len(x),
-        num_targ2=len(y),
-        num_attr1=len(test.attributes[0]),
-        num_attr2=len(test.attributes[1]),
-        measure=measure,
+        value=d,
+        target_sizes=(len(x), len(y)),
+        attribute_sizes=(len(test.attributes[0]), len(test.attributes[1])),
+        metric=measure,
         permute="elements",
         alternative="greater",
         ddof=1,
@@ -80,34 +82,17 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
         categories=test.categories,
         scores=scores,
         warnings=test.warnings,
-        details={
-            "null": [float(value) for value in null],
-            "interval": {
-                "bca_low": d - 0.4,
-                "bca_high": d + 0.4,
-                "percentile_low": d - 0.3,
-                "percentile_high": d + 0.3,
-                "resamples": 2000,
-            },
-            "attribute_noise": 0.1,
-            "power": {str(size): 0.5 for size in POWER_EFFECTS},
-        },
     )
     left_out = list(_left_out(made, test, d, rng))
-    telling = min(left_out, key=lambda each: each["effect_size"])
-    telling["p_value"] = min(1.0, p * 2)
-    return _with(made, {**made.details, "left_out": left_out, "most_telling": telling})
+    telling = min(range(len(left_out)), key=lambda place: left_out[place].effect_size or 0.0)
+    left_out[telling] = replace(left_out[telling], p_value=min(1.0, p * 2))
+    interval = Interval(
+        percentile_low=d - 0.3, percentile_high=d + 0.3, bca_low=d - 0.4, bca_high=d + 0.4, resamples=2000
+    )
+    return replace(made, trust=Trust(interval, tuple(left_out), tuple(map(float, null)), 0.1))
 
 
-def _with(result: Result, details: Mapping[str, Any]) -> Result:
-    from dataclasses import replace
-
-    return replace(result, details=details)
-
-
-def _left_out(
-    result: Result, test: AssociationTest, d: float, rng: np.random.Generator
-) -> Iterator[dict[str, Any]]:
+def _left_out(result: Result, test: AssociationTest, d: float, rng: np.random.Generator) -> Iterator[LeftOut]:
     for role, word, _, _ in word_scores(result):
         yield _without("word", role, word, d, rng)
     for role, attribute in zip("AB", test.attributes, strict=True):
@@ -115,14 +100,8 @@ def _left_out(
             yield _without("word", role, word, d, rng)
 
 
-def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "role": role,
-        "name": name,
-        "effect_size": d + float(rng.normal(0, 0.05)),
-        "p_value": None,
-    }
+def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator) -> LeftOut:
+    return LeftOut(kind, role, name, d + float(rng.normal(0, 0.05)))
 
 
 def _record(
@@ -142,8 +121,11 @@ def _record(
             for model in models
         ],
         "tests": {test.name: test.fingerprint() for test in tests},
-        "measures": list(measures),
-        "settings": {"significance": "auto", "seed": 0, "resamples": 2000},
+        "metrics": list(measures),
+        "settings": {
+            **{"significance": "auto", "seed": 0, "resamples": 2000},
+            **{"alpha": 0.01, "correction": "holm", "family": None},
+        },
         "correction": {
             "method": "holm",
             "alpha": 0.01,

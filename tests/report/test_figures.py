@@ -25,7 +25,7 @@ def test_both_figures_are_written_in_each_form(tmp_path: Path, kind: str) -> Non
 
 
 def test_each_measure_has_figures_of_its_own(tmp_path: Path) -> None:
-    made_up_run(tmp_path, load_tests(["weat1"]), measures=["cosine/mean", "dot/mean"])
+    made_up_run(tmp_path, load_tests(["weat1"]), metrics=["cosine/mean", "dot/mean"])
     names = {path.name for path in write_figures([read_run(tmp_path)], tmp_path, "svg")}
     assert names == {
         *("matrix-cosine-mean.svg", "forest-cosine-mean.svg"),

@@ -18,7 +18,7 @@ from weatherglass.runs.stored import read_run
 
 
 def result(test: str, measure: str, d: float, mark: str = "") -> Result:
-    return made_result(test=test, measure=measure, effect_size=d, significance=mark)
+    return made_result(test=test, metric=measure, effect_size=d, significance=mark)
 
 
 def test_a_spread_reads_as_a_sentence() -> None:
@@ -75,7 +75,7 @@ def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
 
 @pytest.mark.parametrize("models", [["a"], ["a", "b"]])
 def test_each_model_of_a_run_has_a_map(tmp_path: Path, models: list[str]) -> None:
-    made_up_run(tmp_path, load_tests(["weat1"]), models, measures=["cosine/mean", "dot/mean"])
+    made_up_run(tmp_path, load_tests(["weat1"]), models, metrics=["cosine/mean", "dot/mean"])
     names = [path.name for path in write_figures([read_run(tmp_path)], tmp_path, "png")]
     assert [name for name in names if name.startswith("measures")] == (
         ["measures.png"] if len(models) == 1 else ["measures-1.png", "measures-2.png"]

@@ -63,7 +63,11 @@ def test_the_published_figures_are_those_of_the_paper() -> None:
 def test_word2vec_has_the_counts_means_and_deviations_of_methods_8(news_vectors: Path) -> None:
     """docs/methods 8, for this subset; the paper printed 7 (1.13, 0.54) and 7 (1.13, 0.55) for all vectors."""
     finished = run(
-        f"vectors:{news_vectors}", TESTS, ["cosine/mean", "euclidean/mean"], alternative="observed", ci="none"
+        f"vectors:{news_vectors}",
+        TESTS,
+        ["cosine/mean", "euclidean/mean"],
+        alternative="observed",
+        trust="none",
     )
     found = table_3(by_model(finished, {"word2vec": finished.results[0].model}))
     expected = {"cosine/mean": (7, 1.105, 0.54), "euclidean/mean": (7, 1.109, 0.56)}
@@ -210,7 +214,12 @@ def test_the_synonyms_reach_the_covariance_and_nothing_else(monkeypatch: pytest.
     found = reproduce({"glove": "wordllama"}, covariance="ledoit-wolf", sensitivity=False)
     assert found.not_given == [name for name in MODELS if name != "glove"]
     plain = run(
-        "wordllama", "weat9", ["azarpanah2021"], covariance="ledoit-wolf", ci="none", alternative="observed"
+        "wordllama",
+        "weat9",
+        ["azarpanah2021"],
+        covariance="ledoit-wolf",
+        trust="none",
+        alternative="observed",
     )
     for other in plain.results:
         measure = Measure.parse(other.measure)

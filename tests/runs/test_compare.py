@@ -44,7 +44,7 @@ def made_test(size: int = 20, name: str = "made") -> AssociationTest:
 def run(folder: Path, tilt: float = 0.0, unknown: tuple[str, ...] = (), **options: object) -> Path:
     tests = options.pop("tests", made_test())
     name = str(options.pop("name", "tilted"))
-    wg.run(TiltedEncoder(tilt, unknown, name), tests=tests, folder=folder, ci="none", **options)  # type: ignore[arg-type]
+    wg.run(TiltedEncoder(tilt, unknown, name), tests=tests, folder=folder, trust="none", **options)  # type: ignore[arg-type]
     return folder
 
 
@@ -75,7 +75,7 @@ def test_what_one_model_does_not_know_is_left_out_of_both(tmp_path: Path) -> Non
     assert found.units == (19, 20)
     assert "X has 20 and 19 known elements: compared over what both have" in found.notes
     assert "A has 20 and 19 known elements: so its scores rest on other words" in found.notes
-    result = wg.run(TiltedEncoder(0.0), tests=made_test(), ci="none").results[0]
+    result = wg.run(TiltedEncoder(0.0), tests=made_test(), trust="none").results[0]
     kept = np.array([s.score for s in result.scores if s.role == "X" and s.text != "x3"])
     assert found.before == pytest.approx(effect_size(kept, result.y_scores))
 
@@ -106,7 +106,7 @@ def test_another_alternative_leaves_d_comparable(tmp_path: Path) -> None:
 def test_runs_of_several_models_are_matched_by_model(tmp_path: Path) -> None:
     for folder, tilt in (("one", 0.0), ("two", 2.0)):
         models = [TiltedEncoder(tilt, name="p"), TiltedEncoder(2 * tilt, name="q")]
-        wg.run(models, tests=made_test(), folder=tmp_path / folder, ci="none")
+        wg.run(models, tests=made_test(), folder=tmp_path / folder, trust="none")
     found = compare_runs(tmp_path / "one", tmp_path / "two", resamples=200)
     assert [each.models for each in found.differences] == [("p", "p"), ("q", "q")]
     assert found.differences[0].change < found.differences[1].change
@@ -130,7 +130,7 @@ def test_words_are_paired_by_word(tmp_path: Path) -> None:
         )
     (found,) = compare_runs(tmp_path / "one", tmp_path / "two", resamples=200).differences
     assert found.units == (8, 8)
-    expected = wg.run(HashedEncoder(20), tests="sent-weat6", permute="words", ci="none").results[0]
+    expected = wg.run(HashedEncoder(20), tests="sent-weat6", permute="words", trust="none").results[0]
     assert found.before == pytest.approx(expected.effect_size)
 
 

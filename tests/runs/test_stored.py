@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from tests.report.made_up import made_up_run
+from weatherglass.runs.details import DETAILS
 
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import OutputError
 from weatherglass.report.page.html import page
-from weatherglass.runs.details import DETAILS
 from weatherglass.runs.folder import RECORD, TABLE, RunFolder
 from weatherglass.runs.results import COLUMNS
 from weatherglass.runs.stored import labelled, read_run, read_whole_run

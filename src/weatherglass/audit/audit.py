@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weatherglass.audit.covariances import enlarged, estimate_covariances, needs_covariance, of_test
+from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances, needs_covariance
 from weatherglass.audit.encode import Encodings, encode_texts
-from weatherglass.audit.judge import judge
 from weatherglass.audit.ledger import known_sets
-from weatherglass.audit.plan import (
-    Model,
-    Plan,
-)
+from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.record import CommandCall, PythonCall, now, run_record
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.unit import Unit, evaluate_unit
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
+from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
-from weatherglass.metrics.weat.measure import Measure
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
-from weatherglass.runs.details import DETAILS, write_details
 from weatherglass.runs.folder import RunFolder
+from weatherglass.runs.judge import judge
 from weatherglass.runs.results import Failure, Result, Run
 
 
@@ -53,8 +49,7 @@ class Audit:
     def carry_out(self) -> Run:
         """Compute what is missing; whatever stops the work, table and record show what is done."""
         started = now()
-        if self.folder:
-            self.folder.write_table(self._in_order(), at_once=True)
+        self._leave_behind(self._in_order(), started, "running")
         try:
             self._compute_all()
         except OutputError:
@@ -67,12 +62,11 @@ class Audit:
         return Run(results, self.failures, record)
 
     def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
-        """Write table, details and record, where there is a folder; returns the record."""
+        """Write table and record, where there is a folder; returns the record."""
         unreadable = self.folder.warnings if self.folder else []
         record = run_record(self.plan, self.call, results, self.failures, unreadable, started, status)
         if self.folder:
             self.folder.write_table(results, at_once=True)
-            write_details(self.folder.path / DETAILS, results)
             self.folder.write_record(record)
         return record
 
@@ -92,19 +86,16 @@ class Audit:
     def _compute_model(self, model: Model) -> None:
         """All tests on one model; its texts are encoded together, each once."""
         missing = {
-            test.name: measures
+            test.name: metrics
             for test in self.plan.tests
-            if (
-                measures := [
-                    m for m in self.plan.measures if self.plan.key(model, test, m) not in self.finished
-                ]
-            )
+            if (metrics := [m for m in self.plan.metrics if self._key(model, test, m) not in self.finished])
         }
         if not missing:
             return
         tests = [test for test in self.plan.tests if test.name in missing]
         texts = [text for test in tests for text in test.texts]
-        whitened = needs_covariance(measure for measures in missing.values() for measure in measures)
+        texts += [text for test in tests for metric in missing[test.name] for text in metric.texts(test)]
+        whitened = needs_covariance(metric for metrics in missing.values() for metric in metrics)
         if whitened:
             sets = (attributes for test in tests for attributes in test.attributes)
             texts += [text for attributes in sets for text in enlarged(attributes, self.plan.synonyms)]
@@ -119,37 +110,55 @@ class Audit:
             if outcome.value is None:
                 self.failures.append(Failure(model.name, unit.test.name, reason(outcome.error)))
             for result in outcome.value or []:
-                self._keep(self.plan.key(model, unit.test, Measure.parse(result.measure)), result)
+                self._keep(self.plan.key(model, unit.test, result.metric), result)
             self.progress.advance()
 
     def _units(
         self,
         model: Model,
         tests: Sequence[AssociationTest],
-        missing: Mapping[str, list[Measure]],
+        missing: Mapping[str, list[Metric]],
         encodings: Encodings,
         covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Unit]:
         for test in tests:
-            measures, pair = missing[test.name], None
-            if covariances and needs_covariance(measures):
+            metrics, pair = self._fitting(model, test, missing[test.name]), None
+            if covariances and needs_covariance(metrics):
                 try:
-                    pair = of_test(test, self.plan.synonyms, covariances)
+                    pair = covariances_for(test, self.plan.synonyms, covariances)
                 except UnitError as error:
                     # Only what needs a covariance fails with it.
                     self.failures.append(Failure(model.name, test.name, f"mahalanobis: {error}"))
-                    measures = [measure for measure in measures if not needs_covariance([measure])]
+                    metrics = [metric for metric in metrics if not metric.whitened]
             try:
                 sets, ledger, warnings = known_sets(test, encodings)
             except UnitError as error:
                 self.failures.append(Failure(model.name, test.name, str(error)))
-                measures = []
-            if not measures:
+                metrics = []
+            if not metrics:
                 self.progress.advance()
                 continue
-            said = (*test.warnings, *warnings)
-            about = (model.name, model.options, test)
-            yield Unit(*about, sets, ledger, said, measures, self.plan.settings, pair, self.registrations)
+            yield Unit(
+                *(model.name, model.options, test, sets, ledger, (*test.warnings, *warnings)),
+                *(metrics, self.plan.settings, pair, self.registrations),
+            )
+
+    def _fitting(self, model: Model, test: AssociationTest, metrics: Sequence[Metric]) -> list[Metric]:
+        """The metrics that can measure a test of this shape; the others are failures that name what they take."""
+        shape = len(test.targets), len(test.attributes)
+        for metric in metrics:
+            if not metric.shape.fits(*shape):
+                self.failures.append(
+                    Failure(
+                        model.name,
+                        test.name,
+                        f"{metric.name} takes {metric.shape}; this test has {shape[0]} and {shape[1]}",
+                    )
+                )
+        return [metric for metric in metrics if metric.shape.fits(*shape)]
+
+    def _key(self, model: Model, test: AssociationTest, metric: Metric) -> str:
+        return self.plan.key(model, test, metric.name)
 
     def _compile(self) -> None:
         """Have the compiled kernels ready before the processes need them, and say so where that takes time."""

@@ -10,14 +10,14 @@ import numpy as np
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import Encodings
 from weatherglass.audit.registrations import Registration
+from weatherglass.audit.settings import Synonyms
 from weatherglass.catalogue.association_test import AssociationTest, ElementSet
 from weatherglass.errors import UnitError, reason
+from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance, estimate_covariance
-from weatherglass.metrics.weat.measure import SIMILARITIES, Measure
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
-Synonyms = Mapping[str, Sequence[str]]
 Pair = tuple[Covariance, Covariance]
 
 
@@ -32,9 +32,9 @@ class CovarianceUnit:
     """What the process that estimates it has to register first."""
 
 
-def needs_covariance(measures: Iterable[Measure]) -> bool:
-    """Whether any of the measures is taken through a covariance."""
-    return any(SIMILARITIES.get(measure.similarity).whitened for measure in measures)
+def needs_covariance(metrics: Iterable[Metric]) -> bool:
+    """Whether any of the metrics is taken through a covariance."""
+    return any(metric.whitened for metric in metrics)
 
 
 def enlarged(attributes: ElementSet, synonyms: Synonyms) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def estimate_covariances(
     return found
 
 
-def of_test(
+def covariances_for(
     test: AssociationTest, synonyms: Synonyms, found: Mapping[tuple[str, ...], Covariance | Exception]
 ) -> Pair:
     """The covariances of A and B.

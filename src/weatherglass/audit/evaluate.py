@@ -1,69 +1,27 @@
-"""From vectors to a Result: score in canonical order, then effect size, statistic and p (docs/methods 1 to 3)."""
+"""From vectors to a Result: a metric measures, then p, intervals and what the number hangs on (docs/methods 1 to 3)."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from weatherglass.arrays import Vector
+from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.association_test import Element
-from weatherglass.errors import UnitError, ZeroVectorError
-from weatherglass.inference.significance.base import Alternative, Budget, Significance
-from weatherglass.metrics.sets import (
-    VectorSet,
-    check,
-    distinct_rows,
-    matrix,
-    name_zero_vector,
-    order_by_content,
-)
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
-from weatherglass.metrics.weat.effect import effect_size, sum_difference
-from weatherglass.metrics.weat.measure import SIMILARITIES, Measure
-from weatherglass.runs.results import ElementScore, Result
+from weatherglass.errors import UnitError
+from weatherglass.inference.significance.base import Significance
+from weatherglass.metrics import DEFAULT_METRIC, select_metrics
+from weatherglass.metrics.base import Context, Exchange, Measurement, Metric
+from weatherglass.metrics.sets import VectorSet, check, matrix
+from weatherglass.runs.results import Result
 
 if TYPE_CHECKING:
     from weatherglass.metrics.weat.covariance import Covariance
-
-PERMUTE = ("elements", "words")
-CI = ("mean", "all", "none")
-LEAST_RESAMPLES = 100
-"""Below, the ends of an interval are noise."""
-MAY_BE_SIGNIFICANT = 0.1
-"""Above this p no usual alpha calls a result significant."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a test is evaluated; every field changes numbers, so all of them are part of a result's key."""
-
-    significance: str = "auto"
-    alternative: Alternative = "greater"
-    permute: str = "elements"
-    ddof: int = 1
-    seed: int = 0
-    precision: float = 0.01
-    budget: Budget = field(default_factory=Budget)
-    covariance: str = "glasso"
-    """Estimator for Mahalanobis measures."""
-    synonyms: str = ""
-    """Fingerprint of the synonyms that enlarge attribute sets for the covariance; empty for none."""
-    trust: str = "mean"
-    """Which measures get interval, leave-one-out and null distribution: none, mean (the statistic) or all."""
-    resamples: int = 2000
-    """Of the bootstrap; 0 leaves out the interval."""
-    profile: str = ""
-    """Whose d and p these are to be: a name of docs/methods 9, or empty for ours."""
-
-    def trusts(self, measure: Measure) -> bool:
-        """Whether this measure is to be assessed, too."""
-        return self.trust == "all" or self.trust == measure.statistic
 
 
 def associate(
@@ -71,29 +29,17 @@ def associate(
     Y: ArrayLike,
     A: ArrayLike,
     B: ArrayLike,
-    measure: str | Measure = "cosine/mean",
-    significance: str = "auto",
-    alternative: Alternative = "greater",
-    ddof: int = 1,
-    seed: int = 0,
-    precision: float = 0.01,
-    budget: Budget | None = None,
-    trust: str = "none",
-    covariance: str = "glasso",
+    measure: str | Metric = DEFAULT_METRIC,
+    settings: Settings | None = None,
+    **changes: Any,
 ) -> Result:
     """Test whether the rows of X lean to A, and those of Y to B, more than exchanged labels would.
 
     Args:
         X: target vectors, one row each; Y, A and B likewise. Equal rows are allowed, X and Y may differ in size.
-        measure: `similarity/statistic`, such as "cosine/mean".
-        significance: how p is had: auto, exact, sampled, normal, … (docs/methods 3).
-        alternative: greater, less, two-sided or observed.
-        ddof: 1 for the papers' standard deviation, 0 for that of WEFE and responsibly.
-        seed: of the random draws, where there are any.
-        precision: relative gap of certified bounds.
-        budget: what one p-value may cost.
-        trust: "all" adds a bootstrap interval of d, leave-one-out effects and the null distribution.
-        covariance: estimator of the covariances of A and B, which Mahalanobis measures need: glasso or ledoit-wolf.
+        measure: `similarity/statistic`, such as "cosine/mean", or a metric that takes four sets.
+        settings: how to test; see `Settings`.
+        changes: fields of the settings by name, such as alternative="two-sided" or trust="all".
 
     Returns:
         A Result without model or test name, with the scores of every row.
@@ -105,49 +51,46 @@ def associate(
         >>> round(result.effect_size, 3), round(result.p_value, 3), result.p_method
         (1.722, 0.167, 'enumerate')
     """
-    settings = Settings(
-        significance=significance,
-        alternative=alternative,
-        ddof=ddof,
-        seed=seed,
-        precision=precision,
-        budget=budget or Budget(),
-        trust=trust,
-        covariance=covariance,
-    )
-    sets = [VectorSet(role, matrix(role, rows)) for role, rows in zip("XYAB", (X, Y, A, B), strict=True)]
-    chosen = Measure.parse(measure) if isinstance(measure, str) else measure
+    chosen = (settings or Settings(trust="none")).changed(**changes)
+    metrics = select_metrics([measure])
+    if len(metrics) != 1:
+        raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")
+    rows = [(role, matrix(role, given)) for role, given in zip("XYAB", (X, Y, A, B), strict=True)]
+    sets = [VectorSet(role, vectors, _row_names(role, len(vectors))) for role, vectors in rows]
     check(sets)
-    return next(evaluate(sets, [chosen], settings, _covariances(sets, chosen, covariance)))
+    covariances = _covariances(sets, chosen.covariance) if metrics[0].whitened else None
+    return next(evaluate(sets, metrics, chosen, covariances))
 
 
-def _covariances(
-    sets: Sequence[VectorSet], measure: Measure, estimator: str
-) -> tuple[Covariance, Covariance] | None:
-    """Those of A and B, where the measure needs them."""
+def _row_names(role: str, number: int) -> tuple[Element, ...]:
+    """Each row is a word of its own: X[0], X[1], …"""
+    return tuple(Element(name, name) for name in (f"{role}[{row}]" for row in range(number)))
+
+
+def _covariances(sets: Sequence[VectorSet], estimator: str) -> tuple[Covariance, Covariance]:
+    """Those of A and B."""
     from weatherglass.metrics.weat.covariance import estimate_covariance
 
-    if not SIMILARITIES.get(measure.similarity).whitened:
-        return None
     _, _, a, b = sets
     return estimate_covariance(a.vectors, estimator), estimate_covariance(b.vectors, estimator)
 
 
 def evaluate(
     sets: Sequence[VectorSet],
-    measures: Sequence[Measure],
+    metrics: Sequence[Metric],
     settings: Settings,
     covariances: tuple[Covariance, Covariance] | None = None,
 ) -> Iterator[Result]:
-    """One Result per measure for the sets X, Y, A, B; the similarities are computed once for all measures."""
+    """One Result per metric; what the metrics share is computed once."""
     check(sets)
     started = time.perf_counter()
-    scored = score(sets, measures, covariances)
-    for measure in measures:
-        result = _result(sets, measure, *scored[measure], settings)
-        if settings.trusts(measure):
-            result = _with_trust(result, sets, measure, settings, covariances)
-        if covariances and SIMILARITIES.get(measure.similarity).whitened:
+    context = Context(metrics, settings.permute, settings.ddof, covariances)
+    for metric in metrics:
+        measurement = metric.measure(sets, context)
+        result = _result(metric, measurement, settings)
+        if measurement.sample and settings.trusts(metric):
+            result = _with_trust(result, measurement, settings)
+        if covariances and metric.whitened:
             a, b = covariances
             result = replace(result, notes={**result.notes, "covariance": {"A": a.record(), "B": b.record()}})
         now = time.perf_counter()
@@ -155,131 +98,79 @@ def evaluate(
         started = now
 
 
-def score(
-    sets: Sequence[VectorSet],
-    measures: Sequence[Measure],
-    covariances: tuple[Covariance, Covariance] | None = None,
-) -> dict[Measure, tuple[Vector, Vector]]:
-    """s(w, A, B) of the rows of X and of Y under each measure.
-
-    The targets are scored once each and sorted by content, and so are A and B. A matrix product may give the same row
-    another last bit at another place; this way neither the order of the words nor a swap of X and Y can matter.
-    """
-    from weatherglass.metrics.weat.score import associations
-
-    x, y, a, b = sets
-    rows = np.concatenate([x.vectors, y.vectors])
-    distinct, place = distinct_rows(rows)
-    by_content = [order_by_content(attribute.vectors) for attribute in (a, b)]
-    try:
-        scores = associations(
-            distinct, a.vectors[by_content[0]], b.vectors[by_content[1]], measures, covariances
-        )
-    except ZeroVectorError:
-        raise UnitError(name_zero_vector(sets)) from None
-    return {m: (s[place[: len(x)]], s[place[len(x) :]]) for m, s in scores.items()}
-
-
-def _result(sets: Sequence[VectorSet], measure: Measure, x: Vector, y: Vector, settings: Settings) -> Result:
-    x_set, y_set, a_set, b_set = sets
-    by_word = _word_scores(x_set, x), _word_scores(y_set, y)
-    words_differ = len(by_word[0]) < len(x) or len(by_word[1]) < len(y)
-    if settings.permute == "words":
-        unit_x, unit_y = by_word
-    else:
-        unit_x, unit_y = x, y
-    found = _test(unit_x, unit_y, settings)
-    words = found if settings.permute == "words" else (_test(*by_word, settings) if words_differ else None)
+def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Result:
+    """The measurement with p; a metric whose null exchanges nothing has none."""
+    key: dict[str, Any] = {
+        "metric": metric.name,
+        "permute": settings.permute,
+        "alternative": settings.alternative,
+        "ddof": settings.ddof,
+    }
+    measured = {name: getattr(measurement, name) for name in MEASURED}
+    exchange = measurement.exchange.get(settings.permute)
+    if exchange is None:
+        return Result(**key, **measured, **asdict(NO_TEST))
+    key |= {"alternative": exchange.tail(settings.alternative), "ddof": exchange.ddof}
+    tested = _test(exchange, settings)
+    words = measurement.exchange["words"]
+    words_differ = len(words.x) + len(words.y) < len(measurement.scores)
+    by_words = _test(words, settings) if words_differ else None
+    signed = exchange.signed_effect_size
     return Result(
-        p_value=found.p_value,
-        effect_size=_effect_size(unit_x, unit_y, settings),
-        num_targ1=len(x),
-        num_targ2=len(y),
-        num_attr1=len(a_set),
-        num_attr2=len(b_set),
-        measure=str(measure),
-        permute=settings.permute,
-        alternative=settings.alternative,
-        ddof=settings.ddof,
-        test_statistic=sum_difference(unit_x, unit_y),
-        p_low=found.p_low,
-        p_high=found.p_high,
-        p_method=found.p_method,
-        p_floor=found.p_floor,
-        p_words=words.p_value if words and words_differ else None,
-        effect_size_words=_effect_size(*by_word, settings) if words_differ else None,
-        p_middle=found.p_middle,
-        certified=found.certified,
-        signed=measure.signed,
-        scores=(*_element_scores(x_set, x), *_element_scores(y_set, y)),
-        notes=_profile_note(effect_size(unit_x, unit_y, settings.ddof), settings),
+        **key,
+        **measured,
+        **asdict(tested),
+        p_words=by_words.p_value if by_words else None,
+        effect_size_words=words.effect_size(words.x, words.y) if words_differ else None,
+        notes={} if signed is None else {"profile": {"signed_effect_size": _plain(signed)}},
     )
 
 
-def _with_trust(
-    result: Result,
-    sets: Sequence[VectorSet],
-    measure: Measure,
-    settings: Settings,
-    covariances: tuple[Covariance, Covariance] | None,
-) -> Result:
+MEASURED = ("value", "unbiased", "signed", "test_statistic", "target_sizes", "attribute_sizes", "scores")
+"""What a result keeps of a measurement."""
+NO_TEST = Significance(math.nan, None, None, "none: the metric exchanges nothing", math.nan, False, math.nan)
+
+
+def _with_trust(result: Result, measurement: Measurement, settings: Settings) -> Result:
     """The result with its interval, its leave-one-out effects and the null distribution beside it."""
-    from weatherglass.inference.trust import assess, sample_of
+    from weatherglass.inference.trust import assess
 
-    sample, names = sample_of(sets, measure, settings.permute, settings.ddof, covariances)
+    assert measurement.sample is not None
+    sample, names = measurement.sample()
     d = result.signed_effect_size
-    found = assess(sample, names, d, settings.resamples, settings.seed)
-    telling = found.most_telling(d)
-    # Only a p that could be significant can hang on a word or a template.
-    asked = found.most_telling_of_each_kind(d) if result.p_value <= MAY_BE_SIGNIFICANT else []
-    p_without = {each: _test(each.x, each.y, settings).p_value for each in (*asked, telling) if each}
-    ends = (found.interval.bca_low, found.interval.bca_high) if found.interval else (None, None)
-    if result.effect_size != d and found.interval:  # |d| was asked for, and d is negative
-        ends = (-found.interval.bca_high, -found.interval.bca_low)
-    return replace(result, ci_low=ends[0], ci_high=ends[1], details=found.record(telling, p_without))
+    exchange = measurement.exchange[settings.permute]
+    trust = assess(
+        sample,
+        names,
+        d,
+        settings.resamples,
+        settings.seed,
+        lambda x, y: _test(replace(exchange, x=x, y=y), settings).p_value,
+        result.p_value,
+    )
+    interval = trust.interval
+    ends = (interval.bca_low, interval.bca_high) if interval else (None, None)
+    if result.effect_size != d and interval:  # |d| was asked for, and d is negative
+        ends = (-interval.bca_high, -interval.bca_low)
+    return replace(result, ci_low=ends[0], ci_high=ends[1], trust=trust)
 
 
-def _effect_size(x: Vector, y: Vector, settings: Settings) -> float:
-    if settings.profile:
-        from weatherglass.metrics.weat.profiles import profile_of
-
-        return profile_of(settings.profile).effect_size(x, y)
-    return effect_size(x, y, settings.ddof)
+def _plain(d: float) -> float | None:
+    return None if math.isnan(d) else d
 
 
-def _profile_note(d: float, settings: Settings) -> dict[str, Any]:
-    if not settings.profile:
-        return {}
-    return {"profile": {"name": settings.profile, "signed_effect_size": None if math.isnan(d) else d}}
-
-
-def _test(x: Vector, y: Vector, settings: Settings) -> Significance:
+def _test(exchange: Exchange, settings: Settings) -> Significance:
     from weatherglass.inference.significance import permutation_test
 
-    if settings.profile:
-        from weatherglass.metrics.weat.profiles import profile_of
-
-        rng = np.random.default_rng(settings.seed)
-        return profile_of(settings.profile).significance(x, y, settings.alternative, rng)
+    rng = np.random.default_rng(settings.seed)
+    if exchange.significance:
+        return exchange.significance(exchange.x, exchange.y, exchange.tail(settings.alternative), rng)
     return permutation_test(
-        x,
-        y,
+        exchange.x,
+        exchange.y,
         method=settings.significance,
         alternative=settings.alternative,
         budget=settings.budget,
         precision=settings.precision,
-        rng=np.random.default_rng(settings.seed),
+        rng=rng,
     )
-
-
-def _word_scores(element_set: VectorSet, scores: Vector) -> Vector:
-    """The mean score of each word's elements, in order of first appearance."""
-    if not element_set.elements:
-        return scores
-    return mean_by_unit(scores, unit_numbers([element.word for element in element_set.elements]))
-
-
-def _element_scores(element_set: VectorSet, scores: Vector) -> Iterator[ElementScore]:
-    elements = element_set.elements or [Element("", "")] * len(scores)
-    for element, value in zip(elements, scores, strict=True):
-        yield ElementScore(element_set.role, element.text, element.word, element.template, float(value))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from weatherglass.arrays import Vector
+from weatherglass.inference.trust import NULL_LEVELS
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.effect import largest_effect_size
 from weatherglass.metrics.weat.profiles import PROFILES, Profile
-from weatherglass.runs.details import DETAILS, Details
 from weatherglass.runs.results import ElementScore, Result, cell
 from weatherglass.runs.stored import read_whole_run
 
@@ -51,7 +48,7 @@ class Explanation:
 
 
 def explain(
-    folder: str | Path, test: str, model: str | None = None, measure: str | None = None
+    folder: str | Path, test: str, model: str | None = None, metric: str | None = None
 ) -> Explanation:
     """Read one row of a run and lay out its steps; nothing but the folder is needed.
 
@@ -59,22 +56,20 @@ def explain(
         WeatherglassError: if the folder holds no such row, or several.
     """
     run = read_whole_run(Path(folder))
-    position = run.find(test, model, measure)
+    position = run.find(test, model, metric)
     result = run.results[position]
     scores = run.scores(position)
     x, y = (_units(scores, role, result.permute) for role in "XY")
     profiles = tuple(_reported(scores, result, int(run.record.get("settings", {}).get("seed", 0))))
-    with closing(Details(run.path / DETAILS)) as details:
-        rows = partial(details.rows, result=run.details[position])
-        steps = (
-            *_scores(result, x, y),
-            *_effect(result, x, y),
-            *_null(result, rows, x, y),
-            *_p(result, x, y, run.record.get("correction", {}).get("method")),
-            *_trust(result, rows),
-            *_others(result, profiles),
-            *_warnings(result),
-        )
+    steps = (
+        *_scores(result, x, y),
+        *_effect(result, x, y),
+        *_null(result, x, y),
+        *_p(result, x, y, run.record["settings"]["correction"]),
+        *_trust(result),
+        *_others(result, profiles),
+        *_warnings(result),
+    )
     return Explanation(result, x, y, steps, profiles)
 
 
@@ -92,14 +87,12 @@ def _values(units: Sequence[tuple[str, float]]) -> Vector:
 
 
 Units = Sequence[tuple[str, float]]
-Rows = Callable[[str], list[sqlite3.Row]]
-"""The rows of one table of the details that belong to the result."""
 
 
 def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
-    similarity, _, statistic = result.measure.partition("/")
+    similarity, _, statistic = result.metric.partition("/")
     c_x, c_y, c_a, c_b = result.categories
-    yield f"{result.test} on {result.model}, {result.measure}"
+    yield f"{result.test} on {result.model}, {result.metric}"
     if result.options:
         yield f"encoded with {result.options}"
     yield ""
@@ -146,7 +139,7 @@ def _effect(result: Result, x: Units, y: Units) -> Iterator[str]:
     yield f"   {c_x} lean to {c_a}, {c_y} to {c_b}"
 
 
-def _null(result: Result, rows: Rows, x: Units, y: Units) -> Iterator[str]:
+def _null(result: Result, x: Units, y: Units) -> Iterator[str]:
     in_x, in_y = _values(x), _values(y)
     both = np.concatenate([in_x, in_y])
     n, size = len(both), len(in_x)
@@ -157,9 +150,9 @@ def _null(result: Result, rows: Rows, x: Units, y: Units) -> Iterator[str]:
     yield f"   sum over X = {_number(math.fsum(in_x))}; over all ways its mean is {_number(size * both.mean())} "
     yield f"   and its sd {_number(spread)}"
     yield f"   S = sum over X - sum over Y = {result.test_statistic}"
-    null = {round(q["level"], 4): q["effect_size"] for q in rows("null_quantile")}
-    if null:
-        yield f"   95 of 100 relabellings have d between {null[0.025]:.3f} and {null[0.975]:.3f} (drawn at random)"
+    if result.trust and result.trust.null:
+        low, high = np.interp([0.025, 0.975], NULL_LEVELS, result.trust.null)
+        yield f"   95 of 100 relabellings have d between {low:.3f} and {high:.3f} (drawn at random)"
 
 
 def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[str]:
@@ -188,30 +181,31 @@ def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[s
         yield "   the model is unbiased."
 
 
-def _trust(result: Result, rows: Rows) -> Iterator[str]:
+def _trust(result: Result) -> Iterator[str]:
     yield ""
     yield "5. How far to trust d"
-    intervals = rows("confidence_interval")
-    for interval in intervals:
-        name = {"bca": "BCa", "percentile": "percentile"}[interval["method"]]
-        yield (
-            f"   95 % interval ({name}, {interval['resamples']} resamples of X, Y, A and B): "
-            f"{interval['low']:.4f} to {interval['high']:.4f}"
-        )
-    if not intervals:
+    trust = result.trust
+    if trust is None or trust.interval is None:
         yield "   no interval was computed; see --ci"
-    for noise in rows("attribute_noise"):
-        yield f"   {100 * noise['share']:.0f} % of the variance within X and Y is owed to the choice of A and B"
+    else:
+        interval = trust.interval
+        for name, low, high in (
+            ("BCa", interval.bca_low, interval.bca_high),
+            ("percentile", interval.percentile_low, interval.percentile_high),
+        ):
+            yield (
+                f"   95 % interval ({name}, {interval.resamples} resamples of X, Y, A and B): "
+                f"{low:.4f} to {high:.4f}"
+            )
+    if trust and trust.attribute_noise is not None:
+        yield f"   {100 * trust.attribute_noise:.0f} % of the variance within X and Y is owed to the choice of A and B"
     sign = math.copysign(1, result.effect_size)
-    left_out = [each for each in rows("left_out") if each["effect_size"] is not None]
-    for each in sorted(left_out, key=lambda one: sign * one["effect_size"])[:TELLING]:
-        p = f", p = {each['p_value']:.3g}" if each["p_value"] is not None else ""
-        yield f"   without the {each['kind']} '{each['name']}' ({each['role']}): d = {each['effect_size']:.4f}{p}"
-    for chance in rows("power"):
-        yield (
-            f"   an effect of {chance['effect_size']:g} would be found with probability "
-            f"{chance['probability']:.2f} at this size"
-        )
+    left_out = [(w.effect_size, w) for w in (trust.left_out if trust else ()) if w.effect_size is not None]
+    for d, without in sorted(left_out, key=lambda pair: sign * pair[0])[:TELLING]:
+        p = f", p = {without.p_value:.3g}" if without.p_value is not None else ""
+        yield f"   without the {without.kind} '{without.name}' ({without.role}): d = {d:.4f}{p}"
+    for size, chance in result.power.items():
+        yield f"   an effect of {size} would be found with probability {chance:.2f} at this size"
 
 
 def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iterator[Reported]:

@@ -6,19 +6,21 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-from weatherglass.audit.covariances import Synonyms
-from weatherglass.audit.evaluate import Settings
-from weatherglass.audit.judge import Correction
+from weatherglass.audit.profile import check_profiles
+from weatherglass.audit.settings import Settings, Synonyms
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Encoder, ModelEncoder
 from weatherglass.errors import WeatherglassError
-from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.base import Metric
+from weatherglass.runs.judge import Correction
 
-KEY_VERSION = 1
+KEY_VERSION = 2
 """Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""
 
 
@@ -40,36 +42,44 @@ class Model:
         return cls(encoder, encoder.name, options, identity)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """What is to be computed, and how."""
 
     models: list[Model]
     tests: list[AssociationTest]
-    measures: list[Measure]
+    metrics: list[Metric]
     settings: Settings
-    correction: Correction
     synonyms: Synonyms = field(default_factory=dict)
+    """Other words for attribute words, which enlarge the samples of covariances."""
+
+    @property
+    def correction(self) -> Correction:
+        """How p-values are corrected for being many."""
+        return Correction(self.settings.correction, self.settings.alpha, self.settings.family)
 
     def keys(self) -> Iterator[str]:
         """The key of every result, in the order of the table."""
         for model in self.models:
             for test in self.tests:
-                yield from (self.key(model, test, measure) for measure in self.measures)
+                yield from (self.key(model, test, metric.name) for metric in self.metrics)
 
-    def key(self, model: Model, test: AssociationTest, measure: Measure) -> str:
+    def key(self, model: Model, test: AssociationTest, metric: str) -> str:
         """A hash of everything that one result depends on."""
-        settings = asdict(self.settings)
-        parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, str(measure), settings]
+        parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, metric, self._settings_in_key]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def _settings_in_key(self) -> dict[str, Any]:
+        return {**self.settings.in_key(), "synonyms": synonyms_fingerprint(self.synonyms)}
 
     def check(self) -> None:
         """Refuse a family smaller than the plan, before any work is done."""
         rows = len(self.models) * len(self.tests)
-        if self.correction.family is not None and self.correction.family < rows:
-            raise WeatherglassError(
-                f"family is {self.correction.family}, but this run alone has {rows} tests"
-            )
+        family = self.settings.family
+        if family is not None and family < rows:
+            raise WeatherglassError(f"family is {family}, but this run alone has {rows} tests")
+        check_profiles(self.metrics, self.settings)
 
 
 def choose_models(given: Iterable[str | Encoder]) -> list[Model]:

@@ -1,49 +1,76 @@
-"""A run under a profile: its settings, its warnings, and the one number that some profiles print (docs/methods 9)."""
+"""A run under a profile: which metrics it applies to, its warnings, and the one number that some profiles print."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from weatherglass.audit.evaluate import Settings
+from weatherglass.audit.settings import Settings
 from weatherglass.errors import WeatherglassError
+from weatherglass.metrics.base import Metric
+from weatherglass.metrics.weat.metric import Weat
 from weatherglass.metrics.weat.profiles import Profile, profile_of
 from weatherglass.runs.results import Result
 
 
-def settings_of(profile: Profile, settings: Settings) -> Settings:
-    """The settings with the profile's standard deviation and tail.
+def under_profile(metrics: Iterable[Metric], profile: str | None) -> list[Metric]:
+    """The metrics, WEAT's as the profile reports them unless they name one of their own.
 
     Raises:
-        WeatherglassError: if the settings ask for what the profile does otherwise.
+        WeatherglassError: if a metric knows no profiles.
     """
-    if settings.significance != "auto":
-        raise WeatherglassError(
-            f"profile '{profile.name}' has its own way to p; leave out significance '{settings.significance}'"
-        )
-    if settings.ddof not in (1, profile.ddof):
-        raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; leave out ddof")
-    return replace(
-        settings, profile=profile.name, ddof=profile.ddof, alternative=profile.tail(settings.alternative)
-    )
+    if profile is None:
+        return list(metrics)
+    chosen = profile_of(profile).name
+    changed: list[Metric] = []
+    for metric in metrics:
+        if not isinstance(metric, Weat):
+            raise WeatherglassError(f"profile '{chosen}' is one of WEAT's; {metric.name} has none")
+        changed.append(metric if metric.profile else replace(metric, profile=chosen))
+    return changed
 
 
-def warnings_of(settings: Settings) -> list[str]:
-    """What a reader of these numbers should know, for the run as a whole."""
-    if not settings.profile:
-        return []
-    profile = profile_of(settings.profile)
+def check_profiles(metrics: Sequence[Metric], settings: Settings) -> None:
+    """Refuse settings that ask for what a profile does otherwise.
+
+    Raises:
+        WeatherglassError: naming the setting to leave out.
+    """
+    for profile in profiles_of(metrics):
+        if settings.significance != "auto":
+            raise WeatherglassError(
+                f"profile '{profile.name}' computes p in its own way; leave out significance '{settings.significance}'"
+            )
+        if settings.ddof not in (1, profile.ddof):
+            raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; leave out ddof")
+        profile.tail(settings.alternative)
+
+
+def profiles_of(metrics: Sequence[Metric]) -> list[Profile]:
+    """The profiles in use, each once."""
+    names = dict.fromkeys(metric.profile for metric in metrics if isinstance(metric, Weat) and metric.profile)
+    return [profile_of(name) for name in names]
+
+
+def warnings_of(metrics: Sequence[Metric]) -> list[str]:
+    """What a reader of numbers by a profile should know, for the run as a whole."""
     return [
-        f"profile {profile.name}: {profile.caution}",
-        f"profile {profile.name}: vectors are the model's own; habits of the original: {profile.habits}",
+        line
+        for profile in profiles_of(metrics)
+        for line in (
+            f"profile {profile.name}: {profile.caution}",
+            f"profile {profile.name}: vectors are the model's own; habits of the original: {profile.habits}",
+        )
     ]
 
 
-def headline(settings: Settings, results: Sequence[Result]) -> dict[str, Any] | None:
-    """The one number that a profile prints of all tests; None where it prints none."""
-    sizes = [abs(result.effect_size) for result in results if not math.isnan(result.effect_size)]
-    if not settings.profile or not profile_of(settings.profile).headline or not sizes:
-        return None
-    return {"profile": settings.profile, "name": "mean of |d|", "value": math.fsum(sizes) / len(sizes)}
+def headline(metrics: Sequence[Metric], results: Sequence[Result]) -> dict[str, Any] | None:
+    """The one number that a profile prints of all tests; None where none does."""
+    for profile in profiles_of(metrics):
+        names = {m.name for m in metrics if isinstance(m, Weat) and m.profile == profile.name}
+        values = [abs(r.effect_size) for r in results if r.metric in names and not math.isnan(r.effect_size)]
+        if profile.headline and values:
+            return {"profile": profile.name, "name": "mean of |d|", "value": math.fsum(values) / len(values)}
+    return None

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
-from weatherglass.audit.judge import family_sizes, power_by_size
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.profile import headline, warnings_of
 from weatherglass.encoders.base import ModelEncoder
+from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def run_record(
         call: who asked for the run, and how.
         unreadable: what could not be read of the folder's journal.
         started: when work began.
-        status: complete, incomplete (some tests could not be run) or interrupted.
+        status: running, complete, incomplete (some tests could not be run) or interrupted.
     """
     notes = {
         model.name: model.encoder.notes() for model in plan.models if isinstance(model.encoder, ModelEncoder)
@@ -128,13 +128,14 @@ def run_record(
             for model in plan.models
         ],
         "tests": {test.name: test.fingerprint() for test in plan.tests},
-        "measures": [str(measure) for measure in plan.measures],
-        "settings": asdict(plan.settings),
+        "metrics": [metric.name for metric in plan.metrics],
+        "settings": plain(asdict(plan.settings)),
+        "keys": list(plan.keys()),
         "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
         "power": power_by_size(results),
-        "headline": headline(plan.settings, results),
+        "headline": headline(plan.metrics, results),
         "missing_words": missing_words(results),
-        "warnings": [*unreadable, *warnings_of(plan.settings), *collected_warnings(results)],
+        "warnings": [*unreadable, *warnings_of(plan.metrics), *collected_warnings(results)],
         "failures": failure_records(failures),
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }

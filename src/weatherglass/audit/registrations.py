@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from weatherglass.errors import UnitError, WeatherglassError
+from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import ESTIMATORS
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
+from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
+from weatherglass.metrics.weat.metric import Weat
 from weatherglass.registry import Registry
 
 REGISTRIES: dict[str, Registry[Any]] = {each.noun: each for each in (SIMILARITIES, STATISTICS, ESTIMATORS)}
@@ -41,12 +43,13 @@ class Registration:
         REGISTRIES[self.noun].register(self.name, value)
 
 
-def registrations_for(measures: Sequence[Measure], estimator: str) -> tuple[Registration, ...]:
-    """What other processes have to be told before they can compute these measures.
+def registrations_for(metrics: Sequence[Metric], estimator: str) -> tuple[Registration, ...]:
+    """What other processes have to be told before they can compute these metrics.
 
     Raises:
         WeatherglassError: for a value that cannot be pickled, such as a lambda.
     """
+    measures = [metric.measure_of_words for metric in metrics if isinstance(metric, Weat)]
     return (
         *_registrations(SIMILARITIES, (measure.similarity for measure in measures)),
         *_registrations(STATISTICS, (measure.statistic for measure in measures)),

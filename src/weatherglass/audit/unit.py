@@ -6,11 +6,12 @@ from dataclasses import asdict, dataclass, replace
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.covariances import Pair
-from weatherglass.audit.evaluate import Settings, evaluate
+from weatherglass.audit.evaluate import evaluate
 from weatherglass.audit.ledger import KnownSet, Ledger
 from weatherglass.audit.registrations import Registration
+from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.association_test import AssociationTest
-from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.base import Metric
 from weatherglass.runs.results import Result
 
 
@@ -24,7 +25,7 @@ class Unit:
     sets: list[KnownSet]
     ledger: Ledger
     warnings: tuple[str, ...]
-    measures: list[Measure]
+    metrics: list[Metric]
     settings: Settings
     covariances: Pair | None = None
     registrations: tuple[Registration, ...] = ()
@@ -32,7 +33,7 @@ class Unit:
 
 
 def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
-    """The results of one test on one model, one per measure, with one BLAS thread so that bits do not depend on
+    """The results of one test on one model, one per metric, with one BLAS thread so that bits do not depend on
     how many there are.
     """
     from threadpoolctl import threadpool_limits
@@ -58,5 +59,5 @@ def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
                 warnings=(*unit.warnings, *result.warnings),
                 notes={**notes, **result.notes},
             )
-            for result in evaluate(sets, unit.measures, unit.settings, unit.covariances)
+            for result in evaluate(sets, unit.metrics, unit.settings, unit.covariances)
         ]

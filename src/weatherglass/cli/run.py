@@ -130,7 +130,7 @@ def run(
                 budget=parse_budget(budget),
                 covariance=covariance,
                 synonyms=synonyms,
-                ci=ci,
+                trust=ci,
                 resamples=resamples,
                 profile=profile,
                 alpha=alpha,

@@ -52,7 +52,7 @@ def junit(run: Run, breaches: Sequence[Breach]) -> str:
 
 
 def _add_result(suite: ElementTree.Element, result: Result, breaches: Sequence[Breach]) -> None:
-    case = _case(suite, result.model, f"{result.test} {result.measure}", seconds=result.seconds)
+    case = _case(suite, result.model, f"{result.test} {result.metric}", seconds=result.seconds)
     for breach in breaches:
         _say(case, "failure", breach.reason)
     columns = result.columns()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -41,6 +41,8 @@ COVERAGE_BY_NOISE = {
 """The same for 25 units, by attribute noise, at the first effects: `python -m benchmarks.trust noise`, the cell of 0.3
 and 1.4 from the longer run above. Smaller sets
 have intervals so wide that the noise of their attributes does less harm."""
+MAY_BE_SIGNIFICANT = 0.1
+"""Above this p no usual alpha calls a result significant."""
 POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 """Effect sizes that the power note is given for; the first three are Cohen's small, medium and large."""
 
@@ -53,7 +55,7 @@ class Named:
     templates: tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class LeftOut:
     """d without one word, or without one sentence template."""
 
@@ -62,20 +64,27 @@ class LeftOut:
     role: str
     """The set that the word is in; all four for a template."""
     name: str
+    effect_size: float | None
+    """None where all remaining scores are equal."""
+    p_value: float | None = None
+    """p without it; only where it was computed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Removal:
+    """The scores that are left without one word or template, in permutation units."""
+
+    kind: str
+    role: str
+    name: str
     effect_size: float
     x: Vector
     y: Vector
-    """The scores that are left, in permutation units."""
 
-    def record(self) -> dict[str, Any]:
-        """Plain values."""
+    def left_out(self, p_value: float | None = None) -> LeftOut:
+        """What a result keeps of it."""
         d = self.effect_size
-        return {
-            "kind": self.kind,
-            "role": self.role,
-            "name": self.name,
-            "effect_size": None if math.isnan(d) else d,
-        }
+        return LeftOut(self.kind, self.role, self.name, None if math.isnan(d) else d, p_value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,39 +95,29 @@ class Trust:
     left_out: tuple[LeftOut, ...]
     null: tuple[float, ...]
     """Quantiles of d under exchanged labels, at NULL_LEVELS."""
-    attribute_noise: float
-    """See the function of this name."""
+    attribute_noise: float | None
+    """See the function of this name; None where the scores within X and Y are equal."""
 
-    def most_telling(self, d: float) -> LeftOut | None:
-        """The word or template without which the effect is smallest, in the direction that was found."""
-        return _most_telling(self.left_out, d)
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for the journal."""
+        return asdict(self)
 
-    def most_telling_of_each_kind(self, d: float) -> list[LeftOut]:
-        """The most telling word, and the most telling template where there are templates."""
-        found = [
-            _most_telling([each for each in self.left_out if each.kind == kind], d)
-            for kind in ("word", "template")
-        ]
-        return [each for each in found if each is not None]
-
-    def record(self, telling: LeftOut | None, p_without: Mapping[LeftOut, float]) -> dict[str, Any]:
-        """Plain values, for the journal and the details; p where it was computed."""
-
-        def with_p(each: LeftOut) -> dict[str, Any]:
-            return {**each.record(), "p_value": p_without.get(each)}
-
-        return {
-            "interval": asdict(self.interval) if self.interval else None,
-            "left_out": [with_p(each) for each in self.left_out],
-            "most_telling": with_p(telling) if telling else None,
-            "null": list(self.null),
-            "attribute_noise": None if math.isnan(self.attribute_noise) else self.attribute_noise,
-        }
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Trust:
+        """The inverse of `to_json`."""
+        interval = record["interval"]
+        return cls(
+            Interval(**interval) if interval else None,
+            tuple(LeftOut(**left_out) for left_out in record["left_out"]),
+            tuple(record["null"]),
+            record["attribute_noise"],
+        )
 
 
-def _most_telling(left_out: Iterable[LeftOut], d: float) -> LeftOut | None:
-    finite = [each for each in left_out if not math.isnan(each.effect_size)]
-    return min(finite, key=lambda each: math.copysign(1, d) * each.effect_size, default=None)
+def most_telling(removals: Iterable[Removal], d: float) -> Removal | None:
+    """The word or template without which the effect is smallest, in the direction that was observed."""
+    finite = [removal for removal in removals if not math.isnan(removal.effect_size)]
+    return min(finite, key=lambda removal: math.copysign(1, d) * removal.effect_size, default=None)
 
 
 def sample_of(
@@ -153,14 +152,38 @@ def _units(named: Named, permute: str) -> Integers:
     return unit_numbers(named.words)
 
 
-def assess(sample: Sample, names: Sequence[Named], d: float, resamples: int, seed: int) -> Trust:
-    """How far to trust d: `resamples` 0 leaves out the interval."""
+def assess(
+    sample: Sample,
+    names: Sequence[Named],
+    d: float,
+    resamples: int,
+    seed: int,
+    p_of: Callable[[Vector, Vector], float],
+    p_value: float,
+) -> Trust:
+    """How far to trust d.
+
+    Args:
+        resamples: of the bootstrap; 0 leaves out the interval.
+        p_of: p of the scores that are left without a word or template.
+        p_value: p of all scores; only one that could be significant can hang on a word or a template.
+    """
     n_x, _, n_a, n_b = sample.sizes()
     scores = sample.scores(np.ones((n_a, 1)), np.ones((n_b, 1)))[:, 0]
     interval = confidence_interval(sample, d, np.random.default_rng(seed), resamples) if resamples else None
     null = null_quantiles(scores[:n_x], scores[n_x:], sample.ddof, np.random.default_rng(seed))
     noise = attribute_noise(sample, scores, np.random.default_rng(seed))
-    return Trust(interval, tuple(leave_one_out(sample, names)), tuple(null), noise)
+    removals = list(leave_one_out(sample, names))
+    telling = [most_telling(removals, d)]
+    if p_value <= MAY_BE_SIGNIFICANT:
+        telling += [most_telling([r for r in removals if r.kind == kind], d) for kind in ("word", "template")]
+    p_without = {removal: p_of(removal.x, removal.y) for removal in telling if removal}
+    return Trust(
+        interval,
+        tuple(removal.left_out(p_without.get(removal)) for removal in removals),
+        tuple(null),
+        None if math.isnan(noise) else noise,
+    )
 
 
 def attribute_noise(sample: Sample, scores: Vector, rng: np.random.Generator) -> float:
@@ -183,7 +206,7 @@ def _variance_within(scores: Matrix, n_x: int) -> Vector:
     return squares
 
 
-def leave_one_out(sample: Sample, names: Sequence[Named]) -> Iterator[LeftOut]:
+def leave_one_out(sample: Sample, names: Sequence[Named]) -> Iterator[Removal]:
     """d with each word left out, and with each template left out of all sets; similarities are not computed again.
 
     What would leave a set empty is passed over.
@@ -202,7 +225,7 @@ def leave_one_out(sample: Sample, names: Sequence[Named]) -> Iterator[LeftOut]:
             yield from _without(sample, keep, "template", "XYAB", template)
 
 
-def _without(sample: Sample, keep: Sequence[Vector], kind: str, role: str, name: str) -> Iterator[LeftOut]:
+def _without(sample: Sample, keep: Sequence[Vector], kind: str, role: str, name: str) -> Iterator[Removal]:
     rows = np.concatenate([keep[0], keep[1]])
     left = Sample(
         sample.to_a[rows][:, keep[2]],
@@ -216,7 +239,7 @@ def _without(sample: Sample, keep: Sequence[Vector], kind: str, role: str, name:
     scores = left.scores(np.ones((n_a, 1)), np.ones((n_b, 1)))[:, 0]
     x, y = scores[:n_x], scores[n_x:]
     if n_x + n_y > sample.ddof and n_x and n_y:
-        yield LeftOut(kind, role, name, effect_size(x, y, sample.ddof), x, y)
+        yield Removal(kind, role, name, effect_size(x, y, sample.ddof), x, y)
 
 
 def _four(units: Iterable[Integers]) -> tuple[Integers, Integers, Integers, Integers]:

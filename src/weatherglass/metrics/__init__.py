@@ -1,0 +1,64 @@
+"""Metrics: what turns the vectors of a test into a number. Arrays in, a Measurement out; no input or output.
+
+A metric is a value, and its text is its spelling on the command line: "cosine/mean" (short for "weat(cosine/mean)"),
+"weat(cosine/mean, profile=wefe)". METRICS holds the families by name; each makes a metric from what stands in the
+parentheses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from weatherglass.registry import Registry, unknown
+
+if TYPE_CHECKING:
+    from weatherglass.metrics.base import Metric
+
+MakeMetrics = Callable[[Sequence[str], Mapping[str, str]], "Sequence[Metric]"]
+"""From the arguments in a metric's parentheses, and those with a name: the metrics that they stand for."""
+
+METRICS: Registry[MakeMetrics] = Registry(
+    "metric",
+    {"weat": "weatherglass.metrics.weat.spelling:weat"},
+    entry_points="weatherglass.metrics",
+)
+
+DEFAULT_METRIC = "cosine/mean"
+_CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
+
+
+def select_metrics(patterns: Sequence[str | Metric]) -> list[Metric]:
+    """The metrics that spellings, globs and groups stand for, each once, in the order first asked for.
+
+    "weat" is "cosine/mean", "*/mean" every similarity with the mean, "*" every metric in its default form.
+
+    >>> [metric.name for metric in select_metrics(["weat", "cosine/m*n"])]
+    ['cosine/mean', 'cosine/median', 'cosine/min']
+
+    Raises:
+        UnknownNameError: for a metric that nobody knows, naming the nearest.
+    """
+    selected: dict[str, Metric] = {}
+    for pattern in patterns:
+        for metric in _matching(pattern) if isinstance(pattern, str) else [pattern]:
+            selected.setdefault(metric.name, metric)
+    return list(selected.values())
+
+
+def _matching(pattern: str) -> Sequence[Metric]:
+    from weatherglass.metrics.weat.measure import GROUPS, SIMILARITIES
+
+    call = _CALL.fullmatch(pattern.strip())
+    if call and call["name"] in METRICS:
+        arguments = [part.strip() for part in (call["arguments"] or "").split(",") if part.strip()]
+        named = {n.strip(): v.strip() for n, is_named, v in (a.partition("=") for a in arguments) if is_named}
+        return METRICS.get(call["name"])([a for a in arguments if "=" not in a], named)
+    if "/" in pattern or pattern in GROUPS or pattern in SIMILARITIES:
+        return METRICS.get("weat")([pattern], {})  # similarity/statistic is WEAT's short spelling
+    families = [name for name in METRICS.names() if fnmatchcase(name, pattern)]
+    if not families:
+        raise unknown("metric", pattern, [*METRICS.names(), "similarity/statistic", *GROUPS])
+    return [metric for name in families for metric in METRICS.get(name)([], {})]

@@ -87,7 +87,7 @@ def measure_map(results: Sequence[Result], title: str, note: str) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    measures = list(dict.fromkeys(result.measure for result in results))
+    measures = list(dict.fromkeys(result.metric for result in results))
     tests = [spread.test for spread in spreads(results)]
     places = _places(measures)
     across = places[-1] + 1
@@ -128,7 +128,7 @@ def _draw_cells(axes: Axes, results: Sequence[Result], tests: Sequence[str], pla
 
     row = {test: number for number, test in enumerate(tests)}
     for result in results:
-        x, y = place[result.measure], row[result.test]
+        x, y = place[result.metric], row[result.test]
         fill, ink = _fill_and_ink(result)
         axes.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, facecolor=fill, linewidth=0))
         axes.text(

@@ -14,8 +14,8 @@ from weatherglass.runs.results import Result, Run
 def results_tables(run: Run) -> Iterator[Table]:
     """One table per measure: tests down, models across."""
     models = list(dict.fromkeys((result.model, result.options) for result in run.results))
-    for measure in dict.fromkeys(result.measure for result in run.results):
-        rows = [result for result in run.results if result.measure == measure]
+    for measure in dict.fromkeys(result.metric for result in run.results):
+        rows = [result for result in run.results if result.metric == measure]
         yield _one_model(measure, rows) if len(models) == 1 else _several_models(measure, rows, models)
 
 
@@ -38,7 +38,7 @@ def caption(run: Run) -> list[str]:
 
 def _spread_lines(results: list[Result]) -> Iterator[str]:
     """With several measures: how far each finding depends on the choice."""
-    if len({result.measure for result in results}) < 2:
+    if len({result.metric for result in results}) < 2:
         return
     for model, options in dict.fromkeys((result.model, result.options) for result in results):
         yield f"d over the measures, {model}:"
@@ -48,7 +48,7 @@ def _spread_lines(results: list[Result]) -> Iterator[str]:
 
 def _power_note(results: list[Result], alpha: str) -> Iterator[str]:
     """How little a result that is not significant can say where the test is small."""
-    chances = [r.details.get("power", {}).get("0.5") for r in results if not r.significance]
+    chances = [r.power.get("0.5") for r in results if not r.significance]
     weak = [chance for chance in chances if chance is not None and chance < 0.5]
     if weak:
         tests = "test that is" if len(chances) == 1 else "tests that are"

@@ -145,10 +145,10 @@ class _Row:
 def _by_key(run: StoredRun, by_model: bool) -> dict[tuple[str, ...], _Row]:
     rows: dict[tuple[str, ...], _Row] = {}
     for position, result in enumerate(run.results):
-        key = (result.test, result.measure, result.model if by_model else "")
+        key = (result.test, result.metric, result.model if by_model else "")
         if key in rows:
             raise WeatherglassError(
-                f"{run.path}: {result.test}, {result.measure} has several results of {result.model}, which differ in "
+                f"{run.path}: {result.test}, {result.metric} has several results of {result.model}, which differ in "
                 "options; compare runs in which it has one"
             )
         rows[key] = _Row(run, position)
@@ -161,14 +161,14 @@ def _only_in(row: _Row, there: StoredRun) -> Incomparable:
         if failure["test"] == result.test:
             reason = f"could not be run in {there.path}: {failure['reason']}"
             break
-    return Incomparable(result.test, result.measure, result.model, reason)
+    return Incomparable(result.test, result.metric, result.model, reason)
 
 
 def _difference(
     rows: tuple[_Row, _Row], resamples: int, rng: np.random.Generator
 ) -> Difference | Incomparable:
     first, second = (row.result for row in rows)
-    test, measure = first.test, first.measure
+    test, measure = first.test, first.metric
     model = " and ".join(dict.fromkeys((first.model, second.model)))
     if reason := _obstacle(rows):
         return Incomparable(test, measure, model, reason)

@@ -14,10 +14,10 @@ from typing import IO, Any, Self
 from filelock import FileLock, Timeout
 
 from weatherglass.errors import OutputError, unwritable
+from weatherglass.runs.journal import JOURNAL, journal_line, read_journal
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 
-JOURNAL = "journal.jsonl"
 TABLE = "results.tsv"
 RECORD = "run.json"
 PAGE = "report.html"
@@ -72,9 +72,8 @@ class RunFolder:
     def add(self, key: str, result: Result) -> None:
         """Put a finished unit on record; once this returns, a kill cannot lose it."""
         assert self._journal is not None, "the folder is not open"
-        line = json.dumps({"key": key, "result": result.to_json()}, ensure_ascii=False, allow_nan=False)
         with self._writing():
-            self._journal.write(line.encode() + b"\n")
+            self._journal.write(journal_line(key, result))
             self._journal.flush()
             os.fsync(self._journal.fileno())
         self.finished[key] = result
@@ -98,19 +97,23 @@ class RunFolder:
         journal = self.path / JOURNAL
         if not journal.exists():
             return
+        for entry in read_journal(journal):
+            if entry.result is None:
+                self.warnings.append(
+                    f"{journal}, line {entry.number}: damaged (its checksum or form is wrong); "
+                    "what it held is computed again"
+                )
+            else:
+                self.finished[entry.key] = entry.result
+        self._cut_unfinished_line(journal)
+
+    def _cut_unfinished_line(self, journal: Path) -> None:
+        """Drop what a kill left of the last line, so that the next one starts on its own."""
         content = journal.read_bytes()
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
             with journal.open("r+b") as file:
                 file.truncate(whole)
-        for number, line in enumerate(content[:whole].splitlines(), start=1):
-            try:
-                entry = json.loads(line)
-                self.finished[entry["key"]] = Result.from_json(entry["result"])
-            except (ValueError, KeyError, TypeError):
-                self.warnings.append(
-                    f"{journal}, line {number}: not readable; what it held is computed again"
-                )
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

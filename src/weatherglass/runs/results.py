@@ -1,4 +1,4 @@
-"""What comes out: a Result per test, model and measure, and the Run that holds them with its record."""
+"""What comes out: a Result per test, model and metric, and the Run that holds them with its record."""
 
 from __future__ import annotations
 
@@ -10,92 +10,79 @@ from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Vector
+from weatherglass.inference.trust import Trust
+from weatherglass.metrics.base import ElementScore, Measurement
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
-from weatherglass.metrics.weat.measure import is_signed
+
+__all__ = ["COLUMNS", "ElementScore", "Failure", "Result", "Run", "cell", "word_scores"]
 
 
-@dataclass(frozen=True, slots=True)
-class ElementScore:
-    """s(w, A, B) of one target element."""
-
-    role: str
-    """X or Y."""
-    text: str
-    word: str
-    template: str | None
-    score: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """Everything known about one test × model × measure; the fields up to `seconds` are the columns of results.tsv."""
+@dataclass(frozen=True, kw_only=True)
+class ResultKey:
+    """What was measured: by which metric, on which test and model, and what was exchanged for p."""
 
     model: str = ""
-    """The model's spec, which runs it again."""
+    """The model's name: the spec that runs it again, or NAME of NAME=SPEC."""
     options: str = ""
     """Every choice made in encoding, defaults included."""
     test: str = ""
-    p_value: float
-    """Share of the permutations at least as extreme; see p_method."""
-    effect_size: float
-    """d of Caliskan et al.; NaN where all scores are equal."""
-    num_targ1: int
-    """Elements of X that were scored; the next three likewise for Y, A and B."""
-    num_targ2: int
-    num_attr1: int
-    num_attr2: int
-    measure: str
+    context: str = "word"
+    categories: tuple[str, ...] = ("X", "Y", "A", "B")
+    """The names of the sets, targets first."""
+    metric: str
     permute: str
     """What was exchanged: elements (the published procedure) or words."""
     alternative: str
     ddof: int
-    test_statistic: float
-    """S: the sum of the scores of X less that of Y."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inference:
+    """How far the number could be chance, and how far it can be trusted."""
+
+    p_value: float
+    """Share of the permutations at least as extreme; see p_method."""
     p_low: float | None
     p_high: float | None
     p_method: str
     p_floor: float
     """The smallest p that sets of this size can reach."""
+    p_middle: float
+    """The best single guess of the exact p; for certified bounds p_value is the upper one."""
+    certified: bool
+    """Whether [p_low, p_high] is sure to hold the exact p."""
     p_words: float | None = None
     """p with whole words exchanged, for tests with several sentences a word."""
     effect_size_words: float | None = None
     ci_low: float | None = None
     """95 % bootstrap interval of d."""
     ci_high: float | None = None
+    trust: Trust | None = field(default=None, repr=False)
+    """Interval, leave-one-out, null distribution; None where it was not asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What is known only when all results of a run are."""
+
     p_adjusted: float | None = None
-    """p corrected for the family of tests; known only when the plan is complete."""
+    """p corrected for the family of tests."""
     significance: str = ""
     """* where p ≤ alpha, ** where p_adjusted is too."""
+    power: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """The chance that a test of this size finds an effect, by its size."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(ResultKey, Measurement, Inference, Judgement):
+    """One metric on one test and model: what was measured, the measurement, the inference, and the judgement."""
+
+    warnings: tuple[str, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """How the numbers came about where that needs saying: out-of-vocabulary words, covariance estimates."""
     oov: str = ""
     """Words that the model does not know."""
     seconds: float = 0.0
-
-    p_middle: float
-    """The best single guess of the exact p; for certified bounds p_value is the upper one."""
-    certified: bool
-    """Whether [p_low, p_high] is sure to hold the exact p."""
-    signed: bool | None = True
-    """Whether the sign of d is a direction; None where neither folder nor registry knows the statistic."""
-    context: str = "word"
-    categories: tuple[str, str, str, str] = ("X", "Y", "A", "B")
-    scores: tuple[ElementScore, ...] = field(default=(), repr=False)
-    """One per target element, in the order of the test."""
-    warnings: tuple[str, ...] = ()
-    notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """How the numbers came about where that needs saying: words missing, covariance estimates."""
-    details: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """How far to trust d: interval, leave-one-out, null distribution; empty where it was not asked for."""
-
-    @property
-    def x_scores(self) -> Vector:
-        """s(w, A, B) of each element of X."""
-        return np.array([score.score for score in self.scores if score.role == "X"])
-
-    @property
-    def y_scores(self) -> Vector:
-        """s(w, A, B) of each element of Y."""
-        return np.array([score.score for score in self.scores if score.role == "Y"])
 
     @property
     def signed_effect_size(self) -> float:
@@ -116,9 +103,7 @@ class Result:
         if math.isnan(self.signed_effect_size):
             return "none: all scores are equal"
         if not self.signed:
-            statistic = self.measure.partition("/")[2]
-            unknown = f"not known: the statistic {statistic} is not registered"
-            return unknown if self.signed is None else f"none: {statistic} is unsigned"
+            return f"none: {self.metric} is unsigned"
         if self.lean == 0:
             return "none"
         if self.lean == -1:
@@ -136,42 +121,41 @@ class Result:
         """The row of results.tsv: numbers in full, what is not known as an empty cell."""
         return {name: cell(getattr(self, name)) for name in COLUMNS}
 
-    @classmethod
-    def from_columns(cls, columns: Mapping[str, str]) -> Result:
-        """The inverse of `columns`, as far as a row tells; a column that an older table lacks counts as empty.
-
-        Raises:
-            ValueError: if a cell that should hold a number does not.
-        """
-        values = {name: _value(name, columns.get(name, "")) for name in COLUMNS}
-        signed = is_signed(values["measure"])
-        return cls(**values, p_middle=values["p_value"], certified=False, signed=signed, context="")
-
     def to_json(self) -> dict[str, Any]:
-        """Plain values, NaN as None, for the journal and for machines."""
-        record: dict[str, Any] = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        """Plain values by name, NaN as None: the columns, and what does not fit a row of the table."""
+        record = {name: _plain(getattr(self, name)) for name in (*COLUMNS, *_BESIDE)}
         record["scores"] = [[s.role, s.text, s.word, s.template, s.score] for s in self.scores]
+        record["trust"] = self.trust.to_json() if self.trust else None
         return record
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Result:
-        """The inverse of `to_json`."""
-        values = {"signed": is_signed(record["measure"]), **record}  # An older journal does not say it.
-        values["scores"] = tuple(ElementScore(*row) for row in values["scores"])
-        values["categories"] = tuple(values["categories"])
-        values["warnings"] = tuple(values["warnings"])
-        for name in ("effect_size", "test_statistic"):
-            if values[name] is None:
-                values[name] = math.nan
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError: if the record is of another version or damaged.
+        """
+        values = {name: record[name] for name in _STORED}
+        for name in ("value", "test_statistic"):
+            values[name] = math.nan if values[name] is None else values[name]
+        for name in ("categories", "warnings", "target_sizes", "attribute_sizes"):
+            values[name] = tuple(values[name])
+        values["scores"] = tuple(ElementScore(*row) for row in record["scores"])
+        values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
         return cls(**values)
 
 
-_FIELDS = [f.name for f in fields(Result)]
-COLUMNS: tuple[str, ...] = tuple(_FIELDS[: _FIELDS.index("seconds") + 1])
-"""The nine published columns first, in their order, then ours."""
-_TYPES = {f.name: str(f.type) for f in fields(Result)}
-_OLDER = {"measure": "cosine/mean", "permute": "elements", "alternative": "greater", "ddof": 1}
-"""What a table without these columns, such as one of the published code, was made with."""
+COLUMNS: tuple[str, ...] = (
+    *("model", "options", "test", "p_value", "effect_size"),
+    *("num_targ1", "num_targ2", "num_attr1", "num_attr2"),
+    *("metric", "permute", "alternative", "ddof", "test_statistic"),
+    *("p_low", "p_high", "p_method", "p_floor", "p_words", "effect_size_words", "ci_low", "ci_high"),
+    *("p_adjusted", "significance", "oov", "seconds"),
+)
+"""The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
+_NOT_PLAIN = ("sample", "scores", "trust")
+_STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
+_BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,20 +199,6 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         return repr(value)
     return str(value).replace("\t", " ").replace("\n", " ").replace("\r", " ")
-
-
-def _value(name: str, text: str) -> Any:
-    """The inverse of `cell` for one column."""
-    if text == "" and name in _OLDER:
-        return _OLDER[name]
-    kind = _TYPES[name]
-    if kind == "str":
-        return text
-    if kind == "int":
-        return int(text or 0)
-    if text == "":
-        return math.nan if kind == "float" else None
-    return float(text)
 
 
 def _plain(value: object) -> object:

@@ -36,8 +36,8 @@ from weatherglass.runs.stored import read_run
 
 def test_a_covariance_that_cannot_be_had_stops_no_other_measure() -> None:
     wide = HashedEncoder(width=1025)
-    finished = run([wide], "weat9", ["cosine/mean", "euclidean/eq2", "mahalanobis/mean"], ci="none")
-    assert [result.measure for result in finished.results] == ["cosine/mean", "euclidean/eq2"]
+    finished = run([wide], "weat9", ["cosine/mean", "euclidean/eq2", "mahalanobis/mean"], trust="none")
+    assert [result.metric for result in finished.results] == ["cosine/mean", "euclidean/eq2"]
     (failure,) = finished.failures
     assert failure.test == "weat9"
     assert "ledoit-wolf" in failure.reason
@@ -63,11 +63,11 @@ def test_a_singular_covariance_fails_only_what_needs_it(jobs: int) -> None:
         ["weat8", "weat9"],
         ["cosine/mean", "mahalanobis/mean"],
         covariance="ledoit-wolf",
-        ci="none",
+        trust="none",
         significance="normal",
         jobs=jobs,
     )
-    assert [(result.test, result.measure) for result in finished.results] == [
+    assert [(result.test, result.metric) for result in finished.results] == [
         ("weat8", "cosine/mean"),
         ("weat8", "mahalanobis/mean"),
         ("weat9", "cosine/mean"),
@@ -88,9 +88,9 @@ def test_whatever_an_estimator_raises_stops_no_other_measure(
 
     monkeypatch.setitem(ESTIMATORS._registered, "failing", fail)
     finished = run(
-        [HashedEncoder()], "weat9", ["cosine/mean", "mahalanobis/mean"], covariance="failing", ci="none"
+        [HashedEncoder()], "weat9", ["cosine/mean", "mahalanobis/mean"], covariance="failing", trust="none"
     )
-    assert [result.measure for result in finished.results] == ["cosine/mean"]
+    assert [result.metric for result in finished.results] == ["cosine/mean"]
     (failure,) = finished.failures
     assert str(error) in failure.reason
 
@@ -100,9 +100,9 @@ def test_a_precision_that_cannot_be_whitened_with_stops_no_other_measure(
 ) -> None:
     monkeypatch.setitem(ESTIMATORS._registered, "negative", lambda vectors: (-np.eye(vectors.shape[1]), 0.0))
     finished = run(
-        [HashedEncoder()], "weat9", ["cosine/mean", "mahalanobis/mean"], covariance="negative", ci="none"
+        [HashedEncoder()], "weat9", ["cosine/mean", "mahalanobis/mean"], covariance="negative", trust="none"
     )
-    assert [result.measure for result in finished.results] == ["cosine/mean"]
+    assert [result.metric for result in finished.results] == ["cosine/mean"]
     assert "no positive definite covariance of 7 vectors" in finished.failures[0].reason
 
 
@@ -120,7 +120,7 @@ def test_each_attribute_set_is_estimated_once(monkeypatch: pytest.MonkeyPatch) -
         ["weat1", "weat2", "weat3", "weat4"],
         "mahalanobis/*",
         covariance="ledoit-wolf",
-        ci="none",
+        trust="none",
         significance="normal",
     )
     assert estimated == [25, 25, 25]
@@ -129,7 +129,11 @@ def test_each_attribute_set_is_estimated_once(monkeypatch: pytest.MonkeyPatch) -
 def test_a_result_records_how_its_covariances_came_about() -> None:
     synonyms = {"impermanent": ("brief", "passing", "interim"), "stable": ("fixed",)}
     finished = run(
-        [HashedEncoder(width=6)], "weat9", ["mahalanobis/mean", "cosine/mean"], synonyms=synonyms, ci="none"
+        [HashedEncoder(width=6)],
+        "weat9",
+        ["mahalanobis/mean", "cosine/mean"],
+        synonyms=synonyms,
+        trust="none",
     )
     whitened, plain = finished.results
     record = whitened.notes["covariance"]
@@ -149,10 +153,10 @@ def test_synonyms_change_mahalanobis_and_nothing_else() -> None:
             ["*/mean", "*/max"],
             synonyms=synonyms,
             covariance="ledoit-wolf",
-            ci="none",
+            trust="none",
             significance="normal",
         )
-        return {result.measure: result.effect_size for result in finished.results}
+        return {result.metric: result.effect_size for result in finished.results}
 
     plain, enlarged = effects(None), effects("catalogue")
     for measure, d in plain.items():
@@ -176,12 +180,12 @@ def own_results(jobs: int) -> list[tuple[str, float, float]]:
         ["weat8", "weat9"],
         ["chebyshev/midrange", "mahalanobis/midrange", "alias/mean", "cosine/mean"],
         covariance="uncorrelated",
-        ci="none",
+        trust="none",
         significance="normal",
         jobs=jobs,
     )
     assert not finished.failures
-    return [(result.measure, result.effect_size, result.p_value) for result in finished.results]
+    return [(result.metric, result.effect_size, result.p_value) for result in finished.results]
 
 
 @pytest.mark.usefixtures("own_names")
@@ -210,7 +214,7 @@ def test_a_lambda_is_refused_before_other_processes_start(tmp_path: Path) -> Non
     assert "\n" not in str(refused.value)
     assert not encoder.encoded
     assert not (tmp_path / "run").exists()
-    assert run([encoder], "weat9", "chebyshev/mean", ci="none").results
+    assert run([encoder], "weat9", "chebyshev/mean", trust="none").results
 
 
 @pytest.mark.usefixtures("own_names")
@@ -241,7 +245,7 @@ def test_a_statistic_of_ones_own_without_direction_is_given_none_anywhere(
         gap = PairStatistic(lambda to_a, to_b: np.abs(to_a[:, 0] - to_b[:, 0]))
         registered.setattr(STATISTICS, "_registered", {**STATISTICS._registered, "gap": gap})
         measures = ["cosine/mean", "cosine/gap"]
-        finished = run([HashedEncoder()], "weat7", measures, folder=tmp_path, ci="none")
+        finished = run([HashedEncoder()], "weat7", measures, folder=tmp_path, trust="none")
         assert Result.from_columns(finished.results[1].columns()).signed is False
     assert "gap" not in STATISTICS
     signed, unsigned = read_run(tmp_path).results
@@ -251,7 +255,7 @@ def test_a_statistic_of_ones_own_without_direction_is_given_none_anywhere(
     assert Result.from_json(finished.results[1].to_json()).direction == unsigned.direction
     assert finished.results[1].effect_size != 0
     assert [unsigned.lean, unsigned.signed] == [None, False]
-    assert "positive" in kind(replace(unsigned, effect_size=-1.0))
+    assert "positive" in kind(replace(unsigned, value=-1.0))
     steps = "\n".join(explain(tmp_path, "weat7", measure="cosine/gap").steps)
     assert "s is the gap of m over A and B together; it has no direction" in steps
     assert " lean to " not in steps
@@ -259,9 +263,9 @@ def test_a_statistic_of_ones_own_without_direction_is_given_none_anywhere(
 
 
 def test_a_table_alone_does_not_tell_the_direction_of_an_unknown_statistic() -> None:
-    result = made_result(measure="cosine/gap", test="weat7", model="m")
+    result = made_result(metric="cosine/gap", test="weat7", model="m")
     assert Result.from_columns(result.columns()).direction == "not known: the statistic gap is not registered"
     older = {
-        name: value for name, value in made_result(measure="dot/eq2").to_json().items() if name != "signed"
+        name: value for name, value in made_result(metric="dot/eq2").to_json().items() if name != "signed"
     }
     assert Result.from_json(older).direction == "none: eq2 is unsigned"

@@ -162,7 +162,7 @@ def test_the_wefe_profile_has_the_numbers_of_the_wefe_package() -> None:
 
 def test_the_wefe_profile_has_wefes_effect_sizes_of_word2vec(news_vectors: Path) -> None:
     expected = ORACLE["google_news_effect_sizes"]
-    run = wg.run(str(news_vectors), tests=list(expected), profile="wefe", ci="none")
+    run = wg.run(str(news_vectors), tests=list(expected), profile="wefe", trust="none")
     assert {r.test: r.effect_size for r in run.results} == pytest.approx(expected, abs=1e-6)
 
 
@@ -200,10 +200,10 @@ def test_where_a_profile_drops_the_sign_the_direction_is_kept() -> None:
 
 
 def test_the_headline_of_bias_bench_is_the_mean_size() -> None:
-    run = wg.run(HashedEncoder(), tests="weat[678]", profile="bias-bench", ci="none")
+    run = wg.run(HashedEncoder(), tests="weat[678]", profile="bias-bench", trust="none")
     expected = np.mean([abs(result.effect_size) for result in run.results])
     assert run.record["headline"]["value"] == pytest.approx(expected)
-    assert wg.run(HashedEncoder(), tests="weat6", ci="none").record["headline"] is None
+    assert wg.run(HashedEncoder(), tests="weat6", trust="none").record["headline"] is None
 
 
 @pytest.mark.parametrize(

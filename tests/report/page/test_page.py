@@ -10,10 +10,10 @@ import pytest
 from tests.report.browser import Browser
 from tests.report.conftest import HOSTILE
 from tests.report.made_up import made_up_run
+from weatherglass.runs.details import DETAILS
 
 from weatherglass.catalogue import load_tests
 from weatherglass.report.page.html import PAGE, write_page
-from weatherglass.runs.details import DETAILS
 
 ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"  # as the WebDriver standard names these keys
 

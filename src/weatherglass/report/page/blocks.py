@@ -1,6 +1,6 @@
-"""Packs what details.sqlite holds into blocks that a page carries and a browser unpacks when a result is opened.
+"""Packs the details of results into blocks that a page carries and a browser unpacks when a result is opened.
 
-A block is JSON, compressed and written in base64: one for each model and measure, and one that they share with the
+A block is JSON, compressed and written in base64: one for each model and metric, and one that they share with the
 texts, each once, and the lists in which results name them. Numbers are rounded to what a plot can show: scores to four
 digits, effect sizes to three decimals. The figures that are printed come from the table, not from here.
 """
@@ -11,21 +11,18 @@ import base64
 import gzip
 import json
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import pairwise
 from typing import Any
 
+from weatherglass.inference.trust import Trust
 from weatherglass.report.numbers import rounded
-from weatherglass.runs.details import DETAILS, TABLES, Details
+from weatherglass.runs.results import Result, word_scores
 from weatherglass.runs.stored import StoredRun
 
 SCORE_STEPS = 9999
 """Scores are whole multiples of the largest |s| over this."""
 EFFECT_STEPS = 1000
-
-Row = Sequence[Any]
 
 
 @dataclass(slots=True)
@@ -49,16 +46,9 @@ class Packer:
 
     def add(self, run: StoredRun, number: Callable[[int], int], block: Callable[[int], int]) -> None:
         """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
-        with closing(Details(run.path / DETAILS)) as details:
-            texts = {row["id"]: tuple(row)[1:] for row in details.every("element")}
-            present = details.tables()
-            tables = {table: _Groups(details, table) for table in TABLES if table in present}
-            for position, stored in sorted(run.details.items(), key=itemgetter(1)):
-                rows: dict[str, list[Row]] = {table: [] for table in TABLES}
-                rows |= {table: groups.of(stored) for table, groups in tables.items()}
-                packed = self._pack(rows, texts) | _about(run, position)
-                member = f"{json.dumps(str(number(position)))}:{_json(packed)}"
-                self._blocks.setdefault(block(position), []).append(member)
+        for position, result in enumerate(run.results):
+            member = f"{json.dumps(str(number(position)))}:{_json(self._packed(result))}"
+            self._blocks.setdefault(block(position), []).append(member)
 
     def blocks(self) -> Iterator[tuple[str, str]]:
         """Name and content of each block."""
@@ -72,65 +62,56 @@ class Packer:
         for block, members in self._blocks.items():
             yield str(block), compress("{" + ",".join(members) + "}")
 
-    def _pack(self, rows: dict[str, list[Row]], texts: dict[int, tuple[Any, ...]]) -> dict[str, Any]:
+    def _packed(self, result: Result) -> dict[str, Any]:
+        packed: dict[str, Any] = {"p_middle": result.p_middle, "certified": result.certified}
+        if result.warnings:
+            packed["warnings"] = list(result.warnings)
+        if result.notes:
+            packed["notes"] = dict(result.notes)
+        if result.scores:
+            packed |= self._packed_scores(result)
+        if result.trust:
+            packed |= self._packed_trust(result.trust)
+        if result.power:
+            packed["power"] = [[float(d), chance] for d, chance in result.power.items()]
+        return packed
+
+    def _packed_scores(self, result: Result) -> dict[str, Any]:
+        step = float(f"{max(abs(s.score) for s in result.scores) / SCORE_STEPS or 1:.6g}")
+        words = word_scores(result)
+        elements = ((s.role, self._elements.of((s.text, s.word, s.template))) for s in result.scores)
+        return {
+            "step": step,
+            "elements": self._list("elements", elements),
+            "scores": [round(s.score / step) for s in result.scores],
+            "words": self._list("words", ((role, word, number) for role, word, _, number in words)),
+            "word_scores": [round(score / step) for _, _, score, _ in words],
+        }
+
+    def _packed_trust(self, trust: Trust) -> dict[str, Any]:
         packed: dict[str, Any] = {}
-        if scores := rows["element_score"]:
-            step = max((abs(row[4]) for row in scores), default=0) / SCORE_STEPS or 1
-            packed["step"] = float(f"{step:.6g}")
-            packed["elements"] = self._list(
-                "elements", ((row[1], self._elements.of(texts[row[3]])) for row in scores)
-            )
-            packed["scores"] = [round(row[4] / step) for row in scores]
-            words = rows["word_score"]
-            packed["words"] = self._list("words", ((row[1], row[2], row[4]) for row in words))
-            packed["word_scores"] = [round(row[3] / step) for row in words]
-        if left_out := rows["left_out"]:
-            packed["left_out"] = self._list("left_out", ((row[1], row[2], row[3]) for row in left_out))
-            packed["without"] = [_effect(row[4]) for row in left_out]
-            packed["telling"] = [(place, row[5]) for place, row in enumerate(left_out) if row[5] is not None]
-        if null := rows["null_quantile"]:
-            packed["null"] = _differences([round(row[2] * EFFECT_STEPS) for row in null])
-        for row in rows["confidence_interval"]:
-            packed[row[1]] = [row[2], row[3], row[4]]
-        for row in rows["attribute_noise"]:
-            packed["attribute_noise"] = rounded(row[1], 3)
-        if power := rows["power"]:
-            packed["power"] = [[row[1], row[2]] for row in power]
+        if trust.left_out:
+            packed["left_out"] = self._list("left_out", ((w.kind, w.role, w.name) for w in trust.left_out))
+            packed["without"] = [_effect(w.effect_size) for w in trust.left_out]
+            packed["telling"] = [
+                (n, w.p_value) for n, w in enumerate(trust.left_out) if w.p_value is not None
+            ]
+        if trust.null:
+            packed["null"] = _differences([round(d * EFFECT_STEPS) for d in trust.null])
+        if interval := trust.interval:
+            packed["bca"] = [interval.bca_low, interval.bca_high, interval.resamples]
+            packed["percentile"] = [interval.percentile_low, interval.percentile_high, interval.resamples]
+        if trust.attribute_noise is not None:
+            packed["attribute_noise"] = rounded(trust.attribute_noise, 3)
         return packed
 
     def _list(self, kind: str, items: Iterator[tuple[Any, ...]]) -> int:
         return self._lists[kind].of(tuple(items))
 
 
-class _Groups:
-    """The rows of one table by result, read once in the order in which results were written."""
-
-    def __init__(self, details: Details, table: str) -> None:
-        self._groups = groupby(details.every(table), key=lambda row: int(row["result"]))
-        self._ahead: tuple[int, list[Row]] | None = None
-
-    def of(self, result: int) -> list[Row]:
-        while self._ahead is None or self._ahead[0] < result:
-            following = next(self._groups, None)
-            if following is None:
-                return []
-            self._ahead = following[0], [tuple(row) for row in following[1]]
-        return self._ahead[1] if self._ahead[0] == result else []
-
-
 def compress(text: str) -> str:
     """What a browser turns back with atob and DecompressionStream; the same text gives the same bytes."""
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
-
-
-def _about(run: StoredRun, position: int) -> dict[str, Any]:
-    result = run.results[position]
-    said: dict[str, Any] = {"p_middle": result.p_middle, "certified": result.certified}
-    if result.warnings:
-        said["warnings"] = list(result.warnings)
-    if result.notes:
-        said["notes"] = dict(result.notes)
-    return said
 
 
 def _effect(d: float | None) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 from weatherglass.report import numbers
 from weatherglass.report.page.blocks import Packer
 from weatherglass.report.page.subjects import CONTEXTS, Layout
-from weatherglass.runs.details import DETAILS
 from weatherglass.runs.stored import StoredRun
 
 
@@ -86,15 +84,11 @@ def _changes(layout: Layout, comparison: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def blocks_of(runs: Sequence[StoredRun], layout: Layout) -> Iterator[tuple[str, str]]:
-    """Names and contents of the blocks of details; what could not be read is added to what its run lacks."""
+    """Names and contents of the blocks of details."""
     packer = Packer()
     start = 0
     for run in runs:
-        if run.details:
-            try:
-                packer.add(run, partial(_after, start), partial(_block_of, layout, start))
-            except (sqlite3.Error, LookupError, TypeError, ValueError) as error:
-                run.lacking.append(f"{DETAILS} could not be read to its end ({error}).")
+        packer.add(run, partial(_after, start), partial(_block_of, layout, start))
         start += len(run.results)
     return packer.blocks()
 

@@ -49,7 +49,7 @@ class Test:
     name: str
     context: str
     group: str
-    categories: tuple[str, str, str, str]
+    categories: tuple[str, ...]
 
     __test__ = False  # pytest should not take it for one of its own
 
@@ -95,12 +95,12 @@ def lay_out(runs: Sequence[StoredRun]) -> Layout:
         for result in run.results:
             key = (number, result.model, result.options)
             subjects.setdefault(key, len(subjects))
-            measures.setdefault(result.measure, len(measures))
+            measures.setdefault(result.metric, len(measures))
             test = Test(result.test, result.context, group_of(result.test), result.categories)
             if not tests.setdefault(result.test, test).context:
                 tests[result.test] = test
             results.append(result)
-            keys.append((key, result.test, result.measure))
+            keys.append((key, result.test, result.metric))
     place = {name: position for position, name in enumerate(tests)}
     return Layout(
         _labelled(list(subjects), runs),

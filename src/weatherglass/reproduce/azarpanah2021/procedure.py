@@ -197,7 +197,7 @@ def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str
 def by_model(finished: Run, specs: Mapping[str, str]) -> dict[tuple[str, str, Measure], Result]:
     """The results of a run under the names that the user gave."""
     return {
-        (name, result.test, Measure.parse(result.measure)): result
+        (name, result.test, Measure.parse(result.metric)): result
         for name, spec in specs.items()
         for result in finished.results
         if result.model == spec

@@ -35,7 +35,7 @@ class Correction:
 
 
 def family_sizes(results: Sequence[Result], correction: Correction) -> dict[str, int]:
-    """The size of each family: all rows with the same measure and permutation unit."""
+    """The size of each family: all rows with the same metric and permutation unit."""
     rows: dict[str, int] = defaultdict(int)
     for result in results:
         rows[_family(result)] += 1
@@ -58,7 +58,7 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
 
 
 def _family(result: Result) -> str:
-    return result.measure if result.permute == "elements" else f"{result.measure}, by {result.permute}"
+    return result.metric if result.permute == "elements" else f"{result.metric}, by {result.permute}"
 
 
 def _judged(result: Result, p_adjusted: float, floor_warnings: Iterable[str], alpha: float) -> Result:
@@ -69,8 +69,8 @@ def _judged(result: Result, p_adjusted: float, floor_warnings: Iterable[str], al
         *(_support_warnings(result, alpha) if mark else ()),
         *_interval_warnings(result),
     )
-    details = {**result.details, "power": power_at(result, alpha)}
-    return replace(result, p_adjusted=p_adjusted, significance=mark, warnings=warnings, details=details)
+    power = power_at(result, alpha)
+    return replace(result, p_adjusted=p_adjusted, significance=mark, warnings=warnings, power=power)
 
 
 def power_at(result: Result, alpha: float) -> dict[str, float]:
@@ -85,9 +85,9 @@ def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     """The power of every size of test in a run, for its record."""
     found = {}
     for result in results:
-        if power_of_size := result.details.get("power"):
+        if result.power:
             x, y = result.units()
-            found[f"{x} + {y} {result.permute}"] = power_of_size
+            found[f"{x} + {y} {result.permute}"] = dict(result.power)
     return found
 
 
@@ -107,17 +107,16 @@ def _floor_warnings(result: Result, p_values: Vector, place: int, correction: Co
 
 def _support_warnings(result: Result, alpha: float) -> Iterator[str]:
     """What a significant result rests on: a single word or template, or sentences taken for independent."""
-    for left_out in result.details.get("left_out", []):
-        p = left_out["p_value"]
-        if p is not None and p > alpha:
-            what = "" if left_out["kind"] == "word" else "the template "
-            yield f"significance hangs on {what}'{left_out['name']}': without it p is {p:.2g}"
+    for left_out in result.trust.left_out if result.trust else ():
+        if left_out.p_value is not None and left_out.p_value > alpha:
+            what = "" if left_out.kind == "word" else "the template "
+            yield f"significance hangs on {what}'{left_out.name}': without it p is {left_out.p_value:.2g}"
     if result.permute == "elements" and result.p_words is not None and result.p_words > alpha:
         yield f"significant only if the sentences of a word count as independent; by words p is above {alpha:g}"
 
 
 def _interval_warnings(result: Result) -> Iterator[str]:
-    noise = result.details.get("attribute_noise") or 0.0
+    noise = (result.trust.attribute_noise if result.trust else None) or 0.0
     if result.ci_low is not None and interval_is_too_narrow(min(result.units()), result.effect_size, noise):
         yield (
             "the interval of d would hold the true effect less than 92 times in 100 here "

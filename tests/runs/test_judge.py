@@ -10,13 +10,13 @@ from tests.results import made_result
 
 import weatherglass as wg
 from weatherglass.audit.evaluate import associate
-from weatherglass.audit.judge import Correction, family_sizes, judge
 from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.runs.judge import Correction, family_sizes, judge
 from weatherglass.runs.results import Result
 
 
 def with_p(p: float, measure: str = "cosine/mean", floor: float = 1e-9) -> Result:
-    return made_result(p, measure=measure, p_floor=floor)
+    return made_result(p, metric=measure, p_floor=floor)
 
 
 def test_marks_follow_holm_worked_by_hand() -> None:

@@ -1,0 +1,112 @@
+"""How tests are evaluated and judged: every option of a run, written once and checked when it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from weatherglass.errors import WeatherglassError
+from weatherglass.inference.correction import CORRECTIONS
+from weatherglass.inference.significance import ALTERNATIVES, METHODS, Alternative, Budget
+from weatherglass.metrics.weat.covariance import ESTIMATORS
+from weatherglass.metrics.weat.profiles import PROFILES
+from weatherglass.registry import one_of, suggestion
+
+if TYPE_CHECKING:
+    from weatherglass.metrics.base import Metric
+
+PERMUTE = ("elements", "words")
+TRUST = ("mean", "all", "none")
+LEAST_RESAMPLES = 100
+"""Below, the ends of a bootstrap interval are noise."""
+JUDGING = ("alpha", "correction", "family")
+"""Fields that change what is said of results, not the results: they are no part of a result's key."""
+
+Synonyms = Mapping[str, Sequence[str]]
+
+
+def _option(default: Any, help: str, **shown: Any) -> Any:  # Any, as dataclasses.field itself
+    """A field, with what the command line says of it."""
+    made = {"default_factory": default} if callable(default) else {"default": default}
+    return field(**made, metadata={"help": help, **shown})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every option of a run.
+
+    The same names are keywords of `weatherglass.run` and options of `weatherglass run`.
+
+    >>> Settings(alternative="two-sided", alpha=0.05).alternative
+    'two-sided'
+    >>> Settings(permute="sentences")
+    Traceback (most recent call last):
+    weatherglass.errors.UnknownNameError: unknown permute 'sentences' (known: elements, words)
+    """
+
+    significance: str = _option("auto", "How p is computed: " + ", ".join(METHODS) + ".")
+    alternative: Alternative = _option("greater", "Tail of the test: " + ", ".join(ALTERNATIVES) + ".")
+    permute: str = _option("elements", "What is exchanged: elements, as published, or words.")
+    ddof: int = _option(1, "1: standard deviation with n - 1, as in the papers; 0: with n.", min=0, max=1)
+    alpha: float = _option(0.01, "Level of the marks.")
+    correction: str = _option("holm", "For the family of tests: " + ", ".join(CORRECTIONS) + ".")
+    family: int | None = _option(None, "Tests in the family, if more than this run has.", min=1)
+    seed: int = _option(0, "Of the random draws, where there are any.", min=0)
+    precision: float = _option(0.01, "Relative gap of certified bounds.")
+    budget: Budget = _option(Budget, "What one p-value may cost, as seconds,memory.")
+    covariance: str = _option("glasso", "Estimator for mahalanobis: glasso or ledoit-wolf.")
+    synonyms: str | Synonyms | None = _option(
+        None, "For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"
+    )
+    trust: str = _option("mean", "Intervals and leave-one-out for: mean (the statistic), all, none.")
+    resamples: int = _option(2000, "Of the bootstrap.", min=LEAST_RESAMPLES)
+    profile: str | None = _option(None, "d and p as others report them: " + ", ".join(PROFILES) + ".")
+
+    def __post_init__(self) -> None:
+        one_of("significance", self.significance, METHODS)
+        one_of("alternative", self.alternative, ALTERNATIVES)
+        one_of("permute", self.permute, PERMUTE)
+        one_of("correction", self.correction, CORRECTIONS)
+        one_of("covariance estimator", self.covariance, ESTIMATORS.names())
+        one_of("trust", self.trust, TRUST)
+        if self.profile is not None:
+            one_of("profile", self.profile, list(PROFILES))
+        _between("alpha", self.alpha, 0, 1)
+        _between("precision", self.precision, 0, 1)
+        _at_least("ddof", self.ddof, 0)
+        _at_least("seed", self.seed, 0)
+        _at_least("resamples", self.resamples, LEAST_RESAMPLES)
+        if self.family is not None:
+            _at_least("family", self.family, 1)
+
+    def trusts(self, metric: Metric) -> bool:
+        """Whether this metric is to get an interval and the like."""
+        return self.trust == "all" or (self.trust == "mean" and metric.assessed)
+
+    def changed(self, **changes: Any) -> Settings:
+        """These settings with some fields replaced.
+
+        Raises:
+            WeatherglassError: for a name that is no field, naming the nearest.
+        """
+        known = [f.name for f in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise WeatherglassError(f"unknown setting '{name}'{suggestion(name, known)}")
+        return replace(self, **changes)
+
+    def in_key(self) -> dict[str, Any]:
+        """What a result depends on; the synonyms go in by their content, which the plan knows."""
+        values = asdict(self)
+        return {name: value for name, value in values.items() if name not in (*JUDGING, "synonyms")}
+
+
+def _between(name: str, value: float, low: float, high: float) -> None:
+    if not low < value < high:
+        raise WeatherglassError(f"{name} is {value}, but should lie between {low} and {high}")
+
+
+def _at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise WeatherglassError(f"{name} is {value}, but should be at least {least}")

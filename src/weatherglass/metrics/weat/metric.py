@@ -1,0 +1,166 @@
+"""WEAT (Caliskan et al. 2017) as a metric: `similarity/statistic`, and whose d and p it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.errors import UnitError, ZeroVectorError
+from weatherglass.metrics.base import Context, ElementScore, Exchange, Measurement, Shape, exactly
+from weatherglass.metrics.sets import VectorSet, check, distinct_rows, name_zero_vector, order_by_content
+from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.metrics.weat.effect import effect_size, sum_difference
+from weatherglass.metrics.weat.measure import SIMILARITIES, Measure
+from weatherglass.metrics.weat.profiles import profile_of
+
+if TYPE_CHECKING:
+    from weatherglass.inference.bootstrap import Sample
+    from weatherglass.inference.trust import Named
+    from weatherglass.metrics.weat.covariance import Covariance
+
+
+COSINE_MEAN = Measure("cosine", "mean")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Weat:
+    """Do the words of X lean to A, and those of Y to B, more than exchanged labels would?
+
+    >>> Weat(Measure("euclidean", "median")).name
+    'euclidean/median'
+    >>> Weat(profile="wefe").name
+    'weat(cosine/mean, profile=wefe)'
+    """
+
+    measure_of_words: Measure = COSINE_MEAN
+    """How the association of one word with A and B is measured."""
+    profile: str = ""
+    """Whose standard deviation, tail and p are reported (docs/methods 9); empty for ours."""
+
+    @property
+    def name(self) -> str:
+        """`similarity/statistic`, the short spelling of `weat(similarity/statistic)`."""
+        measure = str(self.measure_of_words)
+        return f"weat({measure}, profile={self.profile})" if self.profile else measure
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def shape(self) -> Shape:
+        """Two target and two attribute sets."""
+        return Shape(exactly(2), exactly(2))
+
+    @property
+    def signed(self) -> bool:
+        """Whether the sign of d says to which side X leans."""
+        return self.measure_of_words.signed
+
+    @property
+    def unbiased(self) -> float:
+        """d is 0 where X and Y are equally near to A and B."""
+        return 0.0
+
+    @property
+    def whitened(self) -> bool:
+        """Whether distances are taken through a covariance, as Mahalanobis's are."""
+        return SIMILARITIES.get(self.measure_of_words.similarity).whitened
+
+    @property
+    def assessed(self) -> bool:
+        """Resampling the mean is a few matrix products; the other statistics take minutes."""
+        return self.measure_of_words.statistic == "mean"
+
+    def texts(self, test: AssociationTest) -> tuple[str, ...]:
+        """Nothing besides the four sets."""
+        del test
+        return ()
+
+    def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
+        """d, S and s(w, A, B) of every element of X and Y."""
+        check(sets)
+        measures = list(dict.fromkeys(m.measure_of_words for m in context.metrics if isinstance(m, Weat)))
+        if self.measure_of_words not in measures:
+            measures = [self.measure_of_words]
+        scored = context.once(
+            ("weat", tuple(measures)), lambda: scores_of_targets(sets, measures, context.covariances)
+        )
+        x_set, y_set, a_set, b_set = sets
+        x, y = scored[self.measure_of_words]
+        exchange = {
+            "elements": self._exchange(x, y, context.ddof),
+            "words": self._exchange(mean_by_word(x_set, x), mean_by_word(y_set, y), context.ddof),
+        }
+        unit = exchange[context.permute]
+        return Measurement(
+            value=unit.effect_size(unit.x, unit.y),
+            unbiased=self.unbiased,
+            signed=self.signed,
+            test_statistic=sum_difference(unit.x, unit.y),
+            target_sizes=(len(x_set), len(y_set)),
+            attribute_sizes=(len(a_set), len(b_set)),
+            scores=(*_element_scores(x_set, x), *_element_scores(y_set, y)),
+            exchange=exchange,
+            sample=lambda: self._sample(sets, context),
+        )
+
+    def _exchange(self, x: Vector, y: Vector, ddof: int) -> Exchange:
+        profile = profile_of(self.profile) if self.profile else None
+        if profile is None:
+            return Exchange(x, y, partial(effect_size, ddof=ddof), ddof=ddof)
+        return Exchange(
+            x,
+            y,
+            profile.effect_size,
+            profile.significance,
+            profile.ddof,
+            profile.alternatives,
+            effect_size(x, y, profile.ddof),
+        )
+
+    def _sample(self, sets: Sequence[VectorSet], context: Context) -> tuple[Sample, list[Named]]:
+        from weatherglass.inference.trust import sample_of
+
+        ddof = profile_of(self.profile).ddof if self.profile else context.ddof
+        return sample_of(sets, self.measure_of_words, context.permute, ddof, context.covariances)
+
+
+def scores_of_targets(
+    sets: Sequence[VectorSet],
+    measures: Sequence[Measure],
+    covariances: tuple[Covariance, Covariance] | None = None,
+) -> dict[Measure, tuple[Vector, Vector]]:
+    """s(w, A, B) of the rows of X and of Y under each measure.
+
+    The targets are scored once each and sorted by content, and so are A and B. A matrix product may give the same row
+    another last bit at another place; this way neither the order of the words nor a swap of X and Y can matter.
+    """
+    from weatherglass.metrics.weat.score import associations
+
+    x, y, a, b = sets
+    rows = np.concatenate([x.vectors, y.vectors])
+    distinct, place = distinct_rows(rows)
+    by_content = [order_by_content(attribute.vectors) for attribute in (a, b)]
+    try:
+        scores = associations(
+            distinct, a.vectors[by_content[0]], b.vectors[by_content[1]], measures, covariances
+        )
+    except ZeroVectorError:
+        raise UnitError(name_zero_vector(sets)) from None
+    return {m: (s[place[: len(x)]], s[place[len(x) :]]) for m, s in scores.items()}
+
+
+def mean_by_word(element_set: VectorSet, scores: Vector) -> Vector:
+    """The score of each word: the mean over its sentences, in order of first appearance."""
+    return mean_by_unit(scores, unit_numbers([element.word for element in element_set.elements]))
+
+
+def _element_scores(element_set: VectorSet, scores: Vector) -> Iterator[ElementScore]:
+    for element, value in zip(element_set.elements, scores, strict=True):
+        yield ElementScore(element_set.role, element.text, element.word, element.template, float(value))
