@@ -99,7 +99,10 @@ class Audit:
         if whitened:
             sets = (attributes for test in tests for attributes in test.attributes)
             texts += [text for attributes in sets for text in enlarged(attributes, self.plan.synonyms)]
-        encodings = encode_texts(model.encoder, texts, self.workers, self.progress)
+        texts += model.texts()
+        encodings = encode_texts(model.encoder, texts, self.workers, self.progress).transformed(
+            model.transforms
+        )
         covariances = self._covariances(tests, encodings) if whitened else None
         self._compile()
         self.progress.stage(f"testing {model.name}", len(tests))

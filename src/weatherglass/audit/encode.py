@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.cache.cached import CachedEncoder
 from weatherglass.encoders.cache.store import Encoding
 from weatherglass.errors import EncoderError
+from weatherglass.mitigation.base import Transform
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
@@ -32,6 +33,14 @@ class Encodings:
     def known(self, text: str) -> bool:
         """Whether the model could read any of the text."""
         return not bool(np.isnan(self.vectors[self.row[text]]).all())
+
+    def transformed(self, transforms: Sequence[Transform]) -> Encodings:
+        """The vectors after each transform in turn, fitted on those of its own texts that the model knows."""
+        vectors = self.vectors
+        for transform in transforms:
+            rows = [self.row[text] for text in transform.texts() if self.known(text)]
+            vectors = transform.fit(vectors[rows])(vectors)
+        return replace(self, vectors=vectors)
 
 
 @dataclass(frozen=True, slots=True)

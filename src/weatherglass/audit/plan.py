@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Encoder, ModelEncoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import Metric
+from weatherglass.mitigation import Transform, read_model
 from weatherglass.runs.judge import Correction
 
 KEY_VERSION = 2
@@ -26,20 +27,46 @@ KEY_VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An encoder of the plan and what identifies it."""
+    """An encoder of the plan, the transforms behind it, and what identifies them."""
 
     encoder: Encoder
     name: str
+    """NAME of NAME=SPEC, or the spelling that runs it again."""
     options: str
     identity: str
+    transforms: tuple[Transform, ...] = ()
 
     @classmethod
     def of(cls, given: str | Encoder) -> Model:
-        encoder = load_encoder(given) if isinstance(given, str) else given
-        # An object of the user's own has weights that we cannot know, so its results are never taken for another's.
-        identity = encoder.identity() if isinstance(encoder, ModelEncoder) else uuid.uuid4().hex
-        options = ";".join(f"{name}={value}" for name, value in encoder.options.items())
-        return cls(encoder, encoder.name, options, identity)
+        """The model that a spelling or an object stands for."""
+        if not isinstance(given, str):
+            # An object of the user's own has weights that we cannot know, so its results are never taken for another's.
+            identity = given.identity() if isinstance(given, ModelEncoder) else uuid.uuid4().hex
+            return cls(given, given.name, _options(given), identity)
+        spelling = read_model(given)
+        encoder = load_encoder(spelling.spec)
+        steps = [transform.name for transform in spelling.transforms]
+        identities = [encoder.identity(), *(transform.identity() for transform in spelling.transforms)]
+        return cls(
+            encoder,
+            spelling.name or " | ".join([encoder.name, *steps]),
+            ";".join([_options(encoder), *(f"|{step}" for step in steps)]),
+            identities[0] if len(identities) == 1 else combined_hash(identities),
+            spelling.transforms,
+        )
+
+    def texts(self) -> list[str]:
+        """What its transforms are fitted on."""
+        return [text for transform in self.transforms for text in transform.texts()]
+
+
+def _options(encoder: Encoder) -> str:
+    return ";".join(f"{name}={value}" for name, value in encoder.options.items())
+
+
+def combined_hash(identities: Sequence[str]) -> str:
+    """One identity of several in their order."""
+    return hashlib.sha256(json.dumps(list(identities)).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

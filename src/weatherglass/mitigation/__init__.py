@@ -1,0 +1,11 @@
+"""Transforms: what changes vectors after encoding, fitted on named words and never on the tests of a run.
+
+A transform is spelt behind the model, `vectors:glove.txt | centre?on=catalogue`, and may be followed by others.
+"""
+
+from __future__ import annotations
+
+from weatherglass.mitigation.base import Transform
+from weatherglass.mitigation.spelling import TRANSFORMS, ModelSpelling, read_model
+
+__all__ = ["TRANSFORMS", "ModelSpelling", "Transform", "read_model"]

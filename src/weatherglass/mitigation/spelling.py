@@ -1,0 +1,62 @@
+"""A model as the user spells it: `NAME=SPEC | transform?option=value | …`, of which only SPEC must be there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from weatherglass.encoders.spec import Spec
+from weatherglass.errors import SpecError
+from weatherglass.mitigation.base import Transform
+from weatherglass.registry import Registry
+
+TRANSFORMS: Registry[type[Transform]] = Registry(
+    "transform",
+    {"centre": "weatherglass.mitigation.centre:Centre"},
+    entry_points="weatherglass.transforms",
+)
+
+_NAMED = re.compile(r"(?P<name>[^\s:/?=|\\][^:/?=|\\]*)=(?P<rest>.+)", re.DOTALL)
+_BAR = re.compile(r"\s+\|\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpelling:
+    """The parts of a model's spelling."""
+
+    name: str
+    """What to call the model; empty where the user gave no name."""
+    spec: str
+    transforms: tuple[Transform, ...] = ()
+
+
+def read_model(text: str) -> ModelSpelling:
+    """The parts of what the user typed.
+
+    >>> read_model("glove=vectors:glove.txt?case=lower").name
+    'glove'
+    >>> [transform.name for transform in read_model("wordllama | centre").transforms]
+    ['centre?on=catalogue']
+
+    Raises:
+        UnknownNameError: for an unknown transform, naming the nearest.
+        SpecError: for a bar with nothing behind it, or an option that the transform does not know.
+    """
+    if Path(text).exists():  # a file whose own name has a bar or an equals sign
+        return ModelSpelling("", text)
+    named = _NAMED.fullmatch(text)
+    name, rest = (named["name"].strip(), named["rest"].strip()) if named else ("", text)
+    spec, *steps = _BAR.split(rest)
+    if not spec:
+        raise SpecError(f"'{text}': no model stands before the first transform")
+    return ModelSpelling(name, spec, tuple(_transforms(steps, text)))
+
+
+def _transforms(steps: list[str], whole: str) -> Iterator[Transform]:
+    for step in steps:
+        kind, mark, rest = step.strip().partition("?")
+        if not kind:
+            raise SpecError(f"'{whole}': nothing stands behind '|'; leave it out, or name a transform")
+        yield TRANSFORMS.get(kind).from_spec(Spec.of_kind(kind, mark + rest))
