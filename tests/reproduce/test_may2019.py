@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.encoders.tiny_elmo import write_elmo
+from tests.encoders.papers.tiny_elmo import write_elmo
 from tests.oracles import may2019 as oracle
 from tests.published import NEWS_EFFECT_SIZES
 from tests.results import made_result

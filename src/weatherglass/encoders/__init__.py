@@ -20,7 +20,7 @@ ENCODERS = Registry[type[ModelEncoder]](
         "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
         "vectors": "weatherglass.encoders.vectors:VectorEncoder",
         "hf": "weatherglass.encoders.transformers:TransformerEncoder",
-        "st": "weatherglass.encoders.sentence_transformers:SentenceTransformerEncoder",
+        "st": "weatherglass.encoders.transformers.sentence_transformers:SentenceTransformerEncoder",
         "elmo": "weatherglass.encoders.papers.elmo:ElmoEncoder",
         "infersent": "weatherglass.encoders.papers.infersent:InferSentEncoder",
         "gensen": "weatherglass.encoders.papers.gensen:GenSenEncoder",

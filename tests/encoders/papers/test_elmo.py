@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.encoders.tiny_elmo import PlainElmo, write_elmo
+from tests.encoders.papers.tiny_elmo import PlainElmo, write_elmo
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.papers.elmo.characters import boundary_ids, character_ids

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.encoders.paper_networks import gru_states, random_recurrent
+from tests.encoders.papers.paper_networks import gru_states, random_recurrent
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.papers.gensen.expansion import Expansion

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.encoders.paper_networks import lstm_states, random_recurrent
+from tests.encoders.papers.paper_networks import lstm_states, random_recurrent
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.papers.infersent import moses_negation

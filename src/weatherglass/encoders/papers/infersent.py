@@ -21,8 +21,8 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.batches import by_equal_length
 from weatherglass.encoders.papers.recurrent import Array, BidirectionalNetwork, lstm
+from weatherglass.encoders.papers.word_lookup import WordLookup
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.word_lookup import WordLookup
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash

@@ -17,8 +17,8 @@ from weatherglass.encoders.batches import by_equal_length
 from weatherglass.encoders.papers.gensen.checkpoint import BEGIN, END, UNKNOWN, Checkpoint, GenSenModel
 from weatherglass.encoders.papers.gensen.expansion import Expansion
 from weatherglass.encoders.papers.recurrent import Array
+from weatherglass.encoders.papers.word_lookup import WordLookup
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.word_lookup import WordLookup
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash

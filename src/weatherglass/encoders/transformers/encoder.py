@@ -15,13 +15,13 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix, unit_length
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.batches import by_length
-from weatherglass.encoders.hub import ModelFiles, find_model
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import POOLINGS, pool
 from weatherglass.encoders.spec import OptionReader, Spec
-from weatherglass.encoders.tokens import Pieces, Tokenizer, has_cls_token, longest_text
-from weatherglass.encoders.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
+from weatherglass.encoders.transformers.hub import ModelFiles, find_model
+from weatherglass.encoders.transformers.tokens import Pieces, Tokenizer, has_cls_token, longest_text
+from weatherglass.encoders.transformers.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
 from weatherglass.errors import SpecError
 
 LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")

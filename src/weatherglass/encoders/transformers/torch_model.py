@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from weatherglass.encoders.hub import ModelFiles, first_line
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import States
-from weatherglass.encoders.tokens import Pieces
+from weatherglass.encoders.transformers.hub import ModelFiles, first_line
+from weatherglass.encoders.transformers.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
 
 DEVICES = ("auto", "cpu", "cuda")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.encoders.tiny_models import FAMILIES, LAYERS, POSITIONS, SIZE
+from tests.encoders.transformers.tiny_models import FAMILIES, LAYERS, POSITIONS, SIZE
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.spec import Spec

@@ -10,7 +10,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers
 from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.hub import ModelFiles
+from weatherglass.encoders.transformers.hub import ModelFiles
 from weatherglass.errors import EncoderError
 
 POSITIONS_AFTER_PADDING = {

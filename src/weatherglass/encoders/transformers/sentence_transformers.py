@@ -14,10 +14,10 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix, unit_length
 from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.hub import ModelFiles, find_model
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.torch_model import DEVICES, pick_device, plain_errors, quiet
+from weatherglass.encoders.transformers.hub import ModelFiles, find_model
+from weatherglass.encoders.transformers.torch_model import DEVICES, pick_device, plain_errors, quiet
 from weatherglass.errors import EncoderError, UnsafeFileError
 
 OWN_MODULES = "sentence_transformers."
