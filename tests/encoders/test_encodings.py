@@ -128,7 +128,7 @@ def test_the_files_of_a_folder_or_pattern_are_one_model(tmp_path: Path) -> None:
 def test_two_vectors_for_one_text_are_an_error(tmp_path: Path) -> None:
     write_encodings(tmp_path / "a.npz", ["wasp"], VECTORS[:1], "")
     write_encodings(tmp_path / "b.npz", ["wasp"], VECTORS[1:2], "")
-    with pytest.raises(VectorFileError, match="'wasp' has another vector here"):
+    with pytest.raises(VectorFileError, match="'wasp' has another vector in an earlier file"):
         encoder(tmp_path).encode(["wasp"])
 
 
@@ -187,7 +187,7 @@ def damaged(tmp_path: Path, what: str) -> Path:
     [
         ("too few vectors", "5 texts, but 4 vectors"),
         ("one dimension", "not texts × numbers"),
-        ("infinite", "the vector of 'wasp' has entries that are no finite numbers"),
+        ("infinite", "the vector of 'wasp' has entries that are not finite"),
         ("no texts", "no array 'texts' (there are: vectors)"),
         ("empty", "neither npz, safetensors, parquet nor HDF5"),
         ("cut off", "damaged"),

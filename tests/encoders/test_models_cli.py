@@ -145,7 +145,7 @@ def test_encode_reads_texts_of_a_file_each_once(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "out.txt"], "name it with one of .npz"),
+        (["-o", "out.txt"], "the name must end in one of .npz"),
         (["-o", "out.npz", "--texts", "absent.txt"], "cannot be read as texts"),
         (["-o", "out.npz", "--texts", "absent.txt", "-t", "weat1"], "either -t or --texts"),
         (["-o", "absent-folder/out.npz", "-t", "weat7"], "cannot be written"),

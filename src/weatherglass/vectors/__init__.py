@@ -17,7 +17,7 @@ from weatherglass.vectors.binary import is_binary, read_binary
 from weatherglass.vectors.kept import Kept, WordVectors
 from weatherglass.vectors.text import read_text
 
-__all__ = ["WordVectors", "check_file", "files_of", "read_every_word", "read_vectors"]
+__all__ = ["WordVectors", "check_file", "read_every_word", "read_vectors", "related_files"]
 
 HEAD = 2**16
 """Bytes from which the format is told; enough for one line of 5 000 numbers."""
@@ -53,7 +53,7 @@ def check_file(path: Path) -> None:
         raise VectorFileError(unreadable(path, error)) from None
 
 
-def files_of(path: Path) -> list[Path]:
+def related_files(path: Path) -> list[Path]:
     """The file itself and those beside it that belong to it: gensim's arrays, the words of a .safetensors file."""
     words = path.name.removesuffix(".safetensors") + ".words.json"
     names = (f"{path.name}.vectors.npy", f"{path.name}.syn0.npy", words)

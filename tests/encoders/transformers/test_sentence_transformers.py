@@ -126,7 +126,9 @@ def with_module_of_its_own(folder: Path, payload: Path) -> None:
 def test_a_folders_own_code_does_not_run(tiny_model: TinyModel, tmp_path: Path) -> None:
     folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
     with_module_of_its_own(folder, tmp_path / "it ran")
-    with pytest.raises(UnsafeFileError, match=r"'own_module\.Own' is code of its own, which is not run"):
+    with pytest.raises(
+        UnsafeFileError, match=r"'own_module\.Own' is code that comes with the model, which is not run"
+    ):
         encoder(folder).encode(TEXTS)
     assert not (tmp_path / "it ran").exists()
 
@@ -158,7 +160,7 @@ def test_weights_that_would_run_code_are_refused_and_do_not_run(
 def test_a_mistake_in_the_spec_is_told_at_once(tiny_model: TinyModel, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="did you mean 'normalise'"):
         encoder(tiny_model("bert"), normalize="yes")
-    with pytest.raises(SpecError, match=r"without modules\.json or config\.json"):
+    with pytest.raises(SpecError, match=r"this folder has no modules\.json or config\.json"):
         encoder(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Word vectors asked for as texts come along: each word is looked for in the file once."""
+"""Word vectors loaded on demand: each word is looked up in the file once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from weatherglass.vectors import read_vectors
 
 @dataclass(slots=True)
 class WordLookup:
-    """The vectors of a file, as far as they have been asked for."""
+    """The vectors of a file that have been loaded so far."""
 
     path: Path
     width: int = 0
-    """Dimensions; 0 until the file was opened."""
-    _known: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
-    _unknown: set[str] = field(default_factory=set, repr=False)
+    """Dimensions; 0 until the file is read."""
+    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
+    _out_of_vocabulary: set[str] = field(default_factory=set, repr=False)
 
     @classmethod
     def at(cls, path: str, spec: Spec) -> Self:
@@ -33,26 +33,26 @@ class WordLookup:
             raise SpecError(f"'{spec}': no file '{path}'")
         return cls(file)
 
-    def ask(self, words: Collection[str]) -> None:
-        """Look the words up that were not looked for before: one pass over the file, or none."""
-        new = {word for word in words if not self.asked(word)}
+    def load(self, words: Collection[str]) -> None:
+        """Load the vectors of words that were not looked up before: one pass over the file, or none."""
+        new = {word for word in words if not self.looked_up(word)}
         if not new:
             return
-        found = read_vectors(self.path, new)
-        self.width = found.width
+        loaded = read_vectors(self.path, new)
+        self.width = loaded.width
         for word in new:
-            if word in found:
-                self._known[word] = found[word]
+            if word in loaded:
+                self._vectors[word] = loaded[word]
             else:
-                self._unknown.add(word)
+                self._out_of_vocabulary.add(word)
 
-    def asked(self, word: str) -> bool:
+    def looked_up(self, word: str) -> bool:
         """Whether the file was searched for this word."""
-        return word in self._known or word in self._unknown
+        return word in self._vectors or word in self._out_of_vocabulary
 
     def __contains__(self, word: str) -> bool:
-        return word in self._known
+        return word in self._vectors
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """One row per word; all of them must be known."""
-        return np.stack([self._known[word] for word in words])
+        """One row per word; all of them must be in the file."""
+        return np.stack([self._vectors[word] for word in words])
