@@ -99,11 +99,11 @@ def test_what_is_written_is_read_back_to_the_last_bit(tmp_path: Path, suffix: st
     vectors = VECTORS.astype(dtype)
     vectors[1] = np.nan
     write_encodings(path, TEXTS, vectors, "hf:some/model?pooling=mean")
-    found = read_encodings(path)
-    assert found.texts == TEXTS
-    assert found.model == "hf:some/model?pooling=mean"
-    assert found.vectors.dtype == dtype
-    np.testing.assert_array_equal(found.vectors, vectors)
+    encoded = read_encodings(path)
+    assert encoded.texts == TEXTS
+    assert encoded.model == "hf:some/model?pooling=mean"
+    assert encoded.vectors.dtype == dtype
+    np.testing.assert_array_equal(encoded.vectors, vectors)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 

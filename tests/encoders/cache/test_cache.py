@@ -154,10 +154,11 @@ def test_four_processes_writing_at_once_lose_nothing(tmp_path: Path) -> None:
     assert [writer.exitcode for writer in writers] == [0] * 4
     names = [f"{owner} {batch} {n}" for owner in (0, 1, 2, 3) for batch in range(40) for n in range(0, 25, 2)]
     names += [f"shared {batch} {n}" for batch in range(40) for n in range(1, 25, 2)]
-    found = EncodingCache(path).get("one", names)
-    assert set(found) == set(names)
+    encodings = EncodingCache(path).get("one", names)
+    assert set(encodings) == set(names)
     assert all(
-        (found[name].vector == len(name)).all() and found[name].coverage.tokens == (name,) for name in names
+        (encodings[name].vector == len(name)).all() and encodings[name].coverage.tokens == (name,)
+        for name in names
     )
 
 
