@@ -1,4 +1,4 @@
-"""Names for the arrays that everything else passes around, and rows of length 1."""
+"""Type names for arrays, and rows scaled to unit length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user can cause: each error says what is wrong, where, and what to do next."""
+"""The errors that a user can cause: each says what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def reason_of(error: Exception) -> str:
-    """What the operating system says, without its number and the path; the error's own text if it is another's."""
+    """The operating system's message without its number and the path; for other errors, their own text."""
     return getattr(error, "strerror", None) or str(error)
 
 
@@ -25,7 +25,7 @@ def unwritable(path: Path | str, error: Exception) -> str:
 
 
 class WeatherglassError(Exception):
-    """A mistake that the user can mend; its text is all they are shown, never a traceback."""
+    """A mistake that the user can correct; they see its text and no traceback."""
 
     exit_code = 2
 
@@ -51,7 +51,7 @@ class VectorFileError(WeatherglassError):
 
 
 class UnsafeFileError(WeatherglassError):
-    """A file that asks for code to be run when it is read."""
+    """A file that would run code when it is read."""
 
 
 class CorpusError(WeatherglassError):
@@ -73,7 +73,7 @@ class UnitError(WeatherglassError):
 
 
 class ZeroVectorError(UnitError):
-    """A vector without a direction where a measure needs one; whoever has the texts names the text."""
+    """A zero vector where a measure needs a direction; the caller, which has the texts, names the text."""
 
     def __init__(self, where: str, row: int) -> None:
         super().__init__(f"row {row} of {where} is a zero vector, which has no cosine to anything")
@@ -83,17 +83,17 @@ class ZeroVectorError(UnitError):
 
 
 class InterruptedRunError(WeatherglassError):
-    """The user stopped the work; what was finished is kept."""
+    """The user stopped the work; finished work is saved."""
 
     exit_code = 3
 
 
 class SignificanceError(UnitError):
-    """A p-value that the method asked for cannot give."""
+    """A p-value that the chosen method cannot compute."""
 
 
 class ClusterError(WeatherglassError):
-    """A cluster that cannot be reached, went away, or does not see what it needs."""
+    """A cluster that cannot be reached, disconnected, or lacks a file that it needs."""
 
     exit_code = 3
 
@@ -103,7 +103,7 @@ class GateError(WeatherglassError):
 
 
 def reason(error: Exception | None) -> str:
-    """One line on why something failed; whatever is not a user's mistake is ours."""
+    """One line on why something failed; what is not a user's mistake is an internal error."""
     if isinstance(error, WeatherglassError):
         return str(error)
     return f"internal error, please report it: {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""How long work is shown: a library call is silent, a command hands in a bar."""
+"""Progress of long work: a library call is silent, a command passes a progress bar."""
 
 from __future__ import annotations
 

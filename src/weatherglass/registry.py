@@ -1,4 +1,4 @@
-"""Tables of names: a name stands for "module:attribute" and is imported when it is first asked for."""
+"""Registries: names that stand for "module:attribute", imported at their first use."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ C = TypeVar("C", bound=str)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """ "; did you mean 'hf'?" where something known is near, else nothing."""
+    """ "; did you mean 'hf'?" if a known name is similar, else an empty text."""
     by_folded = {candidate.casefold(): candidate for candidate in known}
     near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return f"; did you mean '{by_folded[near[0]]}'?" if near else ""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """What to write after a name that is unknown: the nearest one, and all there are."""
+    """The end of an error about an unknown name: the nearest known one, and all of them."""
     known = list(known)
     return f"{did_you_mean(name, known)} (known: {', '.join(known)})"
 
@@ -40,7 +40,7 @@ def one_of(noun: str, name: str, known: Sequence[C]) -> C:
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """The error for a name that nobody knows."""
+    """The error for an unknown name, with the nearest known one."""
     return UnknownNameError(f"unknown {noun} '{name}'{suggestion(name, known)}")
 
 
@@ -65,7 +65,7 @@ class Registry(Generic[T]):
         self._registered: dict[str, T] = {}
 
     @cached_property
-    def _places(self) -> dict[str, str]:
+    def _locations(self) -> dict[str, str]:
         """Ours and those of other packages; a name of ours cannot be taken."""
         from importlib.metadata import entry_points
 
@@ -73,18 +73,18 @@ class Registry(Generic[T]):
         return {**{point.name: point.value for point in added}, **self._table}
 
     def __contains__(self, name: object) -> bool:
-        return name in self._table or name in self._registered or name in self._places
+        return name in self._table or name in self._registered or name in self._locations
 
     def names(self) -> list[str]:
         """Every known name, in the order of the table, then those of other packages and later registrations."""
-        return list(dict.fromkeys([*self._table, *self._places, *self._registered]))
+        return list(dict.fromkeys([*self._table, *self._locations, *self._registered]))
 
     def register(self, name: str, value: T) -> None:
         """Add a value of the user's own, or replace one."""
         self._registered[name] = value
 
     def registered(self, names: Iterable[str]) -> dict[str, T]:
-        """Those of the names that were registered in this process: another one does not know them."""
+        """The values among `names` that were registered in this process; other processes do not have them."""
         return {name: self._registered[name] for name in names if name in self._registered}
 
     def get(self, name: str) -> T:
@@ -95,15 +95,15 @@ class Registry(Generic[T]):
         """
         if name in self._registered:
             return self._registered[name]
-        place = self._table.get(name) or self._places.get(name)
-        if place is None:
+        location = self._table.get(name) or self._locations.get(name)
+        if location is None:
             raise unknown(self.noun, name, self.names())
-        module, _, attribute = place.partition(":")
+        module, _, attribute = location.partition(":")
         try:
             return cast(T, getattr(import_module(module), attribute))
         except (ImportError, AttributeError) as error:
             if name in self._table:  # Ours: the caller knows which extra is missing.
                 raise
             raise WeatherglassError(
-                f"{self.noun} '{name}' of another package cannot be loaded from {place} ({error})"
+                f"{self.noun} '{name}' of another package cannot be loaded from {location} ({error})"
             ) from error

@@ -14,7 +14,7 @@ WriteToml = Callable[[str], Path]
 
 
 def published_form(**changes: Any) -> dict[str, Any]:
-    """A small test in the published form, with some of its keys replaced; None takes a key away."""
+    """A small test in the published format, with some of its keys replaced; None takes a key away."""
     content: dict[str, Any] = {
         "targ1": {"category": "Flowers", "examples": ["aster", "rose"]},
         "targ2": {"category": "Insects", "examples": ["ant", "flea"]},

@@ -1,4 +1,4 @@
-"""The published form: what is written is read back, and what is wrong is named with file, line and key."""
+"""The published format: what is written is read back, and what is wrong is named with file, line and key."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_sentence_read_from_the_published_form_is_its_own_word(tmp_path: Path)
     export_test(load_test("sent-weat6"), tmp_path / "own.jsonl")
     read = read_jsonl(tmp_path / "own.jsonl")
     assert read.context == "sent"
-    assert all(element.word == element.text for each in read.sets for element in each.elements)
+    assert all(element.word == element.text for element_set in read.sets for element in element_set.elements)
 
 
 def test_other_keys_and_a_byte_order_mark_do_no_harm(tmp_path: Path, write_jsonl: WriteJsonl) -> None:

@@ -94,8 +94,8 @@ def test_a_missing_file_and_an_empty_folder_are_errors(tmp_path: Path) -> None:
         load_tests([tmp_path])
 
 
-def test_one_test_is_asked_for_and_several_are_meant() -> None:
-    with pytest.raises(CatalogueError, match=r"'weat3\*' stands for 2 tests, where one is wanted"):
+def test_a_glob_of_several_tests_where_one_is_expected_is_an_error() -> None:
+    with pytest.raises(CatalogueError, match=r"'weat3\*' stands for 2 tests, but one is expected"):
         load_test("weat3*")
 
 

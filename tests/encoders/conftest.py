@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.encoders.tiny_models import build
+from tests.encoders.transformers.tiny_models import build
 
 
 @pytest.fixture(autouse=True)

@@ -99,11 +99,11 @@ def test_what_is_written_is_read_back_to_the_last_bit(tmp_path: Path, suffix: st
     vectors = VECTORS.astype(dtype)
     vectors[1] = np.nan
     write_encodings(path, TEXTS, vectors, "hf:some/model?pooling=mean")
-    found = read_encodings(path)
-    assert found.texts == TEXTS
-    assert found.model == "hf:some/model?pooling=mean"
-    assert found.vectors.dtype == dtype
-    np.testing.assert_array_equal(found.vectors, vectors)
+    encoded = read_encodings(path)
+    assert encoded.texts == TEXTS
+    assert encoded.model == "hf:some/model?pooling=mean"
+    assert encoded.vectors.dtype == dtype
+    np.testing.assert_array_equal(encoded.vectors, vectors)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
@@ -128,7 +128,7 @@ def test_the_files_of_a_folder_or_pattern_are_one_model(tmp_path: Path) -> None:
 def test_two_vectors_for_one_text_are_an_error(tmp_path: Path) -> None:
     write_encodings(tmp_path / "a.npz", ["wasp"], VECTORS[:1], "")
     write_encodings(tmp_path / "b.npz", ["wasp"], VECTORS[1:2], "")
-    with pytest.raises(VectorFileError, match="'wasp' has another vector here"):
+    with pytest.raises(VectorFileError, match="'wasp' has another vector in an earlier file"):
         encoder(tmp_path).encode(["wasp"])
 
 
@@ -187,7 +187,7 @@ def damaged(tmp_path: Path, what: str) -> Path:
     [
         ("too few vectors", "5 texts, but 4 vectors"),
         ("one dimension", "not texts × numbers"),
-        ("infinite", "the vector of 'wasp' has entries that are no finite numbers"),
+        ("infinite", "the vector of 'wasp' has entries that are not finite"),
         ("no texts", "no array 'texts' (there are: vectors)"),
         ("empty", "neither npz, safetensors, parquet nor HDF5"),
         ("cut off", "damaged"),

@@ -47,11 +47,11 @@ def test_every_kind_that_can_be_loaded_is_listed_and_its_example_can_be_read() -
 
 
 def test_models_lists_kinds_presets_and_examples() -> None:
-    said = run("models")
+    output = run("models")
     for name, kind in KINDS.items():
-        assert name in said
-        assert kind.example in said
-    assert all(name in said and str(preset.spec) in said for name, preset in PRESETS.items())
+        assert name in output
+        assert kind.example in output
+    assert all(name in output and str(preset.spec) in output for name, preset in PRESETS.items())
 
 
 def test_what_is_not_installed_comes_with_the_command_that_installs_it(
@@ -61,10 +61,10 @@ def test_what_is_not_installed_comes_with_the_command_that_installs_it(
     monkeypatch.setattr(
         "weatherglass.encoders.kinds.find_spec", lambda name: None if name in absent else object()
     )
-    said = run("models")
-    assert "no: pip install 'weatherglass[transformers]'" in said
-    assert "no: pip install 'weatherglass[api]'" in said
-    assert "in part; for the rest: pip install 'weatherglass[encodings]'" in said
+    output = run("models")
+    assert "no: pip install 'weatherglass[transformers]'" in output
+    assert "no: pip install 'weatherglass[api]'" in output
+    assert "in part; for the rest: pip install 'weatherglass[encodings]'" in output
     listed = {entry["kind"]: entry for entry in json.loads(run("models", "--json"))["kinds"]}
     assert listed["hf"]["missing"] == ["torch"]
     assert listed["vectors"]["missing"] == []
@@ -91,16 +91,16 @@ def test_try_shows_tokens_choices_and_neighbours(tiny_model: TinyModel) -> None:
     from transformers import AutoTokenizer
 
     pieces = AutoTokenizer.from_pretrained(tiny_model("bert")).tokenize("This is a rose")
-    said = run("try", f"hf:{tiny_model('bert')}?pooling=mean&layers=sum:-2..", "This is a rose", "a 漢")
-    assert f"This is a rose  [CLS] {' '.join(pieces)} [SEP]" in said
-    assert "pooling=mean  layers=sum:-2..  special_tokens=yes" in said
-    assert "1 unknown, read as [UNK]" in said
-    assert "nearest by cosine" in said
+    output = run("try", f"hf:{tiny_model('bert')}?pooling=mean&layers=sum:-2..", "This is a rose", "a 漢")
+    assert f"This is a rose  [CLS] {' '.join(pieces)} [SEP]" in output
+    assert "pooling=mean  layers=sum:-2..  special_tokens=yes" in output
+    assert "1 unknown, read as [UNK]" in output
+    assert "nearest by cosine" in output
 
 
 def test_try_shows_what_is_missing_and_cosines(three_vectors: Path) -> None:
-    said = run("try", f"encodings:{three_vectors}", "rose", "tulip", "wasp", "bee", "[MASK]")
-    rows = [line.split() for line in said.splitlines()]
+    output = run("try", f"encodings:{three_vectors}", "rose", "tulip", "wasp", "bee", "[MASK]")
+    rows = [line.split() for line in output.splitlines()]
     # cos(rose, tulip) = 1 / √1.25, cos(rose, wasp) = −1 / √1.01
     assert ["rose", "tulip", "0.894", "wasp", "-0.995"] in rows
     assert ["bee", "bee", "bee", "not", "in", "the", "file", "of", "encodings"] in rows
@@ -120,13 +120,13 @@ def test_neighbours_are_sorted_and_leave_out_what_has_no_direction() -> None:
 def test_encode_writes_what_encodings_reads(tiny_model: TinyModel, tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"out{suffix}"
     model = f"hf:{tiny_model('gpt2')}"
-    said = run("encode", model, "-t", "weat7", "-t", "weat8", "-o", file, "--quiet")
-    found = read_encodings(file)
-    assert said == f"{len(found.texts)} texts, 16 dimensions: {file}\n"
-    assert len(found.texts) == len(set(found.texts)) < 64  # 4 × 8 each, some shared
-    assert found.model == model
-    np.testing.assert_array_equal(load_encoder(f"encodings:{file}").encode(found.texts), found.vectors)
-    np.testing.assert_array_equal(load_encoder(model).encode(found.texts), found.vectors)
+    output = run("encode", model, "-t", "weat7", "-t", "weat8", "-o", file, "--quiet")
+    encoded = read_encodings(file)
+    assert output == f"{len(encoded.texts)} texts, 16 dimensions: {file}\n"
+    assert len(encoded.texts) == len(set(encoded.texts)) < 64  # 4 × 8 each, some shared
+    assert encoded.model == model
+    np.testing.assert_array_equal(load_encoder(f"encodings:{file}").encode(encoded.texts), encoded.vectors)
+    np.testing.assert_array_equal(load_encoder(model).encode(encoded.texts), encoded.vectors)
 
 
 @pytest.mark.parametrize(
@@ -137,15 +137,17 @@ def test_encode_reads_texts_of_a_file_each_once(
     three_vectors: Path, tmp_path: Path, name: str, content: str
 ) -> None:
     (tmp_path / name).write_text(content)
-    said = run("encode", f"encodings:{three_vectors}", "--texts", tmp_path / name, "-o", tmp_path / "out.npz")
-    assert "3 texts, 2 dimensions; 1 of them could not be read" in said
+    output = run(
+        "encode", f"encodings:{three_vectors}", "--texts", tmp_path / name, "-o", tmp_path / "out.npz"
+    )
+    assert "3 texts, 2 dimensions; 1 of them could not be read" in output
     assert read_encodings(tmp_path / "out.npz").texts == ["rose", "wasp", "bee"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "out.txt"], "name it with one of .npz"),
+        (["-o", "out.txt"], "the name must end in one of .npz"),
         (["-o", "out.npz", "--texts", "absent.txt"], "cannot be read as texts"),
         (["-o", "out.npz", "--texts", "absent.txt", "-t", "weat1"], "either -t or --texts"),
         (["-o", "absent-folder/out.npz", "-t", "weat7"], "cannot be written"),
@@ -164,9 +166,9 @@ def test_cache_info_and_clear(tiny_model: TinyModel, own_cache: Path) -> None:
     run("cache", "info")
     model = f"hf:{tiny_model('bert')}?pooling=max"
     run("try", model, "rose", "wasp")
-    said = run("cache", "info")
-    assert str(own_cache) in said
-    assert [model, "2"] in [line.split()[:2] for line in said.splitlines()]
+    output = run("cache", "info")
+    assert str(own_cache) in output
+    assert [model, "2"] in [line.split()[:2] for line in output.splitlines()]
     (listed,) = json.loads(run("cache", "info", "--json"))["models"]
     assert (listed["name"], listed["texts"]) == (model, 2)
     assert run("cache", "clear").startswith("2 encodings removed")
@@ -198,8 +200,8 @@ def test_a_preset_stands_for_the_papers_settings(typed: str, spec: str) -> None:
 def test_the_presets_settings_are_valid_for_a_model(tiny_model: TinyModel) -> None:
     bert, gpt = tiny_model("bert"), tiny_model("openai-gpt")
     azarpanah = dict(PRESETS["azarpanah-bert"].spec.options)
-    asked = "&".join(f"{name}={value}" for name, value in azarpanah.items())
-    assert np.isfinite(load_encoder(f"hf:{bert}?{asked}").encode(["a rose"])).all()
+    options = "&".join(f"{name}={value}" for name, value in azarpanah.items())
+    assert np.isfinite(load_encoder(f"hf:{bert}?{options}").encode(["a rose"])).all()
     for spec in (f"bias-bench:{bert}", f"sent-bias:{bert}", f"bias-bench:{gpt}"):
         assert np.isfinite(load_encoder(spec).encode(["a rose"])).all()
 

@@ -92,10 +92,10 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses that were asked for; none is made."""
-    asked: list[float] = []
-    monkeypatch.setattr("weatherglass.encoders.openai.time.sleep", asked.append)
-    return asked
+    """The retry delays that were requested; none is waited for."""
+    delays: list[float] = []
+    monkeypatch.setattr("weatherglass.encoders.openai.time.sleep", delays.append)
+    return delays
 
 
 def encoder(server: Server, **options: str) -> OpenAIEncoder:
@@ -272,14 +272,14 @@ def test_the_key_appears_nowhere(
         logging.getLogger().setLevel(logging.WARNING)
         logging.getLogger().removeHandler(handler)
         handler.close()
-    said = [str(caught.value), repr(caught.value), repr(caught.value.__cause__)]
-    said += [model.name, str(dict(model.options)), model.identity(), *model.notes(), repr(vars(model))]
-    said += [*capfd.readouterr()]
+    shown = [str(caught.value), repr(caught.value), repr(caught.value.__cause__)]
+    shown += [model.name, str(dict(model.options)), model.identity(), *model.notes(), repr(vars(model))]
+    shown += [*capfd.readouterr()]
     written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
-    assert "Incorrect API key: ***" in said[0]
+    assert "Incorrect API key: ***" in shown[0]
     assert len(written) >= 2  # the log and the cache
     assert log.stat().st_size > 0
-    assert not [text for text in said if KEY in text]
+    assert not [text for text in shown if KEY in text]
     assert not [content for content in written if KEY.encode() in content]
     assert pauses
 

@@ -7,7 +7,7 @@ import operator
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 import pytest
 from hypothesis import given
@@ -218,6 +218,24 @@ def test_hostile_text_is_refused_in_one_printable_line(expression: str, message:
         parse(expression, COLUMNS)
     assert time.perf_counter() - started < 1
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("offset", "column"),
+    [(None, 1), (-1, 1), (0, 1), (1, 1), (3, 2), (4, 2), (99, 9)],
+    ids=["none", "negative", "zero", "first token", "second token", "between tokens", "after the end"],
+)
+def test_a_syntax_error_anywhere_is_one_line_about_the_token_there(
+    offset: int | None, column: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Versions of Python differ in the offset of a SyntaxError; it need not be the start of a token."""
+
+    def refuse(*_: object, **__: object) -> Never:
+        raise SyntaxError("invalid syntax", ("<unknown>", 1, offset, ""))
+
+    monkeypatch.setattr("weatherglass.gate.conditions.ast.parse", refuse)
+    with pytest.raises(GateError, match=rf"^in 'x>=1 or y', column {column}: \S+ is not expected here$"):
+        parse("x>=1 or y", COLUMNS)
 
 
 @pytest.mark.parametrize(

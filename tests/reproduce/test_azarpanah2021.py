@@ -69,10 +69,10 @@ def test_word2vec_has_the_counts_means_and_deviations_of_methods_8(news_vectors:
         alternative="observed",
         trust="none",
     )
-    found = table_3(by_model(finished, {"word2vec": finished.results[0].model}))
+    summaries = table_3(by_model(finished, {"word2vec": finished.results[0].model}))
     expected = {"cosine/mean": (7, 1.105, 0.54), "euclidean/mean": (7, 1.109, 0.56)}
     for measure, (significant, mean, sd) in expected.items():
-        summary = found["word2vec", Measure.parse(measure)]
+        summary = summaries["word2vec", Measure.parse(measure)]
         assert summary.count == 10
         assert summary.significant == significant
         assert summary.mean == pytest.approx(mean, abs=0.0005)
@@ -92,15 +92,15 @@ def test_a_summary_is_of_d_without_its_sign() -> None:
 
 
 def test_aggregates_take_all_models_tests_and_measures_together() -> None:
-    found = {**grid(AS_PUBLISHED), **grid({name: 2 * d for name, d in AS_PUBLISHED.items()}, "gpt")}
-    totals = aggregates(found)
+    results = {**grid(AS_PUBLISHED), **grid({name: 2 * d for name, d in AS_PUBLISHED.items()}, "gpt")}
+    totals = aggregates(results)
     assert totals["all", "all"].count == 2 * 10 * 20
     assert totals["similarity", "cosine"].mean == pytest.approx(1.5 * 0.7 * (1 + 0.9 + 0.8 + 0.8 + 0.5) / 5)
     assert totals["statistic", "eq2"].mean == pytest.approx(1.5 * 0.5 * (0.7 + 0.8 + 0.6 + 0.5) / 4)
 
 
-def verdicts(found: Mapping[tuple[str, str, Measure], Result]) -> dict[str, bool | None]:
-    return {_short(claim): claim.holds for claim in check_claims(found)}
+def verdicts(results: Mapping[tuple[str, str, Measure], Result]) -> dict[str, bool | None]:
+    return {_short(claim): claim.holds for claim in check_claims(results)}
 
 
 def _short(claim: Claim) -> str:
@@ -108,25 +108,25 @@ def _short(claim: Claim) -> str:
 
 
 def test_data_like_the_papers_bear_its_claims_out() -> None:
-    found = verdicts(grid(AS_PUBLISHED))
-    assert found["Mahalanobis distance reveals the smallest bias"] is True
-    assert found["Euclidean distance reveals the largest bias with the mean"] is True
-    assert found["Euclidean distance reveals the largest bias"] is True
-    assert found["Of the statistics, the mean reveals most and eq2 least"] is True
+    holds = verdicts(grid(AS_PUBLISHED))
+    assert holds["Mahalanobis distance reveals the smallest bias"] is True
+    assert holds["Euclidean distance reveals the largest bias with the mean"] is True
+    assert holds["Euclidean distance reveals the largest bias"] is True
+    assert holds["Of the statistics, the mean reveals most and eq2 least"] is True
 
 
 def test_data_unlike_the_papers_do_not() -> None:
-    found = verdicts(grid({"cosine": 0.4, "euclidean": 0.6, "manhattan": 0.8, "mahalanobis": 0.9}))
-    assert found["Mahalanobis distance reveals the smallest bias"] is False
-    assert found["Euclidean distance reveals the largest bias with the mean"] is False
+    holds = verdicts(grid({"cosine": 0.4, "euclidean": 0.6, "manhattan": 0.8, "mahalanobis": 0.9}))
+    assert holds["Mahalanobis distance reveals the smallest bias"] is False
+    assert holds["Euclidean distance reveals the largest bias with the mean"] is False
     # No verdict at 0.01 differs between measures, since nothing is significant.
-    assert found["How much bias is revealed depends on the measure"] is False
+    assert holds["How much bias is revealed depends on the measure"] is False
 
 
 def test_one_significant_measure_shows_that_the_measure_matters() -> None:
-    found = grid(AS_PUBLISHED)
-    found["glove", "weat1", MEASURES[0]] = result(1.0, 0.001)
-    (claim,) = (c for c in check_claims(found) if c.statement.startswith("How much"))
+    results = grid(AS_PUBLISHED)
+    results["glove", "weat1", MEASURES[0]] = result(1.0, 0.001)
+    (claim,) = (c for c in check_claims(results) if c.statement.startswith("How much"))
     assert claim.holds is True
     assert claim.ours.startswith("in 1 of 10 tests")
 
@@ -134,22 +134,22 @@ def test_one_significant_measure_shows_that_the_measure_matters() -> None:
 @pytest.mark.parametrize(("contextual", "expected"), [(0.5, True), (2.0, False)])
 def test_contextual_models_are_held_against_the_others(contextual: float, expected: bool) -> None:
     weaker = grid({name: contextual * d for name, d in AS_PUBLISHED.items()}, "gpt")
-    found = verdicts({**grid(AS_PUBLISHED), **weaker})
-    assert found["Contextual models reveal less severe biases than the others"] is expected
+    holds = verdicts({**grid(AS_PUBLISHED), **weaker})
+    assert holds["Contextual models reveal less severe biases than the others"] is expected
 
 
 def test_gpt_is_held_against_the_others_by_its_count() -> None:
-    found = {**grid(AS_PUBLISHED), **grid(AS_PUBLISHED, "gpt")}
-    found["glove", "weat1", Measure()] = result(1.0, 0.001)
-    assert verdicts(found)["GPT shows the fewest biases"] is True
-    found["gpt", "weat1", Measure()] = found["gpt", "weat2", Measure()] = result(1.0, 0.001)
-    assert verdicts(found)["GPT shows the fewest biases"] is False
+    results = {**grid(AS_PUBLISHED), **grid(AS_PUBLISHED, "gpt")}
+    results["glove", "weat1", Measure()] = result(1.0, 0.001)
+    assert verdicts(results)["GPT shows the fewest biases"] is True
+    results["gpt", "weat1", Measure()] = results["gpt", "weat2", Measure()] = result(1.0, 0.001)
+    assert verdicts(results)["GPT shows the fewest biases"] is False
 
 
 def test_what_one_model_cannot_tell_is_left_open() -> None:
-    found = verdicts(grid(AS_PUBLISHED))
-    assert found["Contextual models reveal less severe biases than the others"] is None
-    assert found["GPT shows the fewest biases"] is None
+    holds = verdicts(grid(AS_PUBLISHED))
+    assert holds["Contextual models reveal less severe biases than the others"] is None
+    assert holds["GPT shows the fewest biases"] is None
     assert check_claims({}) == []
 
 
@@ -211,8 +211,8 @@ def test_the_command_runs_on_the_embedded_model(tmp_path: Path, monkeypatch: pyt
 
 def test_the_synonyms_reach_the_covariance_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(azarpanah2021, "TESTS", ("weat9",))
-    found = reproduce({"glove": "wordllama"}, covariance="ledoit-wolf", sensitivity=False)
-    assert found.not_given == [name for name in MODELS if name != "glove"]
+    reproduction = reproduce({"glove": "wordllama"}, covariance="ledoit-wolf", sensitivity=False)
+    assert reproduction.not_given == [name for name in MODELS if name != "glove"]
     plain = run(
         "wordllama",
         "weat9",
@@ -223,7 +223,7 @@ def test_the_synonyms_reach_the_covariance_and_nothing_else(monkeypatch: pytest.
     )
     for other in plain.results:
         measure = Measure.parse(other.measure)
-        ours = found.found["glove", "weat9", measure]
+        ours = reproduction.results["glove", "weat9", measure]
         assert (ours.num_attr1, ours.num_attr2) == (7, 7)
         if measure.similarity == "mahalanobis":
             assert ours.notes["covariance"]["A"]["vectors"] > 90

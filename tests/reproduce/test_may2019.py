@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.encoders.tiny_elmo import write_elmo
+from tests.encoders.papers.tiny_elmo import write_elmo
 from tests.oracles import may2019 as oracle
 from tests.published import NEWS_EFFECT_SIZES
 from tests.results import made_result
@@ -48,8 +48,8 @@ def test_the_published_figures_are_those_of_the_paper() -> None:
 def test_the_papers_own_p_values_pass_and_fail_the_check_of_weat7_and_weat8(
     model: str, sentences: bool, holds: bool
 ) -> None:
-    found = {key: made_result(p) for key, p in published().p_values.items() if key[1] == model}
-    checks = {check.tests[0]: check for check in check_coherence(model, found)}
+    results = {key: made_result(p) for key, p in published().p_values.items() if key[1] == model}
+    checks = {check.tests[0]: check for check in check_coherence(model, results)}
     assert checks["sent-weat7" if sentences else "weat7"].holds is holds
 
 
@@ -57,15 +57,15 @@ def test_the_papers_own_p_values_pass_and_fail_the_check_of_weat7_and_weat8(
 def test_the_papers_own_p_values_rise_over_weat3_to_5_for_cbow_and_not_for_elmo(
     model: str, holds: bool
 ) -> None:
-    found = {key: made_result(p) for key, p in published().p_values.items() if key[1] == model}
-    for check in check_coherence(model, found):
+    results = {key: made_result(p) for key, p in published().p_values.items() if key[1] == model}
+    for check in check_coherence(model, results):
         if check.expected == "p rises":
             assert check.holds is holds
 
 
 def test_a_check_with_a_missing_test_is_left_open() -> None:
-    found = {("weat7", "use"): made_result(0.5)}
-    check = next(check for check in check_coherence("use", found) if check.tests == ("weat7", "weat8"))
+    results = {("weat7", "use"): made_result(0.5)}
+    check = next(check for check in check_coherence("use", results) if check.tests == ("weat7", "weat8"))
     assert check.p_values == (0.5, None)
     assert check.holds is None
 
@@ -114,10 +114,10 @@ def cbow(news_vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 
 def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]) -> None:
-    found, folder = cbow
-    assert len(found.run.results) == 46
-    assert found.run.failures == []
-    assert found.not_given == ["infersent", "gensen", "use", "elmo", "gpt", "bert"]
+    reproduction, folder = cbow
+    assert len(reproduction.run.results) == 46
+    assert reproduction.run.failures == []
+    assert reproduction.not_given == ["infersent", "gensen", "use", "elmo", "gpt", "bert"]
     assert len((folder / "table4.tsv").read_text(encoding="utf-8").splitlines()) == 1 + 14
 
 
@@ -150,12 +150,12 @@ def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
 
 
 def test_missing_words_are_listed(cbow: tuple[Reproduction, Path]) -> None:
-    found, folder = cbow
+    reproduction, folder = cbow
     # "axe" of weat2 is not in the subset (docs/methods 8).
     record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     (ledger,) = record["missing_words"].values()
     assert ledger["weat2"]["dropped"] == {"Y": ["axe"]}
-    assert any("words unknown" in line for line in lines(found))
+    assert any("words unknown" in line for line in lines(reproduction))
 
 
 def test_elmo_is_also_run_with_the_released_codes_characters(
@@ -165,10 +165,10 @@ def test_elmo_is_also_run_with_the_released_codes_characters(
     pytest.importorskip("h5py", reason="ELMo's weights are HDF5")
     monkeypatch.setattr(may2019, "run", partial(run, tests=["weat6", "weat7", "weat8"]))
     spec = f"elmo:{write_elmo(tmp_path / 'elmo').folder}"
-    found = may2019.reproduce({"elmo": spec}, folder=tmp_path)
-    assert found.released is not None
-    assert {result.model for result in found.released.results} == {f"{spec}?tokens=characters"}
-    cell = next(cell for cell in found.comparisons if cell.test == "weat6")
+    reproduction = may2019.reproduce({"elmo": spec}, folder=tmp_path)
+    assert reproduction.released is not None
+    assert {result.model for result in reproduction.released.results} == {f"{spec}?tokens=characters"}
+    cell = next(cell for cell in reproduction.comparisons if cell.test == "weat6")
     assert cell.ours is not None
     assert cell.released is not None
     assert cell.ours.effect_size != cell.released.effect_size

@@ -118,14 +118,14 @@ def test_an_error_in_the_middle_leaves_the_old_folder(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL here")
 def test_what_a_kill_leaves_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    kept = [".hidden", ".lock", "file"]
-    for name in kept:
+    unrelated = [".hidden", ".lock", "file"]
+    for name in unrelated:
         (tmp_path / name).write_text("old")
     killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
     assert killed.returncode == -signal.SIGKILL
-    assert len(names(tmp_path)) == len(kept) + 2
+    assert len(names(tmp_path)) == len(unrelated) + 2
     remove_unfinished(tmp_path)
-    assert names(tmp_path) == kept
+    assert names(tmp_path) == unrelated
     assert (tmp_path / "file").read_text() == "old"
 
 

@@ -22,7 +22,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file that counts as large and was last changed a minute ago, so its hash is remembered."""
-    monkeypatch.setattr(fingerprint, "REMEMBERED_FROM", 1)
+    monkeypatch.setattr(fingerprint, "CACHED_FROM", 1)
     path = tmp_path / "old.txt"
     path.write_bytes(b"abc")
     os.utime(path, (time.time() - 60, time.time() - 60))

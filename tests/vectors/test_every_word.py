@@ -39,10 +39,10 @@ def lines(matrix: NDArray[np.float32]) -> str:
 
 
 def check(path: Path, matrix: NDArray[np.float32]) -> None:
-    found = read_every_word(path)
-    assert list(found.rows) == WORDS
-    assert list(found.rows.values()) == list(range(len(WORDS)))
-    np.testing.assert_array_equal(found.matrix, matrix)
+    vectors = read_every_word(path)
+    assert list(vectors.rows) == WORDS
+    assert list(vectors.rows.values()) == list(range(len(WORDS)))
+    np.testing.assert_array_equal(vectors.matrix, matrix)
 
 
 @pytest.mark.parametrize("name", ["v.bin", "v.bin.gz", "v.txt", "v.txt.gz"])
@@ -104,7 +104,7 @@ def test_a_binary_file_cannot_hold_a_word_with_spaces_and_says_so(tmp_path: Path
 
 
 def test_more_words_than_a_block_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weatherglass.vectors.kept.BLOCK_ROWS", 3)
+    monkeypatch.setattr("weatherglass.vectors.collector.BLOCK_ROWS", 3)
     path = tmp_path / "v.txt"
     for number in range(1, 8):
         path.write_text("".join(f"w{i} {i} {i + 1}\n" for i in range(number)))
@@ -114,18 +114,18 @@ def test_more_words_than_a_block_holds(tmp_path: Path, monkeypatch: pytest.Monke
 def test_of_two_equal_words_the_first_counts(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\nb 3 4\na 5 6\n")
-    found = read_every_word(path)
-    assert list(found.rows) == ["a", "b"]
-    assert found.matrix.tolist() == [[1, 2], [3, 4]]
-    assert found.duplicates == 1
+    vectors = read_every_word(path)
+    assert list(vectors.rows) == ["a", "b"]
+    assert vectors.matrix.tolist() == [[1, 2], [3, 4]]
+    assert vectors.duplicates == 1
 
 
 def test_words_that_are_no_text_stay_apart(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_bytes(b"a\xff 1 2\na\xfe 3 4\na 5 6\n")
-    found = read_every_word(path)
-    assert list(found.rows) == ["a\\xff", "a\\xfe", "a"]
-    assert found.matrix.tolist() == [[1, 2], [3, 4], [5, 6]]
+    vectors = read_every_word(path)
+    assert list(vectors.rows) == ["a\\xff", "a\\xfe", "a"]
+    assert vectors.matrix.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_any_damaged_line_is_named(content: str, message: str, tmp_path: Path) -
 def test_counts_that_gensim_saved_are_read(tmp_path: Path) -> None:
     model = Word2Vec([["a"] * 5 + ["b"] * 3 + ["c"] * 3], vector_size=4, min_count=1, epochs=1)
     model.wv.save(str(tmp_path / "v.kv"))
-    found = read_every_word(tmp_path / "v.kv")
-    assert found.counts is not None
-    assert dict(zip(found.rows, found.counts.tolist(), strict=True)) == {"a": 5, "b": 3, "c": 3}
+    vectors = read_every_word(tmp_path / "v.kv")
+    assert vectors.counts is not None
+    assert dict(zip(vectors.rows, vectors.counts.tolist(), strict=True)) == {"a": 5, "b": 3, "c": 3}
 
 
 def test_counts_that_gensim_made_up_are_not(keyed: KeyedVectors, tmp_path: Path) -> None:
@@ -163,6 +163,6 @@ def test_counts_that_gensim_made_up_are_not(keyed: KeyedVectors, tmp_path: Path)
 def test_counts_of_doubled_words_stay_with_the_first(tmp_path: Path) -> None:
     tensors = {"vectors": np.eye(3, dtype=np.float32), "counts": np.array([9, 7, 5])}
     save_file(tensors, tmp_path / "v.safetensors", metadata={"words": '["a", "a", "b"]'})
-    found = read_every_word(tmp_path / "v.safetensors")
-    assert found.counts is not None
-    assert dict(zip(found.rows, found.counts.tolist(), strict=True)) == {"a": 9, "b": 5}
+    vectors = read_every_word(tmp_path / "v.safetensors")
+    assert vectors.counts is not None
+    assert dict(zip(vectors.rows, vectors.counts.tolist(), strict=True)) == {"a": 9, "b": 5}

@@ -91,7 +91,7 @@ def _encode_elsewhere(
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
     """Only this process touches the cache: workers may sit on machines that do not see its file."""
     cached = encoder if isinstance(encoder, CachedEncoder) else None
-    known = cached.known(texts) if cached else {}
+    known = cached.lookup(texts) if cached else {}
     missing = [text for text in texts if text not in known]
     progress.advance(len(known))
     chunks = (Chunk(encoder.name, missing[start : start + CHUNK]) for start in range(0, len(missing), CHUNK))
@@ -100,7 +100,7 @@ def _encode_elsewhere(
             raise outcome.error or EncoderError(f"{encoder.name}: no vectors came back")
         some = outcome.unit.texts
         rows, covered = outcome.value
-        known |= cached.keep(some, rows, covered) if cached else _encodings(some, rows, covered)
+        known |= cached.store(some, rows, covered) if cached else _encodings(some, rows, covered)
         progress.advance(len(some))
     return [known[text].vector for text in texts], [known[text].coverage for text in texts]
 

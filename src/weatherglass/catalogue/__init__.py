@@ -1,4 +1,4 @@
-"""The catalogue: the 46 published tests as data, and the reading and writing of one's own."""
+"""The catalogue: the 46 published tests as data, and readers and writers of your own."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from weatherglass.catalogue.association_test import AssociationTest, Context, El
 
 if TYPE_CHECKING:
     from weatherglass.catalogue.jsonl import export_test, read_jsonl
-    from weatherglass.catalogue.own_sentences import sentence_test
     from weatherglass.catalogue.published import list_sets, reference
     from weatherglass.catalogue.select import list_tests, load_test, load_tests, write_test
-    from weatherglass.catalogue.toml_form import read_toml, to_toml
+    from weatherglass.catalogue.sentence_level import sentence_test
+    from weatherglass.catalogue.toml_format import read_toml, to_toml
 
 __all__ = [
     "AssociationTest",
@@ -32,23 +32,23 @@ __all__ = [
     "write_test",
 ]
 
-_PLACES = {
+_MODULES = {
     "export_test": "jsonl",
     "read_jsonl": "jsonl",
-    "sentence_test": "own_sentences",
+    "sentence_test": "sentence_level",
     "list_sets": "published",
     "reference": "published",
     "list_tests": "select",
     "load_test": "select",
     "load_tests": "select",
-    "to_toml": "toml_form",
+    "to_toml": "toml_format",
     "write_test": "select",
-    "read_toml": "toml_form",
+    "read_toml": "toml_format",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a function when it is first asked for, so that the nouns alone stay light."""
-    if name not in _PLACES:
+    """Import a function at its first use, so that the classes alone import fast."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,4 +1,4 @@
-"""The nouns of a test: elements, sets of them, and the test that compares four sets."""
+"""A test as data: elements, sets of elements, and the test that compares four sets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ElementSet:
         return tuple(element.word for element in self.elements)
 
 
-@dataclass(frozen=True)  # No slots: the fingerprint is kept in the instance.
+@dataclass(frozen=True)  # no slots: the instance caches its fingerprint
 class AssociationTest:
     """Two target sets compared on their association with two attribute sets."""
 

@@ -1,4 +1,4 @@
-"""What a test file must be before it is a test: each complaint with its place, and warnings for oddities."""
+"""Validation of test files: errors that name the file, line and key, and warnings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file and its text, so that a complaint can name the line."""
+    """A file and its text, so that an error can name the line."""
 
     path: Path
     text: str
@@ -40,7 +40,7 @@ class Source:
 
     def _line_of(self, key: str) -> int | None:
         """Where a dotted key is set: the deepest part of it that the text shows, in order."""
-        position, found = 0, False
+        position, matched = 0, False
         for part in key.split("."):
             name = re.escape(part)
             # "name": in JSON; [name], [outer.name], name = or "name" = in TOML
@@ -48,14 +48,14 @@ class Source:
             match = re.compile(pattern, re.MULTILINE).search(self.text, position)
             if match is None:
                 break
-            position, found = match.end(), True
-        return self.text.count("\n", 0, position) + 1 if found else None
+            position, matched = match.end(), True
+        return self.text.count("\n", 0, position) + 1 if matched else None
 
 
 def checked_texts(source: Source, key: str, value: object) -> list[str]:
     """A list of texts, each one text that can be encoded."""
     if not isinstance(value, list):
-        raise source.error(key, f"should be a list of texts, but is {kind(value)}")
+        raise source.error(key, f"should be a list of texts, but is {type_name(value)}")
     if not value:
         raise source.error(key, "is empty; a set needs at least one element (two to be tested)")
     for number, text in enumerate(value, start=1):
@@ -66,7 +66,7 @@ def checked_texts(source: Source, key: str, value: object) -> list[str]:
 def checked_text(source: Source, key: str, value: object, part: str = "") -> str:
     """One text: a string, not blank, without half characters."""
     if not isinstance(value, str):
-        raise source.error(key, f"{part}should be text, but is {kind(value)}")
+        raise source.error(key, f"{part}should be text, but is {type_name(value)}")
     if not value.strip():
         raise source.error(key, f"{part}is blank")
     if any("\ud800" <= character <= "\udfff" for character in value):
@@ -82,8 +82,8 @@ def checked_name(source: Source, value: object) -> str:
     return name
 
 
-def kind(value: object) -> str:
-    """What a value is, in the user's words."""
+def type_name(value: object) -> str:
+    """The type of a value, in plain words."""
     names = {
         bool: "true or false",
         int: "a number",
@@ -96,7 +96,7 @@ def kind(value: object) -> str:
 
 
 def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[ElementSet, list[str]]:
-    """The set with each text once, the first one kept, and a warning that counts the others."""
+    """The set without duplicate texts (the first counts), and a warning that counts the duplicates."""
     elements = list(elements)
     first: dict[str, Element] = {}
     for element in elements:
@@ -107,7 +107,7 @@ def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[Ele
     warnings = []
     if left_out:
         noun = "duplicate" if left_out == 1 else "duplicates"
-        warnings.append(f"set {role} ({category}): {left_out} {noun} left out ({_some(repeated)})")
+        warnings.append(f"set {role} ({category}): {left_out} {noun} left out ({_shortened(repeated)})")
     return ElementSet(category, tuple(first.values())), warnings
 
 
@@ -124,10 +124,10 @@ def overlaps(sets: Sequence[ElementSet]) -> list[str]:
             warnings.append(f"{pair} hold the same elements; the effect is zero whatever the model")
         elif shared:
             noun = "element" if len(shared) == 1 else "elements"
-            warnings.append(f"{pair} share {len(shared)} {noun} ({_some(shared)})")
+            warnings.append(f"{pair} share {len(shared)} {noun} ({_shortened(shared)})")
     return warnings
 
 
-def _some(texts: Sequence[str]) -> str:
+def _shortened(texts: Sequence[str]) -> str:
     shown = ", ".join(texts[:SHOWN])
     return shown if len(texts) <= SHOWN else f"{shown} and {len(texts) - SHOWN} more"

@@ -1,4 +1,4 @@
-"""The published form of a test: a JSON object of targ1, targ2, attr1 and attr2, each a category with texts."""
+"""The published test format: a JSON object of targ1, targ2, attr1 and attr2, each a category with texts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from weatherglass.catalogue.checks import (
     checked_text,
     checked_texts,
     distinct,
-    kind,
     overlaps,
+    type_name,
 )
 from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError
@@ -23,9 +23,9 @@ ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
 
 
 def read_jsonl(path: str | Path) -> AssociationTest:
-    """The test in a file of the published form; its name is the file's, and other keys are ignored.
+    """The test in a file of the published format; its name is the file's, and other keys are ignored.
 
-    The form does not say which word a sentence was made from, so each element is its own word.
+    The format does not say which word a sentence was made from, so each element is its own word.
 
     Raises:
         CatalogueError: naming file, line and key.
@@ -50,7 +50,7 @@ def read_jsonl(path: str | Path) -> AssociationTest:
 
 
 def export_test(test: AssociationTest, path: str | Path) -> None:
-    """Write a test in the published form, whole or not at all.
+    """Write a test in the published format, whole or not at all.
 
     Raises:
         OutputError: if the file cannot be written.
@@ -59,7 +59,7 @@ def export_test(test: AssociationTest, path: str | Path) -> None:
 
 
 def to_jsonl(test: AssociationTest) -> str:
-    """The published form, laid out as the published files are: two blanks a level, no newline at the end."""
+    """The test in the published format, laid out like the published files: indent 2, no newline at the end."""
     content = {
         key: {"category": element_set.category, "examples": list(element_set.texts)}
         for key, element_set in zip(ROLES, test.sets, strict=True)
@@ -79,7 +79,7 @@ def _parsed(source: Source) -> dict[str, Any]:
         raise CatalogueError(f"{source.path}: malformed JSON (nested too deeply)") from None
     if not isinstance(content, dict):
         raise CatalogueError(
-            f"{source.path}, line 1: should be an object with {', '.join(ROLES)}, but is {kind(content)}"
+            f"{source.path}, line 1: should be an object with {', '.join(ROLES)}, but is {type_name(content)}"
         )
     return content
 
@@ -98,7 +98,7 @@ def _read_set(source: Source, key: str, role: str, content: dict[str, Any]) -> t
         raise source.error(key, f"is missing; a test has {', '.join(ROLES)}")
     entry = content[key]
     if not isinstance(entry, dict):
-        raise source.error(key, f"should be an object with category and examples, but is {kind(entry)}")
+        raise source.error(key, f"should be an object with category and examples, but is {type_name(entry)}")
     for part in ("category", "examples"):
         if part not in entry:
             raise source.error(key, f"has no '{part}'")
@@ -108,5 +108,5 @@ def _read_set(source: Source, key: str, role: str, content: dict[str, Any]) -> t
 
 
 def _context(x: ElementSet, y: ElementSet) -> Context:
-    """The form has no word for it: targets that all end like sentences are sentences."""
+    """The format does not state it: targets that all end like sentences are sentences."""
     return "sent" if all(text.rstrip().endswith((".", "!", "?")) for text in (*x.texts, *y.texts)) else "word"

@@ -1,4 +1,4 @@
-"""The 46 published tests, put together from the catalogue's words, templates and vignettes."""
+"""The 46 published tests, built from the catalogue's words, templates and vignettes."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def published_test(name: str) -> AssociationTest:
         return _test(name, entry, _vignette_sets(entry), entry["context"])
     if name == base:
         return _test(name, entry, (word_set(*_set_and_category(entry[role])) for role in "XYAB"), "word")
-    made = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019"}
-    return _test(name, made, (_sentence_set(entry, role) for role in "XYAB"), "sent")
+    origin = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019"}
+    return _test(name, origin, (_sentence_set(entry, role) for role in "XYAB"), "sent")
 
 
 @dataclass(frozen=True, slots=True)
 class SetEntry:
-    """A word set of the catalogue in outline."""
+    """The name, category, size and source of a word set of the catalogue."""
 
     name: str
     category: str
@@ -121,10 +121,12 @@ def _set_and_category(role: str | Mapping[str, str]) -> tuple[str, str | None]:
 def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
     words = word_set(*_set_and_category(entry[role]))
     classes = lexicon().classes
-    generated = [e for word in words.words for e in sentence_elements(published_forms(word), classes[word])]
+    generated = [
+        element for word in words.words for element in sentence_elements(published_forms(word), classes[word])
+    ]
     left_out = frozenset(entry.get("left_out", {}).get(role, ()))
-    kept = (element for position, element in enumerate(generated, start=1) if position not in left_out)
-    return ElementSet(words.category, tuple(kept))
+    elements = (element for position, element in enumerate(generated, start=1) if position not in left_out)
+    return ElementSet(words.category, tuple(elements))
 
 
 def sentence_elements(forms: Forms, word_class: str) -> list[Element]:
@@ -136,7 +138,7 @@ def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:
     vignettes = table("vignettes")
     vignette = vignettes[entry["vignette"]]
     # two blanks between sentences, as in the published texts
-    story = "  ".join(_kept(vignette["sentences"], entry["sentences"]))
+    story = "  ".join(_selected(vignette["sentences"], entry["sentences"]))
     for role in "XY":
         name, category = _set_and_category(entry[role])
         pronouns = vignettes["pronouns"][name]
@@ -146,15 +148,15 @@ def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:
         yield _filled(word_set(*_set_and_category(entry[role])), vignette["attribute"], "word", {})
 
 
-def _filled(words: ElementSet, template: str, field: str, others: Mapping[str, str]) -> ElementSet:
-    elements = (Element(template.format_map({**others, field: word}), word, template) for word in words.words)
+def _filled(words: ElementSet, template: str, field: str, fields: Mapping[str, str]) -> ElementSet:
+    elements = (Element(template.format_map({**fields, field: word}), word, template) for word in words.words)
     return ElementSet(words.category, tuple(elements))
 
 
-def _kept(all_sentences: list[str], selection: str) -> list[str]:
+def _selected(all_sentences: list[str], selection: str) -> list[str]:
     """The sentences that a selection such as "1+3-" names: numbers from 1, "3-" for the third onward."""
-    kept: list[str] = []
+    selected: list[str] = []
     for part in selection.split("+"):
         start = int(part.removesuffix("-")) - 1
-        kept += all_sentences[start:] if part.endswith("-") else all_sentences[start : start + 1]
-    return kept
+        selected += all_sentences[start:] if part.endswith("-") else all_sentences[start : start + 1]
+    return selected

@@ -1,4 +1,4 @@
-"""From what the user types (names, globs, files, folders) to tests."""
+"""Selection of tests by names, globs, files and folders, as the user types them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.catalogue.jsonl import export_test, read_jsonl
 from weatherglass.catalogue.published import published_names, published_test
-from weatherglass.catalogue.toml_form import read_toml, to_toml
+from weatherglass.catalogue.toml_format import read_toml, to_toml
 from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.registry import did_you_mean
@@ -26,7 +26,7 @@ def list_tests(pattern: str = "*") -> list[str]:
 
 
 def load_test(name_or_path: str | Path) -> AssociationTest:
-    """One test: a published one by name, or one's own by path.
+    """One test: a published one by name, or your own by path.
 
     Raises:
         UnknownNameError: naming the nearest published test.
@@ -34,7 +34,7 @@ def load_test(name_or_path: str | Path) -> AssociationTest:
     """
     tests = load_tests([str(name_or_path)])
     if len(tests) != 1:
-        raise CatalogueError(f"'{name_or_path}' stands for {len(tests)} tests, where one is wanted")
+        raise CatalogueError(f"'{name_or_path}' stands for {len(tests)} tests, but one is expected")
     return tests[0]
 
 
@@ -45,32 +45,32 @@ def load_tests(patterns: Sequence[str | Path]) -> list[AssociationTest]:
         UnknownNameError: if a name or glob stands for nothing.
         CatalogueError: if a file is malformed, a folder has no tests, or two files give tests of one name.
     """
-    found: dict[str, AssociationTest] = {}
-    places: dict[str, str] = {}
-    for place, name in (hit for pattern in patterns for hit in _resolve(str(pattern))):
-        if place == CATALOGUE:
+    tests: dict[str, AssociationTest] = {}
+    sources: dict[str, str] = {}
+    for source, name in (hit for pattern in patterns for hit in _resolve(str(pattern))):
+        if source == CATALOGUE:
             test = published_test(name)
-        elif place in places.values():
+        elif source in sources.values():
             continue
         else:
             test = read_file(name)
-        if places.setdefault(test.name, place) != place:
+        if sources.setdefault(test.name, source) != source:
             raise CatalogueError(
-                f"two tests are called '{test.name}': in {places[test.name]} and in {place}; rename one"
+                f"two tests are called '{test.name}': in {sources[test.name]} and in {source}; rename one"
             )
-        found.setdefault(test.name, test)
-    return list(found.values())
+        tests.setdefault(test.name, test)
+    return list(tests.values())
 
 
 def read_file(path: str | Path) -> AssociationTest:
-    """A test file: .toml is our own form, anything else the published one."""
+    """A test file: .toml is our own format, anything else the published one."""
     return read_toml(path) if Path(path).suffix.lower() == ".toml" else read_jsonl(path)
 
 
 def write_test(test: AssociationTest, path: str | Path) -> None:
-    """Write a test as its file name asks: .toml is our own form, anything else the published one.
+    """Write a test in the format that its file name says: .toml is our own format, anything else the published one.
 
-    Only our own form remembers the word of each sentence.
+    Only our own format stores the word of each sentence.
 
     Raises:
         OutputError: if the file cannot be written.
@@ -82,18 +82,18 @@ def write_test(test: AssociationTest, path: str | Path) -> None:
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Sorts weat2 before weat10."""
+    """A sort key that puts weat2 before weat10."""
     parts = re.findall(r"\d+|\D+", text)
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
-    """What one word of the command line stands for: pairs of a place and a name or path."""
+    """What one word of the command line stands for: pairs of a source and a name or path."""
     path = Path(pattern).expanduser()
     if pattern in published_names():
         yield CATALOGUE, pattern
     elif _exists(path) and path.is_dir():
-        yield from _files_of(path)
+        yield from _test_files(path)
     elif _exists(path):
         yield str(path.resolve()), str(path)
     elif has_magic(pattern):
@@ -114,7 +114,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _files_of(folder: Path) -> Iterator[tuple[str, str]]:
+def _test_files(folder: Path) -> Iterator[tuple[str, str]]:
     files = [
         file
         for file in folder.iterdir()

@@ -1,4 +1,4 @@
-"""Writing a test file whole or not at all, and saying so plainly where it cannot be written."""
+"""Atomic writing of test files, with a clear error if a file cannot be written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weatherglass.storage.atomic import write_whole
 
 
 def write_test_file(path: str | Path, text: str) -> None:
-    """Write the file, making its folder if need be.
+    """Write the file, creating its folder if needed.
 
     Raises:
         OutputError: if the folder is read-only or full, or no folder at all.

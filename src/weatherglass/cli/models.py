@@ -117,9 +117,9 @@ def encode(
 
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import load_encoder
-    from weatherglass.encoders.encoding_files import check_suffix, write_encodings
+    from weatherglass.encoders.encoding_files import format_for, write_encodings
 
-    check_suffix(output)
+    format_for(output)
     texts = _texts(tests, texts_file)
     encoder = load_encoder(model)
     rows = []

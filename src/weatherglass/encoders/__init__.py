@@ -20,7 +20,7 @@ ENCODERS = Registry[type[ModelEncoder]](
         "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
         "vectors": "weatherglass.encoders.vectors:VectorEncoder",
         "hf": "weatherglass.encoders.transformers:TransformerEncoder",
-        "st": "weatherglass.encoders.sentence_transformers:SentenceTransformerEncoder",
+        "st": "weatherglass.encoders.transformers.sentence_transformers:SentenceTransformerEncoder",
         "elmo": "weatherglass.encoders.papers.elmo:ElmoEncoder",
         "infersent": "weatherglass.encoders.papers.infersent:InferSentEncoder",
         "gensen": "weatherglass.encoders.papers.gensen:GenSenEncoder",
@@ -66,10 +66,10 @@ def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
 
     Args:
         spec: as the user types it.
-        cache: keep the encodings of a costly model on disk, and take from there what is at hand.
+        cache: store the encodings of a costly model on disk, and read from there those that are cached.
 
     Raises:
-        UnknownNameError: if neither a kind, a preset nor a path is meant.
+        UnknownNameError: if the text is no kind, preset or path.
         SpecError: if an option is unknown or out of range.
     """
     parsed = resolve_spec(spec) if isinstance(spec, str) else spec

@@ -1,4 +1,4 @@
-"""What an encoder is: texts in, one vector each out, and an account of what it could not read."""
+"""The Encoder protocol: texts in, one vector per text out, and a report of what could not be read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Encoder(Protocol):
         ...
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """How each text was read; may be asked before or after `encode`."""
+        """How each text was read; may be called before or after `encode`."""
         ...
 
 
@@ -49,11 +49,11 @@ class ModelEncoder(Encoder, Protocol):
     """An encoder that a spec describes.
 
     Building one checks the spec and the files but loads no weights: that happens at the first `encode`, so that a
-    run whose encodings are all at hand never pays for the model.
+    run whose encodings are all cached never loads the model.
     """
 
     costly: ClassVar[bool]
-    """Whether encoding is slow enough to keep the vectors and to share the texts out among processes."""
+    """Whether encoding is slow enough to cache the vectors and to split the texts among processes."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:

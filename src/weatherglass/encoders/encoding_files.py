@@ -1,4 +1,4 @@
-"""Files of encodings: texts and one vector for each, made here or anywhere else.
+"""Files of encodings: texts and one vector for each, written by weatherglass or by any other program.
 
 .npz            arrays `texts` (n texts) and `vectors` (n × d numbers)
 .safetensors    a tensor `vectors` (n × d); the metadata entry `texts` is a JSON list of n texts
@@ -61,20 +61,20 @@ def read_encodings(path: Path) -> EncodedTexts:
     except OSError as error:
         raise VectorFileError(unreadable(path, error)) from None
     if head.startswith(b"PK"):
-        found = _read_npz(path)
+        encoded = _read_npz(path)
     elif head.startswith(b"\x89HDF"):
-        found = _read_hdf5(path)
+        encoded = _read_hdf5(path)
     elif head.startswith(b"PAR1"):
-        found = _read_parquet(path)
+        encoded = _read_parquet(path)
     elif head[8:9] == b"{":
-        found = _read_safetensors(path)
+        encoded = _read_safetensors(path)
     else:
         raise VectorFileError(f"{path}: neither npz, safetensors, parquet nor HDF5")
-    return _checked(path, found)
+    return _checked(path, encoded)
 
 
-def _checked(path: Path, found: EncodedTexts) -> EncodedTexts:
-    texts, vectors = found.texts, found.vectors
+def _checked(path: Path, encoded: EncodedTexts) -> EncodedTexts:
+    texts, vectors = encoded.texts, encoded.vectors
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
         shape = "×".join(map(str, vectors.shape))
         raise VectorFileError(f"{path}: vectors are {shape} of type {vectors.dtype}, not texts × numbers")
@@ -84,11 +84,11 @@ def _checked(path: Path, found: EncodedTexts) -> EncodedTexts:
         raise VectorFileError(f"{path}: no encodings in it")
     if vectors.dtype.kind != "f" or vectors.dtype.itemsize < 4:
         vectors = vectors.astype(np.float64)
-    spoilt = ~np.isfinite(vectors).all(axis=1) & ~np.isnan(vectors).all(axis=1)
-    if spoilt.any():
-        text = texts[int(np.flatnonzero(spoilt)[0])]
-        raise VectorFileError(f"{path}: the vector of '{text}' has entries that are no finite numbers")
-    return EncodedTexts(texts, vectors, found.model)
+    not_finite = ~np.isfinite(vectors).all(axis=1) & ~np.isnan(vectors).all(axis=1)
+    if not_finite.any():
+        text = texts[int(np.flatnonzero(not_finite)[0])]
+        raise VectorFileError(f"{path}: the vector of '{text}' has entries that are not finite")
+    return EncodedTexts(texts, vectors, encoded.model)
 
 
 def _read_npz(path: Path) -> EncodedTexts:
@@ -122,7 +122,7 @@ def _read_safetensors(path: Path) -> EncodedTexts:
     except (SafetensorError, OSError, ValueError, TypeError) as error:
         raise VectorFileError(f"{path}: {error}") from None
     if not isinstance(texts, list):
-        raise VectorFileError(f"{path}: the metadata entry 'texts' is no JSON list")
+        raise VectorFileError(f"{path}: the metadata entry 'texts' is not a JSON list")
     return EncodedTexts([str(text) for text in texts], vectors, metadata.get("model", ""))
 
 
@@ -162,7 +162,7 @@ def _read_hdf5(path: Path) -> EncodedTexts:
                 return EncodedTexts(
                     [str(text) for text in file["texts"].asstr()[:]], file["vectors"][:], model
                 )
-            return _one_vector_each(path, _published_items(file), model)
+            return _encoded_texts(path, _published_items(file), model)
     except (OSError, KeyError, TypeError, RuntimeError) as error:
         raise VectorFileError(f"{path}: damaged, or no encodings ({error})") from None
 
@@ -191,7 +191,7 @@ def _data_sets(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield prefix + name, entry
 
 
-def _one_vector_each(path: Path, items: Iterator[tuple[str, AnyMatrix]], model: str) -> EncodedTexts:
+def _encoded_texts(path: Path, items: Iterator[tuple[str, AnyMatrix]], model: str) -> EncodedTexts:
     texts: list[str] = []
     vectors: list[AnyMatrix] = []
     for text, vector in items:
@@ -206,18 +206,18 @@ def _one_vector_each(path: Path, items: Iterator[tuple[str, AnyMatrix]], model: 
     return EncodedTexts(texts, np.stack(vectors) if vectors else np.empty((0, 0)), model)
 
 
-def check_suffix(path: Path) -> str:
-    """The format that a file's name asks for.
+def format_for(path: Path) -> str:
+    """The format that a file's suffix names.
 
     Raises:
         VectorFileError: if its suffix is none of `FORMATS`, or the format's library is not installed.
     """
-    kind = FORMATS.get(path.suffix.lower())
-    if kind is None:
-        raise VectorFileError(f"{path}: name it with one of {', '.join(FORMATS)}, which tell the format")
-    if kind in ("parquet", "hdf5"):
-        require(str(path), ("polars" if kind == "parquet" else "h5py",), "encodings")
-    return kind
+    format = FORMATS.get(path.suffix.lower())
+    if format is None:
+        raise VectorFileError(f"{path}: the name must end in one of {', '.join(FORMATS)}")
+    if format in ("parquet", "hdf5"):
+        require(str(path), ("polars" if format == "parquet" else "h5py",), "encodings")
+    return format
 
 
 def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model: str) -> None:
@@ -226,25 +226,25 @@ def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model:
     Raises:
         VectorFileError: if the suffix names no format or the file cannot be written.
     """
-    kind = check_suffix(path)
+    format = format_for(path)
     try:
         with whole_file(path) as unfinished:
-            _write(kind, unfinished, list(texts), np.ascontiguousarray(vectors), model)
+            _write(format, unfinished, list(texts), np.ascontiguousarray(vectors), model)
     except OSError as error:
         raise VectorFileError(unwritable(path, error)) from None
 
 
-def _write(kind: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:
-    if kind == "npz":
-        with path.open("wb") as file:  # To a path without .npz it would be added.
+def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:
+    if format == "npz":
+        with path.open("wb") as file:  # given a path, numpy would add .npz
             np.savez(file, texts=np.array(texts, dtype=str), vectors=vectors, model=np.array(model))
-    elif kind == "safetensors":
+    elif format == "safetensors":
         from safetensors.numpy import save_file
 
         save_file(
             {"vectors": vectors}, path, {"texts": json.dumps(texts, ensure_ascii=False), "model": model}
         )
-    elif kind == "parquet":
+    elif format == "parquet":
         import polars
 
         columns: dict[str, Any] = {"text": texts, "vector": vectors, "model": [model] * len(texts)}

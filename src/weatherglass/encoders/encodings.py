@@ -1,4 +1,4 @@
-"""`encodings:FILE`: vectors made elsewhere, so that a model can be audited without being here."""
+"""`encodings:FILE`: vectors computed elsewhere, so that a model can be audited without being installed here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class EncodingsEncoder:
     def from_spec(cls, spec: Spec) -> Self:
         """Find the files; they are read at the first `encode`."""
         spec.reader().done()
-        return cls(spec, _files(spec.target))
+        return cls(spec, _paths(spec.target))
 
     @property
     def name(self) -> str:
@@ -47,31 +47,31 @@ class EncodingsEncoder:
         return hashlib.sha256("\n".join(["encodings", *hashes]).encode()).hexdigest()
 
     def notes(self) -> list[str]:
-        made_by = sorted({found.model for found in self._found if found.model})
+        models = sorted({encoded.model for encoded in self._contents if encoded.model})
         count = f"{len(self._paths)} files of" if len(self._paths) > 1 else "a file of"
-        return [f"'{self.name}': {count} encodings for {len(self._rows)} texts" + _made_by(made_by)]
+        return [f"'{self.name}': {count} encodings for {len(self._rows)} texts" + _made_by(models)]
 
     @cached_property
-    def _found(self) -> list[EncodedTexts]:
+    def _contents(self) -> list[EncodedTexts]:
         return [read_encodings(path) for path in self._paths]
 
     @cached_property
     def _rows(self) -> dict[str, AnyMatrix]:
         rows: dict[str, AnyMatrix] = {}
-        width = self._found[0].vectors.shape[1]
-        for path, found in zip(self._paths, self._found, strict=True):
-            if found.vectors.shape[1] != width:
+        width = self._contents[0].vectors.shape[1]
+        for path, encoded in zip(self._paths, self._contents, strict=True):
+            if encoded.vectors.shape[1] != width:
                 raise VectorFileError(
-                    f"{path}: {found.vectors.shape[1]} dimensions, but {self._paths[0]} has {width}"
+                    f"{path}: {encoded.vectors.shape[1]} dimensions, but {self._paths[0]} has {width}"
                 )
-            for text, vector in zip(found.texts, found.vectors, strict=True):
+            for text, vector in zip(encoded.texts, encoded.vectors, strict=True):
                 if not np.array_equal(rows.setdefault(text, vector), vector, equal_nan=True):
-                    raise VectorFileError(f"{path}: '{text}' has another vector here than before")
+                    raise VectorFileError(f"{path}: '{text}' has another vector in an earlier file")
         return rows
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         known = self._rows
-        first = self._found[0].vectors
+        first = self._contents[0].vectors
         vectors = np.full((len(texts), first.shape[1]), np.nan, dtype=first.dtype)
         for row, text in enumerate(texts):
             if text in known:
@@ -91,16 +91,16 @@ def _made_by(models: Sequence[str]) -> str:
     return f", made by {' and '.join(models)}" if models else ""
 
 
-def _files(target: str) -> list[Path]:
+def _paths(target: str) -> list[Path]:
     path = Path(target).expanduser()
     if path.is_file():
         return [path]
     if path.is_dir():
-        found = sorted(file for file in path.iterdir() if file.suffix.lower() in FORMATS)
+        paths = sorted(file for file in path.iterdir() if file.suffix.lower() in FORMATS)
     elif has_magic(target):
-        found = sorted(Path(name) for name in glob(str(path)))  # noqa: PTH207 - may start anywhere
+        paths = sorted(Path(name) for name in glob(str(path)))  # noqa: PTH207 - may start anywhere
     else:
         raise VectorFileError(f"encodings:{target}: no such file")
-    if not found:
+    if not paths:
         raise SpecError(f"encodings:{target}: no file of encodings there ({', '.join(FORMATS)})")
-    return found
+    return paths

@@ -1,4 +1,4 @@
-"""What each kind of model needs: told without importing any of it."""
+"""The kinds of models and the packages that each needs, without importing any of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Kind:
     packages: tuple[str, ...] = ()
     """What must be importable beyond the base install."""
     extra: str = ""
-    """The extra of weatherglass that brings these packages."""
+    """The extra of weatherglass that installs these packages."""
     works_in_part: bool = False
     """Whether some of it works without them."""
 
@@ -73,7 +73,7 @@ KINDS: dict[str, Kind] = {
         works_in_part=True,
     ),
     "encodings": Kind(
-        "vectors made elsewhere: npz, safetensors; with the extra also parquet and HDF5",
+        "vectors computed elsewhere: npz, safetensors; with the extra also parquet and HDF5",
         "encodings:encodings.npz",
         ("h5py", "polars"),
         "encodings",

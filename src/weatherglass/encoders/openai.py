@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 OPENAI = "https://api.openai.com/v1"
 
-FIRST_WAIT = 0.5
-"""Seconds before the second attempt; doubled each time, with jitter, so that many clients do not come at once."""
+FIRST_DELAY = 0.5
+"""Seconds before the first retry; doubled for each next one, with jitter, so that clients do not retry all at once."""
 
-LONGEST_WAIT = 60.0
-"""Seconds. A server that asks for a longer pause is taken at its word only so far."""
+MAX_DELAY = 60.0
+"""Seconds. A longer Retry-After of the server is cut to this."""
 
-SAID_BY_SERVER = 200
+MAX_MESSAGE = 200
 """Characters of the server's own message that an error repeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Which model is asked, where and how patiently."""
+    """The model, its address, and the limits of a request."""
 
     model: str
     base_url: str
@@ -101,7 +101,7 @@ def _base_url(options: OptionReader) -> str:
 
 
 class OpenAIEncoder:
-    """Vectors from an HTTP endpoint, in batches, with patience that has an end."""
+    """Vectors from an HTTP endpoint, in batches, with a limited number of retries."""
 
     costly: ClassVar[bool] = True
 
@@ -144,52 +144,54 @@ class OpenAIEncoder:
         import httpx
 
         # Endpoints refuse empty texts, and there is nothing in them to encode.
-        places = [place for place, text in enumerate(texts) if text.strip()]
-        if not places:
+        positions = [position for position, text in enumerate(texts) if text.strip()]
+        if not positions:
             return np.full((len(texts), self._endpoint.dimensions), np.nan)
         # Redirects are not followed: the key is for the address that the user named.
         with httpx.Client(timeout=self._endpoint.timeout, follow_redirects=False) as client:
-            rows = [row for batch in self._batches(texts, places) for row in self._embed(client, batch)]
+            rows = [
+                row for batch in self._batches(texts, positions) for row in self._embeddings(client, batch)
+            ]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
             raise self._error(f"sent vectors of {min(widths)} and of {max(widths)} dimensions")
         vectors = np.full((len(texts), widths.pop()), np.nan)
-        vectors[places] = rows
+        vectors[positions] = rows
         return vectors
 
-    def _batches(self, texts: Sequence[str], places: Sequence[int]) -> Iterator[list[str]]:
+    def _batches(self, texts: Sequence[str], positions: Sequence[int]) -> Iterator[list[str]]:
         size = self._endpoint.batch_size
-        for start in range(0, len(places), size):
-            yield [texts[place] for place in places[start : start + size]]
+        for start in range(0, len(positions), size):
+            yield [texts[position] for position in positions[start : start + size]]
 
-    def _embed(self, client: httpx.Client, texts: list[str]) -> list[list[float]]:
+    def _embeddings(self, client: httpx.Client, texts: list[str]) -> list[list[float]]:
         request: dict[str, Any] = {"model": self._endpoint.model, "input": texts, "encoding_format": "float"}
         if self._endpoint.dimensions:
             request["dimensions"] = self._endpoint.dimensions
         return self._vectors(self._post(client, request), len(texts))
 
     def _post(self, client: httpx.Client, request: Mapping[str, Any]) -> httpx.Response:
-        """The server's answer; asked again while it is busy, failing or silent, up to the end of patience."""
+        """The server's response; a server that is busy, failing or silent is tried again, `retries` times at most."""
         import httpx
 
         attempts = self._endpoint.retries + 1
         for attempt in range(attempts):
-            said: httpx.Response | None = None
+            response: httpx.Response | None = None
             try:
-                said = client.post(
+                response = client.post(
                     f"{self._endpoint.base_url}/embeddings", json=request, headers=self._headers()
                 )
-                if said.is_success:
-                    return said
-                reason = f"answered {said.status_code}{self._server_message(said)}"
-                if said.status_code != 429 and said.status_code < 500:
+                if response.is_success:
+                    return response
+                reason = f"answered {response.status_code}{self._server_message(response)}"
+                if response.status_code != 429 and response.status_code < 500:
                     raise self._error(reason)
             except httpx.TimeoutException:
                 reason = f"gave no answer within {self._endpoint.timeout} s"
             except httpx.HTTPError as error:
                 reason = f"cannot be reached ({self._without_key(str(error))})"
             if attempt + 1 < attempts:
-                time.sleep(_pause(attempt, said))
+                time.sleep(_retry_delay(attempt, response))
         raise self._error(f"{reason}; given up after {attempts} attempts")
 
     def _vectors(self, response: httpx.Response, count: int) -> list[list[float]]:
@@ -197,19 +199,20 @@ class OpenAIEncoder:
         try:
             entries = response.json()["data"]
             by_index = {
-                int(entry.get("index", place)): entry["embedding"] for place, entry in enumerate(entries)
+                int(entry.get("index", position)): entry["embedding"]
+                for position, entry in enumerate(entries)
             }
-            rows = [[float(number) for number in by_index[place]] for place in sorted(by_index)]
+            rows = [[float(number) for number in by_index[position]] for position in sorted(by_index)]
         except (ValueError, KeyError, TypeError, AttributeError):
             raise self._error("sent something that is no list of embeddings") from None
         if len(entries) != count:
             raise self._error(f"was asked for {count} vectors and sent {len(entries)}")
         if sorted(by_index) != list(range(count)):
             raise self._error(f"was asked for {count} vectors and sent {count}, not one for each text")
-        wanted = self._endpoint.dimensions or len(rows[0])
+        width = self._endpoint.dimensions or len(rows[0])
         for row in rows:
-            if len(row) != wanted or not row:
-                raise self._error(f"sent a vector of {len(row)} dimensions where {wanted} were expected")
+            if len(row) != width or not row:
+                raise self._error(f"sent a vector of {len(row)} dimensions where {width} were expected")
             if not all(map(math.isfinite, row)):
                 raise self._error("sent a vector with entries that are no finite numbers")
         return rows
@@ -233,7 +236,7 @@ class OpenAIEncoder:
             message = str(response.json()["error"]["message"])
         except (ValueError, KeyError, TypeError):
             return ""
-        return f": {' '.join(self._without_key(message).split())[:SAID_BY_SERVER]}"
+        return f": {' '.join(self._without_key(message).split())[:MAX_MESSAGE]}"
 
     def _without_key(self, text: str) -> str:
         key = os.environ.get(self._endpoint.key_env, "").strip()
@@ -243,12 +246,12 @@ class OpenAIEncoder:
         return EncoderError(f"'{self.name}': {self._endpoint.base_url} {what}")
 
 
-def _pause(attempt: int, response: httpx.Response | None) -> float:
-    """Seconds to wait before asking again: what the server asks for, else doubling with jitter."""
+def _retry_delay(attempt: int, response: httpx.Response | None) -> float:
+    """Seconds to wait before a retry: the server's Retry-After, else exponential backoff with jitter."""
     try:
-        asked = float(response.headers["retry-after"]) if response is not None else math.nan
+        retry_after = float(response.headers["retry-after"]) if response is not None else math.nan
     except (KeyError, ValueError):
-        asked = math.nan
-    if math.isfinite(asked) and asked >= 0:
-        return min(asked, LONGEST_WAIT)
-    return float(min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)) * random.uniform(0.5, 1.0)
+        retry_after = math.nan
+    if math.isfinite(retry_after) and retry_after >= 0:
+        return min(retry_after, MAX_DELAY)
+    return float(min(FIRST_DELAY * 2**attempt, MAX_DELAY)) * random.uniform(0.5, 1.0)

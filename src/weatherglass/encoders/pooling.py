@@ -21,23 +21,23 @@ States = NDArray[np.floating[Any]]
 """(texts, tokens, dimensions), each text's tokens first and padding after them."""
 
 
-def pool(states: States, lengths: Integers, pooling: str, cls_places: Integers | None = None) -> AnyMatrix:
+def pool(states: States, lengths: Integers, pooling: str, cls_positions: Integers | None = None) -> AnyMatrix:
     """One vector per text; a text without tokens is a row of NaN.
 
     Args:
         states: the tokens' vectors in one layer, padded at the end.
         lengths: how many tokens each text has.
         pooling: one of `POOLINGS`.
-        cls_places: where in each text its classification token stands; needed for `cls` alone.
+        cls_positions: position of the classification token in each text; needed for `cls` only.
     """
     rows = np.arange(len(states))
     pooled: AnyMatrix
     if pooling == "cls":
-        if cls_places is None:
+        if cls_positions is None:
             raise EncoderError(
-                "pooling=cls: there is no cls token in the text (say pooling=first, mean or last)"
+                "pooling=cls: there is no cls token in the text (use pooling=first, mean or last)"
             )
-        pooled = states[rows, cls_places]
+        pooled = states[rows, cls_positions]
     elif pooling == "first":
         pooled = states[:, 0]
     elif pooling == "last":

@@ -62,15 +62,15 @@ def find_preset(text: str) -> Spec | None:
     """
     family, colon, rest = text.partition(":")
     if colon and family in FAMILIES:
-        asked = Spec.of_kind("hf", rest)
-        return _merged(FAMILIES[family].spec, asked.target, asked)
-    asked = Spec.of_kind("hf", text)
-    if asked.target in PRESETS:
-        spec = PRESETS[asked.target].spec
-        return _merged(spec, spec.target, asked)
+        requested = Spec.of_kind("hf", rest)
+        return _merged(FAMILIES[family].spec, requested.target, requested)
+    requested = Spec.of_kind("hf", text)
+    if requested.target in PRESETS:
+        spec = PRESETS[requested.target].spec
+        return _merged(spec, spec.target, requested)
     return None
 
 
-def _merged(preset: Spec, target: str, asked: Spec) -> Spec:
-    options = {**dict(preset.options), **dict(asked.options)}
+def _merged(preset: Spec, target: str, requested: Spec) -> Spec:
+    options = {**dict(preset.options), **dict(requested.options)}
     return Spec(preset.kind, target, tuple(options.items()))

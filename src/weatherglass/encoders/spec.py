@@ -1,4 +1,4 @@
-"""Model specs: `kind:target?option=value&…`, or just a path or a name where the kind can be told."""
+"""Model specs: `kind:target?option=value&…`, or just a path or a name where the kind is clear."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Spec:
         return cls(kind, target, parse_options(query, whole=f"{kind}:{rest}"))
 
     def reader(self) -> OptionReader:
-        """Reads the options one by one and then refuses whatever is left."""
+        """Reads the options one by one and then refuses whatever is unread."""
         return OptionReader(self, dict(self.options))
 
 
@@ -55,12 +55,12 @@ class OptionReader:
     """Takes options out of a spec, each checked against what it may be."""
 
     spec: Spec
-    left: dict[str, str]
-    seen: list[str] = field(default_factory=list)
+    unread: dict[str, str]
+    read: list[str] = field(default_factory=list)
 
     def text(self, name: str, default: str) -> str:
-        self.seen.append(name)
-        return self.left.pop(name, default)
+        self.read.append(name)
+        return self.unread.pop(name, default)
 
     def choice(self, name: str, choices: Sequence[str], default: str) -> str:
         value = self.text(name, default)
@@ -86,7 +86,7 @@ class OptionReader:
         return number
 
     def done(self) -> None:
-        """Refuse options that nobody asked for."""
-        for name in self.left:
-            known = suggestion(name, self.seen) if self.seen else f" ('{self.spec.kind}' takes no options)"
+        """Refuse options that were not read: the model does not have them."""
+        for name in self.unread:
+            known = suggestion(name, self.read) if self.read else f" ('{self.spec.kind}' takes no options)"
             raise SpecError(f"'{self.spec}': unknown option '{name}'{known}")

@@ -1,7 +1,7 @@
 """`vectors:PATH`: a file of word vectors; a text is the mean over its words (a continuous bag of words).
 
-The file is read when texts are at hand, once for all of them, and only for their words. A word is looked up as it
-is written and then, unless told otherwise, in lower case; words that are not there are left out of the mean.
+The file is read at `encode`, once for all texts, and only for their words. A word is looked up as it is written and
+then, by default, in lower case; out-of-vocabulary words are left out of the mean.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
-from weatherglass.vectors import check_file, files_of, read_vectors
+from weatherglass.vectors import check_file, read_vectors, related_files
 
 METHOD = "mean over words, 1"
 """Part of the identity; to be changed when the same file and options would give other vectors."""
@@ -68,7 +68,7 @@ class VectorEncoder:
 
     def identity(self) -> str:
         """A hash of the content of the file, what belongs to it, and the options."""
-        parts = [METHOD, *map(file_hash, files_of(self.path)), *map("=".join, self.options.items())]
+        parts = [METHOD, *map(file_hash, related_files(self.path)), *map("=".join, self.options.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> Matrix:
@@ -76,9 +76,9 @@ class VectorEncoder:
         tokens = self._tokens(texts)
         means = np.full((len(texts), self._width or 0), np.nan)
         for row, words in enumerate(tokens):
-            found = [vector for word in words if (vector := self._vector(word)) is not None]
-            if found:
-                means[row] = np.mean(found, axis=0, dtype=np.float64)
+            vectors = [vector for word in words if (vector := self._vector(word)) is not None]
+            if vectors:
+                means[row] = np.mean(vectors, axis=0, dtype=np.float64)
         return means
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
@@ -104,16 +104,16 @@ class VectorEncoder:
         return notes
 
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """The words of each text, which have been looked up in the file afterwards."""
+        """The words of each text; after the call their vectors are loaded."""
         tokens = [self._tokenise(text) for text in texts]
         forms = {form for words in tokens for word in words for form in self._forms(word)}
         wanted = forms - self._looked_up
         if wanted or self._width is None:
-            found = read_vectors(self.path, wanted)
-            self._vectors |= {word: found[word] for word in found.rows}
+            loaded = read_vectors(self.path, wanted)
+            self._vectors |= {word: loaded[word] for word in loaded.rows}
             self._looked_up |= wanted
-            self._width = found.width
-            self._duplicates += found.duplicates
+            self._width = loaded.width
+            self._duplicates += loaded.duplicates
         return tokens
 
     def _forms(self, word: str) -> Iterable[str]:

@@ -190,7 +190,7 @@ class _Translation:
         try:
             self._tree = ast.parse(" ".join(words), mode="eval").body
         except SyntaxError as error:
-            raise _unexpected(source, self._token_at[(error.offset or 1) - 1]) from None
+            raise _unexpected(source, self._token_near(error.offset)) from None
 
     def steps(self) -> list[Step]:
         """In the order in which they are done: operands from left to right, then what joins them."""
@@ -277,6 +277,12 @@ class _Translation:
         for operand, its_kind in zip(_operands(node), kinds, strict=True):
             if its_kind != kind:
                 raise self._wrong(operand, f"{where} needs a {kind}, but has a {its_kind}")
+
+    def _token_near(self, offset: int | None) -> _Token:
+        """The last token that begins at or before a 1-based offset; versions of Python differ in what they point at."""
+        position = (offset or 1) - 1
+        start = max((start for start in self._token_at if start <= position), default=0)
+        return self._token_at[start]
 
     def _token(self, node: ast.expr) -> _Token:
         """The token that a node begins with."""

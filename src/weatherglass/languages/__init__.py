@@ -1,0 +1,1 @@
+"""Word forms, sentence templates, tokenisers and lexicons: what depends on a language."""

@@ -12,7 +12,7 @@ __all__ = ["ATTEMPTS", "THREAD_VARIABLES", "Backend", "InProcess", "LocalProcess
 
 
 def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: Path | None = None) -> Backend:
-    """Where to compute: a Dask scheduler if one is named, else local processes if several jobs are asked for.
+    """Where to compute: a Dask scheduler if one is named, else local processes if `jobs` is above 1.
 
     Args:
         jobs: local processes; 1 stays in this one.
@@ -24,7 +24,5 @@ def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: Path | None
 
         return DaskCluster(scheduler, shared_dir)
     if shared_dir is not None:
-        raise WeatherglassError(
-            "--shared-dir goes with --scheduler; local processes share this machine's disks"
-        )
+        raise WeatherglassError("--shared-dir needs --scheduler; local processes share this machine's disks")
     return InProcess() if jobs == 1 else LocalProcesses(jobs)

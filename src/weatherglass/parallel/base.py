@@ -1,4 +1,4 @@
-"""One small interface for spreading work: independent, idempotent units in, outcomes out as they come."""
+"""The Backend protocol: independent, idempotent units of work in, outcomes out as they come."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ U = TypeVar("U")
 R = TypeVar("R")
 
 ATTEMPTS = 3
-"""How often a unit is tried when the process or machine that had it is lost."""
+"""How many times a unit is tried if its process or machine is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[U, R]):
-    """A unit and what became of it: a value, or the error that it raised."""
+    """A unit and its outcome: a value, or the error that it raised."""
 
     unit: U
     value: R | None = None

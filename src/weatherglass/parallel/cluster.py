@@ -22,8 +22,8 @@ from weatherglass.parallel.base import ATTEMPTS, Outcome, R, U, attempt
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-SECONDS_TO_ANSWER = 15
-"""How long a scheduler may take to answer before it is said to be absent."""
+CONNECT_TIMEOUT = 15
+"""Seconds that a scheduler may take to answer."""
 
 QUEUE_PER_THREAD = 2
 """Units handed out per thread of the cluster: enough that no worker waits, few enough that units do not pile up."""
@@ -32,8 +32,8 @@ QUEUE_PER_THREAD = 2
 class DaskCluster:
     """The workers of a scheduler. Each unit has one thread of BLAS and torch: the workers share the cores.
 
-    A worker that is lost is Dask's to replace: its units go to others. A unit that fails for want of disk or of a
-    network is tried elsewhere, a bounded number of times; an error of its own is reported and not tried again.
+    If a worker is lost, Dask gives its units to others. A unit that fails because of a disk or
+    the network is retried a limited number of times; any other error is reported and not retried.
     """
 
     in_process: ClassVar[bool] = False
@@ -48,40 +48,40 @@ class DaskCluster:
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """As they come, from whichever worker."""
+        """Outcomes as they come, from any worker."""
         with self._client() as client, self._common(client, common) as handle:
             try:
                 yield from self._map(client, function, units, handle)
             except OSError:
-                raise self._went_away() from None
+                raise self._connection_lost() from None
 
     def _map(
         self, client: Client, function: Callable[..., R], units: Iterable[U], handle: Any
     ) -> Iterator[Outcome[U, R]]:
         from distributed import KilledWorker, as_completed
 
-        fresh = iter(units)
-        under_way: dict[Future[Any], tuple[U, int]] = {}
+        remaining = iter(units)
+        in_flight: dict[Future[Any], tuple[U, int]] = {}
         done = as_completed(raise_errors=False, loop=client.loop)
 
         def submit(unit: U, tries: int) -> None:
             future = client.submit(attempt_on_worker, function, unit, handle, pure=False)
-            under_way[future] = (unit, tries)
+            in_flight[future] = (unit, tries)
             done.add(future)
 
         def fill() -> None:
-            room = max(2, QUEUE_PER_THREAD * sum(client.nthreads().values())) - len(under_way)
-            for unit in islice(fresh, max(0, room)):
+            room = max(2, QUEUE_PER_THREAD * sum(client.nthreads().values())) - len(in_flight)
+            for unit in islice(remaining, max(0, room)):
                 submit(unit, 1)
 
         fill()
-        while under_way:
+        while in_flight:
             future = next(done)
-            unit, tries = under_way.pop(future)
+            unit, tries = in_flight.pop(future)
             if future.status in ("cancelled", "lost") or client.status != "running":
-                raise self._went_away()
-            trouble = future.exception() if future.status == "error" else None
-            value, error = (None, trouble) if trouble is not None else future.result()
+                raise self._connection_lost()
+            failure = future.exception() if future.status == "error" else None
+            value, error = (None, failure) if failure is not None else future.result()
             if isinstance(error, KilledWorker):
                 yield Outcome(
                     unit, error=UnitError(f"every worker that tried it died ({error.last_worker.address})")
@@ -92,10 +92,10 @@ class DaskCluster:
                 yield Outcome(unit, value, error)
             fill()
 
-    def _went_away(self) -> ClusterError:
+    def _connection_lost(self) -> ClusterError:
         return ClusterError(
-            f"the scheduler at {self.scheduler} went away; what was finished is kept, "
-            "and the same command goes on from there"
+            f"lost the connection to the scheduler at {self.scheduler}; finished work is saved, "
+            "run the same command again to continue"
         )
 
     @contextmanager
@@ -108,15 +108,15 @@ class DaskCluster:
                 f"--scheduler {self.scheduler}: no such file; give tcp://HOST:PORT or a scheduler file"
             )
         try:
-            where = {"scheduler_file": self.scheduler} if is_file else {"address": self.scheduler}
-            client = Client(**where, timeout=SECONDS_TO_ANSWER, set_as_default=False)
+            address_option = {"scheduler_file": self.scheduler} if is_file else {"address": self.scheduler}
+            client = Client(**address_option, timeout=CONNECT_TIMEOUT, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
                 f"no Dask scheduler answers at {self.scheduler} ({error}); start one with: dask scheduler"
             ) from None
         log = logging.getLogger("distributed")
         before = log.level
-        log.setLevel(logging.CRITICAL)  # What goes wrong is said once, by us.
+        log.setLevel(logging.CRITICAL)  # errors are reported once, by us
         try:
             yield client
         finally:

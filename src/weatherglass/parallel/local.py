@@ -26,25 +26,25 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 class InProcess:
-    """One unit after another, here."""
+    """One unit after another, in this process."""
 
     in_process = True
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """In the order given."""
-        more = () if common is None else (common,)
+        """Outcomes in the order of the units."""
+        arguments = () if common is None else (common,)
         for unit in units:
-            yield Outcome(unit, *attempt(function, unit, *more))
+            yield Outcome(unit, *attempt(function, unit, *arguments))
 
 
 @dataclass(frozen=True, slots=True)
 class LocalProcesses:
     """Several processes on this machine, each with its share of the cores for BLAS and numba.
 
-    A process that dies takes the whole pool with it; the units under way are then tried again in a new pool, a
-    bounded number of times, since one of them may be what killed it.
+    A process that dies takes the whole pool with it; the units in flight are then retried in a new pool, a
+    limited number of times, since one of them may be what killed it.
     """
 
     jobs: int
@@ -53,7 +53,7 @@ class LocalProcesses:
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """As they come."""
+        """Outcomes as they come."""
         with _mapped(common) as file:
             yield from self._map(function, units, file)
 
@@ -61,27 +61,27 @@ class LocalProcesses:
         self, function: Callable[..., R], units: Iterable[U], file: Path | None
     ) -> Iterator[Outcome[U, R]]:
         waiting = deque[tuple[U, int]]()
-        fresh = iter(units)
+        remaining = iter(units)
         while True:
-            under_way: dict[Future[tuple[R | None, Exception | None]], tuple[U, int]] = {}
+            in_flight: dict[Future[tuple[R | None, Exception | None]], tuple[U, int]] = {}
             try:
                 with _pool(self.jobs) as pool:
                     while True:
                         # A short queue: units are made as they are needed, so that they do not pile up.
-                        room = 2 * self.jobs - len(under_way) - len(waiting)
-                        waiting.extend((unit, 1) for unit in islice(fresh, max(0, room)))
+                        room = 2 * self.jobs - len(in_flight) - len(waiting)
+                        waiting.extend((unit, 1) for unit in islice(remaining, max(0, room)))
                         while waiting:
                             unit, tries = waiting[0]
-                            under_way[pool.submit(_attempt_with_file, function, unit, file)] = (unit, tries)
+                            in_flight[pool.submit(_attempt_with_file, function, unit, file)] = (unit, tries)
                             waiting.popleft()
-                        if not under_way:
+                        if not in_flight:
                             return
-                        for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                        for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
                             value, error = future.result()
-                            unit, _ = under_way.pop(future)
+                            unit, _ = in_flight.pop(future)
                             yield Outcome(unit, value, error)
             except BrokenProcessPool:
-                for unit, tries in under_way.values():
+                for unit, tries in in_flight.values():
                     if tries < ATTEMPTS:
                         waiting.append((unit, tries + 1))
                     else:
@@ -112,33 +112,33 @@ def _attempt_with_file(
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """A pool that is ended at once, not waited for, when its user is interrupted."""
     spawn = multiprocessing.get_context("spawn")
-    others = set(multiprocessing.active_children())
+    existing = set(multiprocessing.active_children())
     with thread_share(jobs):
-        pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_leave_interrupts_to_the_parent)
+        pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_ignore_interrupts)
         try:
             yield pool
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - others:
+            for process in set(multiprocessing.active_children()) - existing:
                 process.terminate()
             raise
         pool.shutdown()
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
 def thread_share(jobs: int) -> Iterator[None]:
-    """Processes started inside see an equal share of the cores, so that they do not fight over them."""
+    """Processes started inside see an equal share of the cores, so that they do not compete for them."""
     share = str(max(1, (os.cpu_count() or 1) // jobs))
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    saved = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, share))
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in saved.items():
             if value is None:
                 os.environ.pop(name, None)
             else:

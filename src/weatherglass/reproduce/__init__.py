@@ -1,0 +1,1 @@
+"""Reproductions of published papers: a folder per paper, with its procedure and its published numbers."""

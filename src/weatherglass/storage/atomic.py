@@ -1,4 +1,4 @@
-"""Files and folders that are written whole or not at all: a reader sees the old content or the new, never a part."""
+"""Atomic writes of files and folders: a reader sees the old content or the new, never a part."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def whole_file(path: Path) -> Iterator[Path]:
     """An empty file beside `path`, which takes its place when the block ends without an error.
 
-    By then it is on the disk, so that not even a power cut leaves a part of it. Its suffix is another, so that no one
-    who looks for files of a kind takes it for one (Path.glob also finds hidden files).
+    By then it is on the disk, so that not even a power cut leaves a part of it. Its suffix is another, so that a
+    search for files of a kind does not match it (Path.glob also finds hidden files).
     """
     unfinished = _beside(path)
     unfinished.touch(exist_ok=False)
@@ -53,7 +53,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A folder for files that go away when the block ends; if a kill leaves it, `remove_unfinished` removes it."""
+    """A temporary folder, removed when the block ends; if a kill leaves it, `remove_unfinished` removes it."""
     with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=parent) as name:
         yield Path(name)
 

@@ -1,7 +1,7 @@
-"""Hashes of files and folders: equal hashes mean equal content, wherever the file lies.
+"""Hashes of files and folders: equal hashes mean equal content, wherever the file is.
 
 The whole content is hashed (SHA-256, about 1.5 GB a second where the processor helps). So that a file of
-several GB is read once and not at every start, the hash of a large file is remembered in the cache folder
+several GB is read once and not at every start, the hash of a large file is cached in the cache folder
 together with the file's size, its times and its inode; when any of them has changed, it is hashed again.
 """
 
@@ -17,15 +17,15 @@ from pathlib import Path
 from weatherglass.errors import WeatherglassError, unreadable
 from weatherglass.storage.atomic import write_whole
 
-REMEMBERED_FROM = 32 * 2**20
-"""Bytes from which a hash is remembered; below, hashing takes no longer than looking it up is worth."""
+CACHED_FROM = 32 * 2**20
+"""Bytes from which a hash is cached; a smaller file is hashed as fast as its hash is looked up."""
 
 SETTLED_AFTER = 2.0
-"""Seconds. A file changed more recently could change again within one tick of its clock: not remembered."""
+"""Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not cached."""
 
 
 def cache_folder() -> Path:
-    """Where weatherglass keeps what it can make again: $WEATHERGLASS_CACHE, else the user's cache folder."""
+    """The folder for what can be computed again: $WEATHERGLASS_CACHE, else the user's cache folder."""
     if chosen := os.environ.get("WEATHERGLASS_CACHE"):
         return Path(chosen).expanduser()
     if (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():
@@ -41,17 +41,17 @@ def file_hash(path: Path) -> str:
     """
     try:
         status = path.stat()
-        if status.st_size < REMEMBERED_FROM:
+        if status.st_size < CACHED_FROM:
             return _hash_content(path)
         stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-        memory = _memory_of(path)
-        if (known := _recall(memory, stamp)) is not None:
+        cache_file = _cache_file(path)
+        if (known := _read_cached(cache_file, stamp)) is not None:
             return known
         digest = _hash_content(path)
     except OSError as error:
         raise WeatherglassError(unreadable(path, error)) from None
     if time.time() - status.st_mtime > SETTLED_AFTER:
-        _remember(memory, path, stamp, digest)
+        _write_cached(cache_file, path, stamp, digest)
     return digest
 
 
@@ -76,21 +76,21 @@ def _hash_content(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _memory_of(path: Path) -> Path:
+def _cache_file(path: Path) -> Path:
     name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
     return cache_folder() / "hashes" / f"{name}.json"
 
 
-def _recall(memory: Path, stamp: list[int]) -> str | None:
+def _read_cached(cache_file: Path, stamp: list[int]) -> str | None:
     try:
-        record = json.loads(memory.read_text(encoding="utf-8"))
+        record = json.loads(cache_file.read_text(encoding="utf-8"))
         return str(record["sha256"]) if record["stamp"] == stamp else None
     except (OSError, ValueError, KeyError, TypeError):
         return None  # Absent or damaged: the file is hashed again.
 
 
-def _remember(memory: Path, path: Path, stamp: list[int], digest: str) -> None:
+def _write_cached(cache_file: Path, path: Path, stamp: list[int], digest: str) -> None:
     record = {"path": os.fsdecode(path.resolve()), "stamp": stamp, "sha256": digest}
     with contextlib.suppress(OSError):  # A cache that cannot be written costs time, never a result.
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(memory, json.dumps(record))
+        cache_file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(cache_file, json.dumps(record))

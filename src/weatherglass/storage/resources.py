@@ -1,4 +1,4 @@
-"""TOML files that are shipped inside the package, each read once and only when asked for."""
+"""TOML files that are shipped inside the package, each read once, at its first use."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class _Storages:
     read: Callable[[str, np.dtype[Any], int], NDArray[Any]]
     """The content of a storage of this type and length, or zeros that are filled later."""
     order: str = "<"
-    found: dict[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def refer(self, reference: object) -> object:
         """What a reference out of the pickle stands for: a storage, or (in pickled modules) a class."""
@@ -116,12 +116,12 @@ class _Storages:
         raise ValueError(f"an unknown reference {reference!r}")
 
     def _get(self, key: str, kind: Callable[[], str], length: int) -> NDArray[Any]:
-        if key not in self.found:
+        if key not in self.arrays:
             dtype = np.dtype(self.order + kind())
             if length < 0:
                 raise ValueError(f"storage {key} has the length {length}")
-            self.found[key] = self.read(key, dtype, length).view(Tensor)
-        return self.found[key]
+            self.arrays[key] = self.read(key, dtype, length).view(Tensor)
+        return self.arrays[key]
 
 
 def _read_zip(file: BinaryIO, path: Path, allowed: Collection[str]) -> object:
@@ -156,10 +156,10 @@ def _read_legacy(file: BinaryIO, path: Path, allowed: Collection[str]) -> object
     _check_head(file, path)
     loaded = read_pickle(file, allowed, _builders(), str(path), storages.refer)
     keys = read_pickle(file, name=str(path))
-    if not isinstance(keys, list) or set(keys) != set(storages.found):
+    if not isinstance(keys, list) or set(keys) != set(storages.arrays):
         raise VectorFileError(f"{path}: the list of storages does not fit the tensors; get the file again")
     for key in keys:
-        storage = storages.found[key]
+        storage = storages.arrays[key]
         (length,) = struct.unpack("<q", file.read(8).ljust(8, b"\xff"))
         content = file.read(storage.nbytes)
         if length != len(storage) or len(content) != storage.nbytes:
@@ -208,8 +208,8 @@ def _nothing(*_: object) -> None:
 def _builders() -> Mapping[str, Builder]:
     storages: dict[str, Builder] = {}
     for name, code in _DTYPES.items():
-        for place in ("torch", "torch.cuda"):
-            storages[f"{place}.{name}Storage"] = lambda code=code: code
+        for package in ("torch", "torch.cuda"):
+            storages[f"{package}.{name}Storage"] = lambda code=code: code
     return {
         **BUILDERS,
         **storages,

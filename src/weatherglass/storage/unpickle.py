@@ -36,16 +36,16 @@ def read_pickle(
     allowed: Collection[str] = (),
     builders: Mapping[str, Builder] | None = None,
     name: str = "",
-    outside: Builder | None = None,
+    persistent_load: Builder | None = None,
 ) -> object:
     """What a pickle file holds, without running any code that it names.
 
     Args:
         source: a path, or a file open for reading bytes.
         allowed: classes as "module.attribute" whose objects are read as `Record`.
-        builders: how each other name is built; `BUILDERS` unless told otherwise.
-        name: what to call the file in errors; its path unless told otherwise.
-        outside: finds what the pickle refers to outside itself, as torch's do; without it such a pickle is refused.
+        builders: how each other name is built; `BUILDERS` by default.
+        name: what to call the file in errors; its path by default.
+        persistent_load: resolves references to data outside the pickle, as torch's have; without it they are refused.
 
     Raises:
         UnsafeFileError: naming the first function or class that is neither allowed nor has a builder.
@@ -53,10 +53,10 @@ def read_pickle(
     """
     if isinstance(source, Path):
         with source.open("rb") as file:
-            return read_pickle(file, allowed, builders, name or str(source), outside)
+            return read_pickle(file, allowed, builders, name or str(source), persistent_load)
     name = name or str(getattr(source, "name", "pickle"))
     try:
-        return _Reader(source, allowed, BUILDERS if builders is None else builders, outside).load()
+        return _Reader(source, allowed, BUILDERS if builders is None else builders, persistent_load).load()
     except _RefusalError as refusal:
         only = "only arrays of numbers or texts and plain records are read from pickle files"
         raise UnsafeFileError(f"{name}: refused, because {refusal}; {only}") from None
@@ -136,29 +136,29 @@ class _Reader(pickle.Unpickler):
         file: BinaryIO,
         allowed: Collection[str],
         builders: Mapping[str, Builder],
-        outside: Builder | None,
+        persistent_load: Builder | None,
     ) -> None:
         # Python 2 wrote texts as bytes; latin-1 is the one encoding in which its arrays survive.
         super().__init__(file, fix_imports=False, encoding="latin1")
         self._allowed = frozenset(allowed)
         self._builders = builders
-        self._outside = outside
-        self._found: dict[str, object] = {}
+        self._persistent_load = persistent_load
+        self._resolved: dict[str, object] = {}
 
     def find_class(self, module: str, attribute: str) -> Any:
         name = f"{module}.{attribute}"
-        if name not in self._found:
+        if name not in self._resolved:
             if name in self._allowed:
-                self._found[name] = _Sealed(attribute, (Record,), {"__slots__": (), "class_name": name})
+                self._resolved[name] = _Sealed(attribute, (Record,), {"__slots__": (), "class_name": name})
             elif name in self._builders:
-                self._found[name] = _Name(self._builders[name])
+                self._resolved[name] = _Name(self._builders[name])
             else:
                 raise _RefusalError(f"reading this pickle would call {name}")
-        return self._found[name]
+        return self._resolved[name]
 
     def persistent_load(self, pid: object) -> Any:
-        if self._outside is not None:
-            return self._outside(pid)
+        if self._persistent_load is not None:
+            return self._persistent_load(pid)
         raise _RefusalError(f"this pickle refers to data outside itself ({pid!r})")
 
 

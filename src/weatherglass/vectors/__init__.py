@@ -1,4 +1,4 @@
-"""Word-vector files: read the words that are wanted, or all, in whichever format the content turns out to be.
+"""Word-vector files: read the words that are wanted, or all, in the format that the content shows.
 
 word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, each also compressed with gzip;
 .npz and .safetensors.
@@ -14,27 +14,27 @@ from typing import BinaryIO, cast
 
 from weatherglass.errors import VectorFileError, unreadable
 from weatherglass.vectors.binary import is_binary, read_binary
-from weatherglass.vectors.kept import Kept, WordVectors
+from weatherglass.vectors.collector import Collector, WordVectors
 from weatherglass.vectors.text import read_text
 
-__all__ = ["WordVectors", "check_file", "files_of", "read_every_word", "read_vectors"]
+__all__ = ["WordVectors", "check_file", "read_every_word", "read_vectors", "related_files"]
 
 HEAD = 2**16
-"""Bytes from which the format is told; enough for one line of 5 000 numbers."""
+"""Bytes from which the format is detected; enough for one line of 5 000 numbers."""
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
 PICKLE = tuple(bytes([0x80, protocol]) for protocol in (2, 3, 4, 5))
 
-OTHERS = {
+NOT_WORD_VECTORS = {
     b"\xba\x16\x4f\x2f": "a binary model of fastText; its vectors are in the .vec file",
     b"\x89HDF": "an HDF5 file; if it holds encodings, name it as encodings:FILE",
     b"\x93NUMPY": "a bare array without words; save words and vectors together as .npz",
     b"BZh": "compressed with bzip2; unpack it first",
     b"\xfd7zXZ": "compressed with xz; unpack it first",
 }
-"""How files that are no word vectors begin, and what to do with them."""
+"""First bytes of files that are not word vectors, and what to do with them."""
 
 
 def check_file(path: Path) -> None:
@@ -53,7 +53,7 @@ def check_file(path: Path) -> None:
         raise VectorFileError(unreadable(path, error)) from None
 
 
-def files_of(path: Path) -> list[Path]:
+def related_files(path: Path) -> list[Path]:
     """The file itself and those beside it that belong to it: gensim's arrays, the words of a .safetensors file."""
     words = path.name.removesuffix(".safetensors") + ".words.json"
     names = (f"{path.name}.vectors.npy", f"{path.name}.syn0.npy", words)
@@ -63,7 +63,7 @@ def files_of(path: Path) -> list[Path]:
 def read_vectors(path: Path, words: Collection[str]) -> WordVectors:
     """The vectors of those of `words` that the file has.
 
-    Only wanted words are parsed and kept: memory is that of the words, not of the file (a format that stores
+    Only wanted words are parsed and stored: memory is that of the words, not of the file (a format that stores
     one compressed or pickled array has to unpack it). A word that occurs twice has its first vector.
 
     Raises:
@@ -105,26 +105,26 @@ def _open(path: Path, compressed: bool) -> BinaryIO:
 
 
 def _read(path: Path, compressed: bool, head: bytes, words: Collection[str] | None) -> WordVectors:
-    """Tell the format from the first bytes and read the file."""
-    for start, what in OTHERS.items():
+    """Detect the format from the first bytes and read the file."""
+    for start, description in NOT_WORD_VECTORS.items():
         if head.startswith(start):
-            raise VectorFileError(f"{path}: this is {what}")
+            raise VectorFileError(f"{path}: this is {description}")
     if not compressed and head.startswith((ZIP, EMPTY_ZIP)):
         from weatherglass.vectors.arrays import read_npz
 
-        return read_npz(path, Kept(path, words))
+        return read_npz(path, Collector(path, words))
     if not compressed and _is_safetensors(head, path.stat().st_size):
         from weatherglass.vectors.arrays import read_safetensors
 
-        return read_safetensors(path, Kept(path, words))
+        return read_safetensors(path, Collector(path, words))
     with _open(path, compressed) as stream:
         if head.startswith(PICKLE):
             from weatherglass.vectors.gensim import read_gensim
 
-            return read_gensim(stream, Kept(path, words))
+            return read_gensim(stream, Collector(path, words))
         if is_binary(head):
-            return read_binary(stream, Kept(path, words))
-        return read_text(stream, Kept(path, words, noun="line"))
+            return read_binary(stream, Collector(path, words))
+        return read_text(stream, Collector(path, words, noun="line"))
 
 
 def _is_safetensors(head: bytes, size: int) -> bool:

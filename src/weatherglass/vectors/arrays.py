@@ -18,40 +18,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
-from weatherglass.vectors.kept import Kept, WordVectors, to_bytes
+from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, MemoryError)
 """What the zip and array readers raise for damaged, encrypted or impossible content."""
 
 
-def keep_rows(
-    words: Sequence[str], vectors: NDArray[Any], kept: Kept, format: str, counts: object = None
+def collect_rows(
+    words: Sequence[str], vectors: NDArray[Any], collector: Collector, format: str, counts: object = None
 ) -> WordVectors:
-    """Keep the rows of the wanted words of a matrix, and their counts, if they are whole numbers, one for each word.
+    """Collect the rows of the wanted words of a matrix, and their counts, if they are whole numbers, one for each word.
 
     Raises:
         VectorFileError: if there is not one row of numbers for each word.
     """
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or vectors.shape[1] == 0:
         raise VectorFileError(
-            f"{kept.path}: the vectors are an array of shape {vectors.shape} and type {vectors.dtype}; "
+            f"{collector.path}: the vectors are an array of shape {vectors.shape} and type {vectors.dtype}; "
             "expected one row of numbers for each word"
         )
     if len(words) != len(vectors):
-        raise VectorFileError(f"{kept.path}: {len(words)} words, but {len(vectors)} vectors")
-    for row, word in _wanted(words, kept):
-        kept.keep(word, vectors[row], row + 1)
+        raise VectorFileError(f"{collector.path}: {len(words)} words, but {len(vectors)} vectors")
+    for row, word in _wanted(words, collector):
+        collector.add(word, vectors[row], row + 1)
     if isinstance(counts, np.ndarray) and counts.dtype.kind in "iu" and counts.shape == (len(words),):
-        return kept.finish(vectors.shape[1], format, counts)
-    return kept.finish(vectors.shape[1], format)
+        return collector.finish(vectors.shape[1], format, counts)
+    return collector.finish(vectors.shape[1], format)
 
 
-def _wanted(words: Iterable[str], kept: Kept) -> Iterable[tuple[int, bytes]]:
-    """The wanted words with their places, in the order of the file."""
-    return ((place, spelt) for place, spelt in enumerate(map(to_bytes, words)) if spelt in kept.wanted)
+def _wanted(words: Iterable[str], collector: Collector) -> Iterable[tuple[int, bytes]]:
+    """The wanted words with their positions, in the order of the file."""
+    return ((index, spelt) for index, spelt in enumerate(map(to_bytes, words)) if spelt in collector.wanted)
 
 
-def read_npz(path: Path, kept: Kept) -> WordVectors:
+def read_npz(path: Path, collector: Collector) -> WordVectors:
     """Read the wanted words of an .npz file.
 
     Raises:
@@ -67,24 +67,26 @@ def read_npz(path: Path, kept: Kept) -> WordVectors:
             if {"words", "vectors"} <= set(archive.files):
                 words = _member(archive, "words", path)
                 if words.dtype.kind in "US":
-                    return keep_rows(_texts(words, path), _member(archive, "vectors", path), kept, "npz")
-            return _keep_members(archive, kept)
+                    return collect_rows(
+                        _texts(words, path), _member(archive, "vectors", path), collector, "npz"
+                    )
+            return _collect_members(archive, collector)
     except DAMAGED as error:
         raise VectorFileError(f"{path}: this .npz file is cut off or damaged ({error})") from None
 
 
-def _keep_members(archive: Any, kept: Kept) -> WordVectors:
+def _collect_members(archive: Any, collector: Collector) -> WordVectors:
     """One array per word: only the wanted ones are unpacked."""
-    width = _member(archive, archive.files[0], kept.path).size
-    for place, word in _wanted(archive.files, kept):
-        vector = _member(archive, kept.wanted[word], kept.path)
+    width = _member(archive, archive.files[0], collector.path).size
+    for index, word in _wanted(archive.files, collector):
+        vector = _member(archive, collector.wanted[word], collector.path)
         if vector.shape != (width,) or vector.dtype.kind not in "fiu" or not width:
             raise VectorFileError(
-                f"{kept.path}, array '{kept.wanted[word]}': shape {vector.shape} of {vector.dtype}, "
+                f"{collector.path}, array '{collector.wanted[word]}': shape {vector.shape} of {vector.dtype}, "
                 f"but expected ({width},) numbers, as '{archive.files[0]}' has"
             )
-        kept.keep(word, vector, place + 1)
-    return kept.finish(width, "npz")
+        collector.add(word, vector, index + 1)
+    return collector.finish(width, "npz")
 
 
 def _member(archive: Any, name: str, path: Path) -> NDArray[Any]:
@@ -113,7 +115,7 @@ def _texts(words: NDArray[Any], path: Path) -> list[str]:
         raise VectorFileError(f"{path}: the words are bytes that are no UTF-8 ({error})") from None
 
 
-def read_safetensors(path: Path, kept: Kept) -> WordVectors:
+def read_safetensors(path: Path, collector: Collector) -> WordVectors:
     """Read the wanted words of a .safetensors file.
 
     Raises:
@@ -129,7 +131,7 @@ def read_safetensors(path: Path, kept: Kept) -> WordVectors:
                 )
             words = _safetensors_words(file.metadata(), path)
             counts = file.get_tensor("counts") if "counts" in file.keys() else None  # noqa: SIM118
-            return keep_rows(words, file.get_tensor("vectors"), kept, "safetensors", counts)
+            return collect_rows(words, file.get_tensor("vectors"), collector, "safetensors", counts)
     except (SafetensorError, TypeError, ValueError) as error:  # TypeError: a type of number that numpy lacks
         raise VectorFileError(f"{path}: this .safetensors file cannot be read ({error})") from None
 

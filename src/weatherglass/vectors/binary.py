@@ -8,7 +8,7 @@ from typing import BinaryIO
 import numpy as np
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors.kept import EveryWord, Kept, WordVectors
+from weatherglass.vectors.collector import Collector, EveryWord, WordVectors
 from weatherglass.vectors.text import HEADER, has_numbers
 
 BLOCK = 2**20
@@ -41,7 +41,7 @@ def _is_text(sample: bytes) -> bool:
     return not CONTROL.search(sample)
 
 
-def read_binary(file: BinaryIO, kept: Kept) -> WordVectors:
+def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
     """Walk through the entries and keep the wanted ones.
 
     Raises:
@@ -50,9 +50,9 @@ def read_binary(file: BinaryIO, kept: Kept) -> WordVectors:
     block = file.read(BLOCK)
     header = HEADER.match(block)
     if header is None:
-        raise VectorFileError(f"{kept.path}: the first line should be two whole numbers")
+        raise VectorFileError(f"{collector.path}: the first line should be two whole numbers")
     count, width = int(header[1]), int(header[2])
-    size, position, wanted = 4 * width, header.end(), kept.wanted
+    size, position, wanted = 4 * width, header.end(), collector.wanted
     everything = isinstance(wanted, EveryWord)
     for entry in range(1, count + 1):
         space = block.find(b" ", position, position + LONGEST_WORD)
@@ -61,7 +61,7 @@ def read_binary(file: BinaryIO, kept: Kept) -> WordVectors:
             piece = file.read(max(BLOCK, size))
             if not piece or (space < 0 and len(block) - position >= LONGEST_WORD):
                 raise VectorFileError(
-                    f"{kept.path}, word {entry} of {count}: expected a word, a space and {size} bytes "
+                    f"{collector.path}, word {entry} of {count}: expected a word, a space and {size} bytes "
                     f"({width} numbers); the file is cut off or damaged"
                 )
             block, position = block[position:] + piece, 0
@@ -71,13 +71,13 @@ def read_binary(file: BinaryIO, kept: Kept) -> WordVectors:
         if word in wanted:
             if everything and not _is_text(word):
                 raise VectorFileError(
-                    f"{kept.path}, word {entry} of {count}: {word[:40]!r} is no text; if the word before it has a "
+                    f"{collector.path}, word {entry} of {count}: {word[:40]!r} is no text; if the word before it has a "
                     "space, this format cannot hold it: save the vectors as text"
                 )
-            kept.keep(word, np.frombuffer(block, "<f4", width, space + 1), entry)
+            collector.add(word, np.frombuffer(block, "<f4", width, space + 1), entry)
         position = end
     if block[position:].strip() or file.read(BLOCK).strip():
         raise VectorFileError(
-            f"{kept.path}: the first line promises {count} words, but the file goes on after"
+            f"{collector.path}: the first line promises {count} words, but the file goes on after"
         )
-    return kept.finish(width, "word2vec binary")
+    return collector.finish(width, "word2vec binary")

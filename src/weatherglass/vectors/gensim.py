@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
 from weatherglass.storage.unpickle import Record, read_pickle
-from weatherglass.vectors.arrays import keep_rows
-from weatherglass.vectors.kept import Kept, WordVectors
+from weatherglass.vectors.arrays import collect_rows
+from weatherglass.vectors.collector import Collector, WordVectors
 
 KEYED_VECTORS = tuple(
     f"gensim.models.keyedvectors.{name}"
@@ -27,7 +27,7 @@ VECTORS = ("vectors", "syn0")
 """What the attributes have been called, newest first."""
 
 
-def read_gensim(file: BinaryIO, kept: Kept) -> WordVectors:
+def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:
     """Read the wanted words of a saved `KeyedVectors`.
 
     Raises:
@@ -35,17 +35,17 @@ def read_gensim(file: BinaryIO, kept: Kept) -> WordVectors:
         VectorFileError: if words and vectors are missing or do not fit.
     """
     try:
-        record = read_pickle(file, RECORDS, name=str(kept.path))
+        record = read_pickle(file, RECORDS, name=str(collector.path))
     except UnsafeFileError as error:
         if "would call gensim." in str(error):
             remedy = "of a gensim model only the vectors are read; save them with: model.wv.save(path)"
             raise UnsafeFileError(f"{error}; {remedy}") from None
         raise
     if not isinstance(record, Record) or record.class_name not in KEYED_VECTORS:
-        raise VectorFileError(f"{kept.path}: this pickle does not hold gensim's KeyedVectors")
-    words = _words(record, kept.path)
-    vectors = _vectors(record, kept.path)
-    return keep_rows(words, vectors, kept, "gensim KeyedVectors", _counts(record, words))
+        raise VectorFileError(f"{collector.path}: this pickle does not hold gensim's KeyedVectors")
+    words = _words(record, collector.path)
+    vectors = _vectors(record, collector.path)
+    return collect_rows(words, vectors, collector, "gensim KeyedVectors", _counts(record, words))
 
 
 def _words(record: Record, path: Path) -> list[str]:

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors.kept import EveryWord, Kept, WordVectors
+from weatherglass.vectors.collector import Collector, EveryWord, WordVectors
 
 BLOCK = 2**20
 """Bytes read at a time; larger blocks fall out of the processor's cache and are slower."""
 
 LONGEST_LINE = 64 * 2**20
 SAMPLE = 1000
-"""Lines from which the number of dimensions is told."""
+"""Lines from which the number of dimensions is detected."""
 
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
 """The first line of a word2vec file: how many words, how many dimensions."""
@@ -53,17 +53,17 @@ class Layout:
         return f"{source} {self.width}"
 
 
-def read_text(file: BinaryIO, kept: Kept) -> WordVectors:
+def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
     """Scan lines of text for the wanted words.
 
     Raises:
         VectorFileError: if this is no file of vectors, is ragged, or has not as many lines as it says.
     """
-    blocks = _blocks(file, kept)
+    blocks = _blocks(file, collector)
     # The first two blocks: the first could be no more than the header.
     start = b"".join(itertools.islice(blocks, 2)).removeprefix(b"\xef\xbb\xbf")
-    layout = tell_layout(start, kept)
-    scan = _Scan(layout, kept)
+    layout = detect_layout(start, collector)
+    scan = _Scan(layout, collector)
     if layout.count is not None:
         start = start[start.index(b"\n") + 1 :]
         scan.line = 1
@@ -71,13 +71,13 @@ def read_text(file: BinaryIO, kept: Kept) -> WordVectors:
         scan.block(block)
     if layout.count not in (None, scan.words):
         raise VectorFileError(
-            f"{kept.path}: the first line promises {layout.count} words, but {scan.words} follow; "
+            f"{collector.path}: the first line promises {layout.count} words, but {scan.words} follow; "
             "the file may be cut off"
         )
-    return kept.finish(layout.width, "GloVe text" if layout.count is None else "word2vec text")
+    return collector.finish(layout.width, "GloVe text" if layout.count is None else "word2vec text")
 
 
-def _blocks(file: BinaryIO, kept: Kept) -> Iterator[bytes]:
+def _blocks(file: BinaryIO, collector: Collector) -> Iterator[bytes]:
     """The file in pieces of whole lines, each ended by a newline."""
     rest = b""
     while piece := file.read(BLOCK):
@@ -88,12 +88,12 @@ def _blocks(file: BinaryIO, kept: Kept) -> Iterator[bytes]:
         else:
             rest += piece
         if len(rest) > LONGEST_LINE:
-            raise VectorFileError(f"{kept.path}: this is no file of word vectors (a line of over 64 MB)")
+            raise VectorFileError(f"{collector.path}: this is no file of word vectors (a line of over 64 MB)")
     if rest:
         yield rest + b"\n"
 
 
-def tell_layout(block: bytes, kept: Kept) -> Layout:
+def detect_layout(block: bytes, collector: Collector) -> Layout:
     """The layout, from the first lines.
 
     Raises:
@@ -102,7 +102,9 @@ def tell_layout(block: bytes, kept: Kept) -> Layout:
     header = HEADER.match(block)
     lines = [line for line in block.split(b"\n", SAMPLE)[:SAMPLE] if line.strip()]
     if not lines:
-        raise VectorFileError(f"{kept.path}: this is no file of word vectors (its first lines are blank)")
+        raise VectorFileError(
+            f"{collector.path}: this is no file of word vectors (its first lines are blank)"
+        )
     if header and not _is_vector_of_one(lines):
         count, width = int(header[1]), int(header[2])
         lines = lines[1:]
@@ -110,7 +112,7 @@ def tell_layout(block: bytes, kept: Kept) -> Layout:
         count, width = None, Counter(len(_fields(line)) - 1 for line in lines).most_common(1)[0][0]
     usual = next((line for line in lines if len(_fields(line)) == width + 1), b"")
     if count is None and not has_numbers(usual, width):
-        raise VectorFileError(f"{kept.path}: this is no file of word vectors ({_begins(lines[0])})")
+        raise VectorFileError(f"{collector.path}: this is no file of word vectors ({_begins(lines[0])})")
     tabs = b"\t" in usual
     separators = usual.count(b" ") + (usual.count(b"\t") if tabs else 0)
     return Layout(width, separators, tabs, count)
@@ -148,16 +150,16 @@ def _begins(line: bytes) -> str:
 class _Scan:
     """Goes over the blocks and counts lines and words."""
 
-    def __init__(self, layout: Layout, kept: Kept) -> None:
+    def __init__(self, layout: Layout, collector: Collector) -> None:
         self.layout = layout
-        self.kept = kept
+        self.collector = collector
         self.line = 0
         self.words = 0
         # A wanted word may itself contain spaces; its line is recognised by the part before the first.
         self._first_fields: EveryWord | set[bytes] = (
-            kept.wanted
-            if isinstance(kept.wanted, EveryWord)
-            else {word.partition(b" ")[0] for word in kept.wanted}
+            collector.wanted
+            if isinstance(collector.wanted, EveryWord)
+            else {word.partition(b" ")[0] for word in collector.wanted}
         )
 
     def block(self, block: bytes) -> None:
@@ -173,7 +175,7 @@ class _Scan:
         for number, end in enumerate(ends.tolist(), start=self.line + 1):
             space = find(b" ", start, end)
             if space > start and block[start:space] in first_fields:
-                self._keep(block[start:end], number)
+                self._add(block[start:end], number)
             start = end + 1
         self.line += len(ends)
 
@@ -193,10 +195,10 @@ class _Scan:
             else:
                 self.words -= 1
 
-    def _keep(self, line: bytes, number: int) -> None:
+    def _add(self, line: bytes, number: int) -> None:
         word, numbers = self._split(line, number)
-        if word in self.kept.wanted:
-            self.kept.keep(word, numbers, number)
+        if word in self.collector.wanted:
+            self.collector.add(word, numbers, number)
 
     def _split(self, line: bytes, number: int) -> tuple[bytes, NDArray[np.float64]]:
         """The word and the numbers of one line."""
@@ -206,7 +208,7 @@ class _Scan:
         # "New York 0.1 …" is a word with a space, "York 0.2 0.1 …" has a number too many.
         if len(fields) <= width or (surplus and all(b"." in x and _is_number(x) for x in surplus)):
             raise VectorFileError(
-                f"{self.kept.path}, line {number}: {len(fields) - 1} numbers, but {self.layout.expected}"
+                f"{self.collector.path}, line {number}: {len(fields) - 1} numbers, but {self.layout.expected}"
             )
         word = b" ".join(fields[:-width])
         try:
@@ -214,4 +216,6 @@ class _Scan:
         except ValueError:
             wrong = next(field for field in fields[-width:] if not _is_number(field))
             shown = wrong[:40].decode("utf-8", "replace")
-            raise VectorFileError(f"{self.kept.path}, line {number}: {shown!r} is not a number") from None
+            raise VectorFileError(
+                f"{self.collector.path}, line {number}: {shown!r} is not a number"
+            ) from None

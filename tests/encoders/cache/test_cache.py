@@ -138,7 +138,7 @@ def write_many(path: Path, process: int, start: Any) -> None:
         cache.put(
             "one", "counting", {name: Encoding(np.full(8, len(name)), Coverage((name,))) for name in names}
         )
-    if cache.troubles:
+    if cache.problems:
         raise SystemExit(1)
 
 
@@ -154,10 +154,11 @@ def test_four_processes_writing_at_once_lose_nothing(tmp_path: Path) -> None:
     assert [writer.exitcode for writer in writers] == [0] * 4
     names = [f"{owner} {batch} {n}" for owner in (0, 1, 2, 3) for batch in range(40) for n in range(0, 25, 2)]
     names += [f"shared {batch} {n}" for batch in range(40) for n in range(1, 25, 2)]
-    found = EncodingCache(path).get("one", names)
-    assert set(found) == set(names)
+    encodings = EncodingCache(path).get("one", names)
+    assert set(encodings) == set(names)
     assert all(
-        (found[name].vector == len(name)).all() and found[name].coverage.tokens == (name,) for name in names
+        (encodings[name].vector == len(name)).all() and encodings[name].coverage.tokens == (name,)
+        for name in names
     )
 
 
@@ -183,7 +184,7 @@ def spoil(path: Path, how: str) -> None:
 @pytest.mark.parametrize(
     "how", ["other bytes", "cut short", "overwritten within", "another version", "without tables"]
 )
-def test_a_damaged_file_is_set_aside_with_a_warning(own_cache: Path, how: str) -> None:
+def test_a_damaged_file_is_renamed_with_a_warning(own_cache: Path, how: str) -> None:
     many = [f"text {number}" for number in range(300)]
     vectors = CachedEncoder(CountingEncoder()).encode(many)
     path = own_cache / "encodings.sqlite"
@@ -194,12 +195,12 @@ def test_a_damaged_file_is_set_aside_with_a_warning(own_cache: Path, how: str) -
     spoilt = path.read_bytes()
     inner = CountingEncoder()
     cached = CachedEncoder(inner)
-    with pytest.warns(UserWarning, match="damaged; it is set aside as"):
+    with pytest.warns(UserWarning, match="damaged; it was renamed to"):
         np.testing.assert_array_equal(cached.encode(many), vectors)
     assert inner.encoded == many
-    (aside,) = own_cache.glob("encodings.sqlite.damaged-*")
-    assert aside.read_bytes()[4096:] == spoilt[4096:]
-    assert "set aside" in cached.notes()[-1]
+    (renamed,) = own_cache.glob("encodings.sqlite.damaged-*")
+    assert renamed.read_bytes()[4096:] == spoilt[4096:]
+    assert "it was renamed to" in cached.notes()[-1]
 
     third = CountingEncoder()
     np.testing.assert_array_equal(CachedEncoder(third).encode(many), vectors)
@@ -224,7 +225,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path: Path, monkeypatch
     (tmp_path / "file").write_text("where a folder should be")
     monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "file" / "cache"))
     inner = CountingEncoder()
-    with pytest.warns(UserWarning, match="going on without it"):
+    with pytest.warns(UserWarning, match="the run continues without it"):
         vectors = CachedEncoder(inner).encode(TEXTS)
     np.testing.assert_array_equal(vectors, CountingEncoder().encode(TEXTS))
 
@@ -233,11 +234,11 @@ def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path: Path, monkeypatch
 def test_a_read_only_cache_is_a_warning(own_cache: Path) -> None:
     own_cache.mkdir()
     own_cache.chmod(0o500)
-    with pytest.warns(UserWarning, match="going on without it"):
+    with pytest.warns(UserWarning, match="the run continues without it"):
         assert len(CachedEncoder(CountingEncoder()).encode(TEXTS)) == len(TEXTS)
 
 
-def test_a_full_disk_is_a_warning_and_what_was_kept_stays(
+def test_a_full_disk_is_a_warning_and_what_was_cached_stays(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     CachedEncoder(CountingEncoder()).encode(["wasp"])
@@ -251,14 +252,14 @@ def test_a_full_disk_is_a_warning_and_what_was_kept_stays(
 
     monkeypatch.setattr("weatherglass.encoders.cache.store.sqlite3.connect", small_disk)
     many = [f"text {number}" for number in range(2000)]
-    with pytest.warns(UserWarning, match="full.*going on without it"):
+    with pytest.warns(UserWarning, match="full.*the run continues without it"):
         assert len(CachedEncoder(CountingEncoder()).encode(many)) == 2000
     monkeypatch.undo()
     os.environ["WEATHERGLASS_CACHE"] = str(own_cache)
     assert set(EncodingCache(own_cache / "encodings.sqlite").get("one", ["wasp"])) == {"wasp"}
 
 
-def test_what_is_kept_is_listed_and_can_be_cleared() -> None:
+def test_what_is_cached_is_listed_and_can_be_cleared() -> None:
     cache = EncodingCache()
     assert cache.models() == []
     CachedEncoder(CountingEncoder()).encode(TEXTS)
@@ -306,7 +307,7 @@ def test_a_changed_option_or_weight_file_misses(tiny_model: Callable[[str], Path
     assert kept() == 3
 
 
-def test_cheap_models_are_not_kept(tmp_path: Path) -> None:
+def test_cheap_models_are_not_cached(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", texts=np.array(["wasp"]), vectors=np.ones((1, 3)))
     load_encoder(f"encodings:{tmp_path / 'a.npz'}").encode(["wasp"])
     assert not EncodingCache().path.exists()

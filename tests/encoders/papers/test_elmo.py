@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.encoders.tiny_elmo import PlainElmo, write_elmo
+from tests.encoders.papers.tiny_elmo import PlainElmo, write_elmo
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.papers.elmo.characters import boundary_ids, character_ids
@@ -111,8 +111,8 @@ def test_tokens_are_pooled_within_a_layer_and_layers_joined_after(
         "1": pooled[1],
         "-1": pooled[2],
     }[layers]
-    found = load_encoder(f"elmo:{folder}?pooling={pooling}&layers={layers}").encode(["This is Emily."])
-    np.testing.assert_allclose(found[0], expected, atol=1e-5)
+    vectors = load_encoder(f"elmo:{folder}?pooling={pooling}&layers={layers}").encode(["This is Emily."])
+    np.testing.assert_allclose(vectors[0], expected, atol=1e-5)
 
 
 def test_the_default_is_the_papers_mean_over_tokens_and_sum_over_layers(folder: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.encoders.paper_networks import gru_states, random_recurrent
+from tests.encoders.papers.paper_networks import gru_states, random_recurrent
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.papers.gensen.expansion import Expansion
@@ -141,8 +141,8 @@ def test_a_text_equals_the_last_states_of_torchs_gru(
     rows = [OWN.index(word) for word in ("<s>", "this", "is", "a", "dog", ".", "</s>")]
     with torch.no_grad():
         _, last = module(torch.from_numpy(model.embedding[rows])[:, None])
-    found = load_encoder(f"gensen:{folder}?models={name}&glove={glove_file}").encode(TEXTS[:1])
-    np.testing.assert_allclose(found[0], torch.cat([last[-1, 0], last[-2, 0]]).numpy(), atol=1e-5)
+    vectors = load_encoder(f"gensen:{folder}?models={name}&glove={glove_file}").encode(TEXTS[:1])
+    np.testing.assert_allclose(vectors[0], torch.cat([last[-1, 0], last[-2, 0]]).numpy(), atol=1e-5)
 
 
 def test_two_models_stand_side_by_side_and_the_authors_pair_is_the_default(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.encoders.paper_networks import lstm_states, random_recurrent
+from tests.encoders.papers.paper_networks import lstm_states, random_recurrent
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.papers.infersent import moses_negation
@@ -97,8 +97,8 @@ def test_a_text_equals_the_maximum_over_time_of_torchs_lstm(
     inputs = np.stack([vectors[word] for word in ("<s>", "a", "dog", "</s>")]).astype(np.float32)
     with torch.no_grad():
         expected = module(torch.from_numpy(inputs)[:, None])[0].numpy()[:, 0].max(axis=0)
-    found = load_encoder(f"infersent:{checkpoint}?glove={glove}").encode(["a dog"])
-    np.testing.assert_allclose(found[0], expected, atol=1e-5)
+    encoded = load_encoder(f"infersent:{checkpoint}?glove={glove}").encode(["a dog"])
+    np.testing.assert_allclose(encoded[0], expected, atol=1e-5)
 
 
 def test_the_published_size_gives_4096_dimensions(tmp_path: Path, glove: Path) -> None:
@@ -131,10 +131,10 @@ def test_unknown_words_are_skipped_and_listed(
     checkpoint: Path, glove: Path, vectors: dict[str, Any], weights: dict[str, Any]
 ) -> None:
     encoder = load_encoder(f"infersent:{checkpoint}?glove={glove}")
-    found = encoder.encode(["a zinnia is a dog", "zinnia", ""])
+    encoded = encoder.encode(["a zinnia is a dog", "zinnia", ""])
     expected = from_the_paper(["<s>", "a", "is", "a", "dog", "</s>"], vectors, weights)
-    np.testing.assert_allclose(found[0], expected, atol=1e-5)
-    assert np.isnan(found[1:]).all()
+    np.testing.assert_allclose(encoded[0], expected, atol=1e-5)
+    assert np.isnan(encoded[1:]).all()
     assert [covered.missing for covered in encoder.coverage(["a zinnia is a dog", "zinnia"])] == [
         ("zinnia",)
     ] * 2
@@ -195,9 +195,9 @@ def test_the_pickled_allnli_model_is_read_without_its_code(
     path = tmp_path / "infersent.allnli.pickle"
     torch.save(allnli_model(models_module, weights), path, _use_new_zipfile_serialization=zipped)
     del sys.modules["models"]  # The class is not there when the model is read.
-    found = load_encoder(f"infersent:{path}?glove={glove}").encode(["a dog"])
+    encoded = load_encoder(f"infersent:{path}?glove={glove}").encode(["a dog"])
     expected = load_encoder(f"infersent:{checkpoint}?glove={glove}").encode(["a dog"])
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(encoded, expected)
 
 
 class PickleOfTorch02(pickle.Pickler):
@@ -251,9 +251,9 @@ def test_a_model_pickled_by_an_old_torch_on_a_gpu_is_read(
         pickle.dump(list(pickler.storages), file, 2)
         for storage in pickler.storages.values():
             file.write(struct.pack("<q", len(storage)) + storage.tobytes())
-    found = load_encoder(f"infersent:{path}?glove={glove}").encode(["a dog"])
+    encoded = load_encoder(f"infersent:{path}?glove={glove}").encode(["a dog"])
     expected = load_encoder(f"infersent:{checkpoint}?glove={glove}").encode(["a dog"])
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(encoded, expected)
 
 
 class Payload:

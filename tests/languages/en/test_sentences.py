@@ -37,7 +37,7 @@ def texts_of(word: str, word_class: str) -> list[str]:
 
 
 def test_there_are_nine_classes_with_the_numbers_of_templates_of_may_2019() -> None:
-    assert {each: len(texts_of("aster", each)) for each in word_classes()} == {
+    assert {word_class: len(texts_of("aster", word_class)) for word_class in word_classes()} == {
         "given name": 8,
         "adjective": 3,
         "mass noun": 4,
@@ -86,7 +86,7 @@ def test_sentences_from_an_exported_test_are_the_published_ones(name: str, tmp_p
 
 def test_sentences_of_a_user_are_not_cut() -> None:
     made, _ = sentence_test("weat9")
-    assert [len(each) for each in made.targets] == [18, 73]
+    assert [len(target) for target in made.targets] == [18, 73]
 
 
 def test_sentences_written_as_toml_still_know_their_words(tmp_path: Path, write_jsonl: WriteJsonl) -> None:

@@ -1,4 +1,4 @@
-"""An encoder behind the cache: its model is loaded only for texts that are not at hand."""
+"""An encoder behind the cache: its model is loaded only for texts that are not cached."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from weatherglass.encoders.cache.store import Encoding, EncodingCache
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError
 
-KEPT_EVERY = 1024
-"""Texts after which encodings are written down, so that a run that is stopped loses little."""
+WRITE_EVERY = 1024
+"""Texts after which encodings are written to the cache, so that an interrupted run loses little."""
 
 
 class CachedEncoder:
-    """Gives what `inner` gives, from the cache where it can."""
+    """Returns what `inner` returns, from the cache where possible."""
 
     costly: ClassVar[bool] = True
 
@@ -49,25 +49,25 @@ class CachedEncoder:
         return self.inner.identity()
 
     def notes(self) -> list[str]:
-        return [*self.inner.notes(), *self.cache.troubles]
+        return [*self.inner.notes(), *self.cache.problems]
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         distinct = list(dict.fromkeys(texts))
-        known = self.known(distinct)
-        missing = [text for text in distinct if text not in known]
-        for start in range(0, len(missing), KEPT_EVERY):
-            some = missing[start : start + KEPT_EVERY]
-            known |= self.keep(some, self.inner.encode(some), self.inner.coverage(some))
-        return self._stacked([known[text].vector for text in texts])
+        encodings = self.lookup(distinct)
+        missing = [text for text in distinct if text not in encodings]
+        for start in range(0, len(missing), WRITE_EVERY):
+            batch = missing[start : start + WRITE_EVERY]
+            encodings |= self.store(batch, self.inner.encode(batch), self.inner.coverage(batch))
+        return self._stacked([encodings[text].vector for text in texts])
 
-    def known(self, texts: Sequence[str]) -> dict[str, Encoding]:
-        """What is at hand, without the model."""
+    def lookup(self, texts: Sequence[str]) -> dict[str, Encoding]:
+        """The encodings that are in the cache, by text; the model is not loaded."""
         return self.cache.get(self._identity, texts)
 
-    def keep(
+    def store(
         self, texts: Sequence[str], vectors: AnyMatrix, coverage: Sequence[Coverage]
     ) -> dict[str, Encoding]:
-        """Write down what the model made of some texts, wherever that was."""
+        """Write encodings to the cache, and return them by text; they may come from another process."""
         rows = zip(texts, vectors, coverage, strict=True)
         fresh = {text: Encoding(vector, covered) for text, vector, covered in rows}
         self.cache.put(self._identity, self.name, fresh)
@@ -80,15 +80,15 @@ class CachedEncoder:
         if len(readable) > 1:
             raise EncoderError(
                 f"'{self.name}': the cache holds vectors of {min(readable)} and of {max(readable)} dimensions;"
-                " the model has changed under its name, so run: weatherglass cache clear"
+                " the model changed but kept its name; run: weatherglass cache clear"
             )
-        # A text that nobody could read may have been kept before the model's width was known.
+        # An unreadable text may have been cached before the model's width was known.
         width = max(readable, default=max(map(len, rows)))
         unread = np.full(width, np.nan, dtype=rows[0].dtype)
         return np.stack([row if len(row) == width else unread for row in rows])
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        known = self.known(list(dict.fromkeys(texts)))
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        cached = self.lookup(list(dict.fromkeys(texts)))
+        missing = [text for text in dict.fromkeys(texts) if text not in cached]
         fresh = dict(zip(missing, self.inner.coverage(missing), strict=True)) if missing else {}
-        return [known[text].coverage if text in known else fresh[text] for text in texts]
+        return [cached[text].coverage if text in cached else fresh[text] for text in texts]

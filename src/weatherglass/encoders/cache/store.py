@@ -1,7 +1,7 @@
-"""The cache of encodings: a text that a model has read once is not given to it again.
+"""The cache of encodings on disk: a text that a model has encoded once is not encoded again.
 
-One sqlite file in the cache folder, keyed by the encoder's identity and the text. Whatever goes wrong with it costs
-time, never a result: a damaged file is set aside, and one that cannot be written is done without.
+One sqlite file in the cache folder, keyed by the encoder's identity and the text. An error in it costs
+time, never a result: a damaged file is renamed and replaced, and without a writable file the run goes on uncached.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from weatherglass.storage.fingerprint import cache_folder
 T = TypeVar("T")
 
 VERSION = 1
-"""Of the tables; a file of another version is set aside."""
+"""Of the tables; a file of another version is renamed and replaced."""
 
-BUSY = 60.0
+LOCK_TIMEOUT = 60.0
 """Seconds to wait while other processes write."""
 
-ASKED_AT_ONCE = 500
+TEXTS_PER_QUERY = 500
 
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA)
+DAMAGE_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_SCHEMA)
 
 TABLES = """
 CREATE TABLE encoders (
@@ -64,7 +64,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class CachedModel:
-    """What the cache holds of one encoder."""
+    """How much the cache holds for one encoder."""
 
     name: str
     texts: int
@@ -72,7 +72,7 @@ class CachedModel:
 
 
 class DamagedCacheError(Exception):
-    """The file is no cache of ours, or no longer; the caller sets it aside."""
+    """The file is not, or no longer, a cache of this version; the caller replaces it."""
 
 
 class EncodingCache:
@@ -83,22 +83,22 @@ class EncodingCache:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or cache_folder() / "encodings.sqlite"
-        self._lock = FileLock(f"{self.path}.lock", timeout=BUSY)
-        self.troubles: list[str] = []
+        self._lock = FileLock(f"{self.path}.lock", timeout=LOCK_TIMEOUT)
+        self.problems: list[str] = []
         """What went wrong with the file, for the record of the run."""
 
     def get(self, identity: str, texts: Sequence[str]) -> dict[str, Encoding]:
-        """The encodings that are at hand, by text."""
+        """The encodings that are cached, by text."""
         if not self.path.exists():
             return {}
         return self._attempt(lambda connection: _select(connection, identity, texts), {})
 
     def put(self, identity: str, name: str, encodings: Mapping[str, Encoding]) -> None:
-        """Keep encodings; several processes may do so at once."""
+        """Store encodings; several processes may do so at once."""
         self._attempt(lambda connection: _insert(connection, identity, name, encodings), None)
 
     def models(self) -> list[CachedModel]:
-        """What is kept, by encoder."""
+        """What is cached, by encoder."""
         query = (
             "SELECT name, count(*), sum(length(vector) + length(text) + length(coverage))"
             " FROM encodings JOIN encoders ON encoders.id = encodings.encoder GROUP BY encoders.id ORDER BY name"
@@ -113,34 +113,36 @@ class EncodingCache:
         return sum(file.stat().st_size for file in files if file.is_file())
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all encodings."""
 
-        def forget(connection: sqlite3.Connection) -> None:
+        def delete_all(connection: sqlite3.Connection) -> None:
             connection.executescript(
                 "BEGIN IMMEDIATE; DELETE FROM encodings; DELETE FROM encoders; COMMIT; VACUUM"
             )
 
         if self.path.exists():
-            self._attempt(forget, None)
+            self._attempt(delete_all, None)
 
-    def _attempt(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Do `work`; a damaged file is replaced by an empty one first, and any other trouble gives `otherwise`."""
+    def _attempt(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
+        """The result of `work`, a damaged file being replaced by an empty one; after any other error, `default`."""
         try:
             try:
                 with self._connection() as connection:
                     return work(connection)
             except DamagedCacheError:
-                self._set_aside()
+                self._replace_damaged()
                 with self._connection() as connection:
                     return work(connection)
         except (sqlite3.Error, OSError, DamagedCacheError) as error:
-            self._warn(f"the cache of encodings {self.path} cannot be used ({error}); going on without it")
-            return otherwise
+            self._warn(
+                f"the cache of encodings {self.path} cannot be used ({error}); the run continues without it"
+            )
+            return default
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None)
+        connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
         try:
             if _version(connection) == 0:
                 self._create_tables(connection)
@@ -149,7 +151,7 @@ class EncodingCache:
             yield connection
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code in DAMAGED or "no such table" in str(error):
+            if code in DAMAGE_CODES or "no such table" in str(error):
                 raise DamagedCacheError(str(error)) from error
             raise
         finally:
@@ -162,26 +164,28 @@ class EncodingCache:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT")
 
-    def _set_aside(self) -> None:
+    def _replace_damaged(self) -> None:
         """Rename the file, unless another process has already done so and begun a new one."""
         with self._lock:
             try:
                 with self._connection() as connection:
                     connection.execute("SELECT 1 FROM encodings, encoders LIMIT 1")
-                    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-                if verdict == "ok":
+                    (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if result == "ok":
                     return
             except DamagedCacheError:
                 pass
-            aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
-            self.path.replace(aside)
+            renamed = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
+            self.path.replace(renamed)
             for suffix in ("-wal", "-shm"):
                 Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-        self._warn(f"the cache of encodings was damaged; it is set aside as {aside} and a new one begun")
+        self._warn(
+            f"the cache of encodings was damaged; it was renamed to {renamed} and a new one was created"
+        )
 
     def _warn(self, message: str) -> None:
-        if message not in self.troubles:
-            self.troubles.append(message)
+        if message not in self.problems:
+            self.problems.append(message)
             warnings.warn(message, stacklevel=2)
 
 
@@ -190,23 +194,23 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _select(connection: sqlite3.Connection, identity: str, texts: Sequence[str]) -> dict[str, Encoding]:
-    found: dict[str, Encoding] = {}
-    for start in range(0, len(texts), ASKED_AT_ONCE):
-        some = texts[start : start + ASKED_AT_ONCE]
-        marks = ",".join("?" * len(some))
+    encodings: dict[str, Encoding] = {}
+    for start in range(0, len(texts), TEXTS_PER_QUERY):
+        batch = texts[start : start + TEXTS_PER_QUERY]
+        marks = ",".join("?" * len(batch))
         rows = connection.execute(
             "SELECT text, dtype, vector, coverage, checksum FROM encodings"
             f" WHERE encoder = (SELECT id FROM encoders WHERE identity = ?) AND text IN ({marks})",
-            (identity, *map(_key, some)),
+            (identity, *map(_key, batch)),
         )
         for text, dtype, vector, coverage, checksum in rows:
             # A row whose bytes have changed on disk counts as absent, and is written anew.
             if _checksum(vector, coverage) == checksum:
                 tokens, missing, note = json.loads(coverage)
-                found[text.decode("utf-8", "surrogatepass")] = Encoding(
+                encodings[text.decode("utf-8", "surrogatepass")] = Encoding(
                     np.frombuffer(vector, dtype=dtype), Coverage(tuple(tokens), tuple(missing), note)
                 )
-    return found
+    return encodings
 
 
 def _insert(

@@ -21,8 +21,8 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.batches import by_equal_length
 from weatherglass.encoders.papers.recurrent import Array, BidirectionalNetwork, lstm
+from weatherglass.encoders.papers.word_lookup import WordLookup
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.word_lookup import WordLookup
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
@@ -100,11 +100,11 @@ class InferSentEncoder:
         ]
 
     def notes(self) -> list[str]:
-        """The released code leaves out a boundary mark that has no vector; so do we, but not in silence."""
+        """The released code leaves out a boundary mark that has no vector; so do we, but the record says so."""
         return [
             f"'{mark}' has no vector in {self.words.path.name}, so texts are encoded without it"
             for mark in BOUNDARIES[self.version]
-            if self.words.asked(mark) and mark not in self.words
+            if self.words.looked_up(mark) and mark not in self.words
         ]
 
     def _split(self, text: str) -> list[str]:
@@ -112,9 +112,9 @@ class InferSentEncoder:
         return moses_negation(words) if self.version == 2 and self.tokens == "words" else words
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
-        """The words of each text, after asking the file for those that are new."""
+        """The words of each text; after the call their vectors are loaded."""
         splits = [self._split(text) for text in texts]
-        self.words.ask({*BOUNDARIES[self.version], *(word for split in splits for word in split)})
+        self.words.load({*BOUNDARIES[self.version], *(word for split in splits for word in split)})
         return splits
 
     def _between_boundaries(self, words: list[str]) -> list[str]:
@@ -126,7 +126,7 @@ class InferSentEncoder:
             source = str(self.checkpoint)
             weights: dict[str, Array] = state_dict(read_torch(self.checkpoint, PICKLED_MODEL), source)
             network = BidirectionalNetwork.from_state_dict(lstm, weights, "enc_lstm.", source)
-            self.words.ask(set(BOUNDARIES[self.version]))
+            self.words.load(set(BOUNDARIES[self.version]))
             if self.words.width != network.width:
                 raise EncoderError(
                     f"'{self.spec}': the vectors have {self.words.width} dimensions, "
@@ -139,8 +139,8 @@ class InferSentEncoder:
 def moses_negation(words: list[str]) -> list[str]:
     """`do n't know` as `don 't know`, the form that version 2 was trained on (a last n't stays as it is)."""
     joined = words.copy()
-    for place in range(1, len(words) - 1):
-        if words[place] == "n't":
-            joined[place - 1] += "n"
-            joined[place] = "'t"
+    for index in range(1, len(words) - 1):
+        if words[index] == "n't":
+            joined[index - 1] += "n"
+            joined[index] = "'t"
     return joined

@@ -133,25 +133,27 @@ class BidirectionalNetwork:
 
 
 def _direction(
-    weights: Mapping[str, Array], prefix: str, place: str, below: int | None, gates: int, source: str
+    weights: Mapping[str, Array], prefix: str, suffix: str, below: int | None, gates: int, source: str
 ) -> Direction:
     def get(kind: str) -> Array:
-        name = f"{prefix}{kind}_{place}"
+        name = f"{prefix}{kind}_{suffix}"
         if name not in weights:
             raise EncoderError(
                 f"{source}: no array '{name}'; the file holds {', '.join(sorted(weights)[:5])}, …"
             )
         return np.asarray(weights[name], dtype=np.float32)
 
-    found = Direction(get("weight_ih"), get("weight_hh"), get("bias_ih"), get("bias_hh"))
-    rows = gates * found.hidden
-    expected = [(rows, below or found.input_weight.shape[-1]), (rows, found.hidden), (rows,), (rows,)]
+    direction = Direction(get("weight_ih"), get("weight_hh"), get("bias_ih"), get("bias_hh"))
+    rows = gates * direction.hidden
+    expected = [(rows, below or direction.input_weight.shape[-1]), (rows, direction.hidden), (rows,), (rows,)]
     shapes = [
-        found.input_weight.shape,
-        found.hidden_weight.shape,
-        found.input_bias.shape,
-        found.hidden_bias.shape,
+        direction.input_weight.shape,
+        direction.hidden_weight.shape,
+        direction.input_bias.shape,
+        direction.hidden_bias.shape,
     ]
     if shapes != expected:
-        raise EncoderError(f"{source}: the arrays '{prefix}…_{place}' are {shapes}, but {expected} would fit")
-    return found
+        raise EncoderError(
+            f"{source}: the arrays '{prefix}…_{suffix}' are {shapes}, but {expected} would fit"
+        )
+    return direction

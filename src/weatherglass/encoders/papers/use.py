@@ -80,15 +80,15 @@ class UseEncoder:
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         if self._engine is None:
             self._engine = self._load()
-        kept = [i for i, text in enumerate(texts) if text.strip()]
+        nonblank = [i for i, text in enumerate(texts) if text.strip()]
         parts = [
-            self._engine([texts[i] for i in kept[start : start + BATCH]])
-            for start in range(0, len(kept), BATCH)
+            self._engine([texts[i] for i in nonblank[start : start + BATCH]])
+            for start in range(0, len(nonblank), BATCH)
         ]
         width = (parts[0] if parts else self._engine(["."])).shape[1]
         vectors = np.full((len(texts), width), np.nan, dtype=np.float32)
         if parts:
-            vectors[kept] = np.concatenate(parts)
+            vectors[nonblank] = np.concatenate(parts)
         return vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
@@ -161,13 +161,13 @@ def _saved_model(folder: Path) -> Engine:
     function = model if callable(model) else model.signatures["serving_default"]
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        found = function(tf.constant(texts))
-        if isinstance(found, Mapping):
-            if len(found) != 1 and "outputs" not in found:
+        output = function(tf.constant(texts))
+        if isinstance(output, Mapping):
+            if len(output) != 1 and "outputs" not in output:
                 raise EncoderError(
-                    f"{folder}: the model returns {', '.join(sorted(found))}; which is the vector?"
+                    f"{folder}: the model returns {', '.join(sorted(output))}; which is the vector?"
                 )
-            found = found["outputs"] if "outputs" in found else next(iter(found.values()))
-        return np.asarray(found, dtype=np.float32)
+            output = output["outputs"] if "outputs" in output else next(iter(output.values()))
+        return np.asarray(output, dtype=np.float32)
 
     return encode

@@ -1,0 +1,1 @@
+"""English: sentence templates, word forms, synonyms and the Penn Treebank tokeniser."""

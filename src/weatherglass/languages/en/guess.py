@@ -21,12 +21,12 @@ KNOWN = "known from the catalogue"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a word was read: its class, why, and its forms."""
+    """The class of a word, the reason for it, and its forms."""
 
     word: str
     word_class: str
     reason: str
-    """Stated in the file, known from the catalogue, or else what the guess rests on."""
+    """Stated in the file, known from the catalogue, or else the rule of the guess."""
     forms: Forms
     forms_known: bool
     """Whether the catalogue, and not a rule, has the forms."""
@@ -43,28 +43,34 @@ class Reading:
         return self.reason != STATED or (self.word_class in NOUNS and not self.forms_known)
 
 
-def read_word(word: str, stated: Lexicon, known: Lexicon) -> Reading:
+def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
     """Class and forms of one word.
 
     Args:
-        stated: what the user's file says of single words.
-        known: what the catalogue knows of its own words.
+        file_lexicon: what the user's file states about single words.
+        catalogue_lexicon: what the catalogue knows about its own words.
 
     Raises:
         CatalogueError: if no class fits, as with "they".
     """
-    if word in stated.classes:
-        word_class, reason = stated.classes[word], STATED
+    if word in file_lexicon.classes:
+        word_class, reason = file_lexicon.classes[word], STATED
     else:
-        word_class, reason = guess_class(word.strip(), known)
-    return Reading(word, word_class, reason, _forms(word, word_class, stated, known), word in known.classes)
+        word_class, reason = guess_class(word.strip(), catalogue_lexicon)
+    return Reading(
+        word,
+        word_class,
+        reason,
+        _forms(word, word_class, file_lexicon, catalogue_lexicon),
+        word in catalogue_lexicon.classes,
+    )
 
 
-def guess_class(word: str, known: Lexicon) -> tuple[str, str]:
-    """The class of a word that nobody stated, and what that rests on."""
+def guess_class(word: str, catalogue_lexicon: Lexicon) -> tuple[str, str]:
+    """The class of a word for which the file states none, and the reason."""
     guesses = _guesses()
-    if word in known.classes:
-        return known.classes[word], KNOWN
+    if word in catalogue_lexicon.classes:
+        return catalogue_lexicon.classes[word], KNOWN
     if word in guesses["unfit"]["words"]:
         raise CatalogueError(
             f"'{word}': no sentence template fits it; leave it out, or state its class under [words.classes]"
@@ -76,11 +82,11 @@ def guess_class(word: str, known: Lexicon) -> tuple[str, str]:
         return _guess_capitalised(word)
     head = _head(word)
     if head != word:
-        word_class, reason = guess_class(head, known)
+        word_class, reason = guess_class(head, catalogue_lexicon)
         return word_class, f"as '{head}': {reason}"
-    singular = _singular(word, known)
+    singular = _singular(word, catalogue_lexicon)
     if singular != word:
-        word_class, reason = guess_class(singular, known)
+        word_class, reason = guess_class(singular, catalogue_lexicon)
         return ("thing noun" if word_class not in NOUNS else word_class), f"plural of '{singular}': {reason}"
     for word_class, endings in guesses["endings"].items():
         for ending in endings:
@@ -103,16 +109,18 @@ def _head(word: str) -> str:
     return before_of.split()[-1] if before_of.split() else word
 
 
-def _forms(word: str, word_class: str, stated: Lexicon, known: Lexicon) -> Forms:
+def _forms(word: str, word_class: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Forms:
     bare = word.strip()
     if word_class not in NOUNS:
         return Forms(word, singular=bare, plural=bare, article="")
-    singular = stated.singular.get(word) or known.singular.get(word)
-    plural = stated.plural.get(singular or word)
+    singular = file_lexicon.singular.get(word) or catalogue_lexicon.singular.get(word)
+    plural = file_lexicon.plural.get(singular or word)
     if singular is None:
-        singular = bare if plural else _singular(bare, known)
-    plural = plural or known.plural.get(singular) or _plural(singular)
-    article = stated.article.get(singular) or known.article.get(singular) or _article(singular)
+        singular = bare if plural else _singular(bare, catalogue_lexicon)
+    plural = plural or catalogue_lexicon.plural.get(singular) or _plural(singular)
+    article = (
+        file_lexicon.article.get(singular) or catalogue_lexicon.article.get(singular) or _article(singular)
+    )
     return Forms(word, singular, plural, article)
 
 
@@ -130,18 +138,22 @@ class _Engine(Protocol):
 
 @cache
 def _engine() -> _Engine:
-    import inflect  # takes a second or two, so only where sentences are made from a user's words
+    import inflect  # takes a second or two, so only when sentences are made from a user's words
 
     return cast(_Engine, inflect.engine())
 
 
-def _singular(word: str, known: Lexicon) -> str:
+def _singular(word: str, catalogue_lexicon: Lexicon) -> str:
     """The word itself unless it is a plural; the library alone makes "viru" of "virus" and "opus" of "opera"."""
     number = _guesses()["number"]
     head = _head(word)
     looks_plural = head.endswith(("s", "men")) or head in number["irregular_plurals"]
     is_singular = head in (*number["singular"], *number["same_in_both"]) or head.endswith(SINGULAR_ENDINGS)
-    if not looks_plural or is_singular or (head in known.classes and head not in known.singular):
+    if (
+        not looks_plural
+        or is_singular
+        or (head in catalogue_lexicon.classes and head not in catalogue_lexicon.singular)
+    ):
         return word
     singular = _engine().singular_noun(word)
     return singular if isinstance(singular, str) and singular else word

@@ -15,7 +15,7 @@ class Forms:
     """A word as the templates need it."""
 
     word: str
-    """As it stands in the word set; what the sentences made from it remember."""
+    """As it stands in the word set; what each sentence made from it refers to."""
     singular: str
     plural: str
     article: str
@@ -35,7 +35,7 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What is known of single words; the same tables in words.toml and in a user's test file."""
+    """Classes and forms of single words; the same tables in words.toml and in a user's test file."""
 
     classes: Mapping[str, str]
     """Word to class."""

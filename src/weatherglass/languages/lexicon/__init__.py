@@ -1,0 +1,1 @@
+"""Dictionaries: senses and synonyms from WordNet, parts of speech from Brill's lexicon."""

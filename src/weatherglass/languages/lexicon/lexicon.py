@@ -1,4 +1,4 @@
-"""What dictionaries know of a word: its number of senses and its most common part of speech, from wherever they are."""
+"""Number of senses and most common part of speech of words, from the dictionaries that are installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weatherglass.languages.lexicon import pos, wordnet
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Senses and parts of speech of the words at hand; None where no source was found."""
+    """Senses and parts of speech of the given words; None if no source is installed."""
 
     senses: Mapping[str, int] | None
     """Number of senses; a word without any is left out."""
@@ -21,10 +21,10 @@ class Lexicon:
     sources: tuple[str, ...] = ()
     """Where each came from, one line each."""
     missing: tuple[str, ...] = ()
-    """What is absent, and how it can be had, one line each."""
+    """What is missing and how to install it, one line each."""
 
     def knows(self, word: str) -> bool:
-        """Whether everything that there is a source for is known of `word`."""
+        """Whether `word` is in every source that there is."""
         return (self.senses is None or word in self.senses) and (self.parts is None or word in self.parts)
 
 
@@ -32,12 +32,12 @@ def find_lexicon(words: Iterable[str], senses: Path | None = None, parts: Path |
     """Senses and parts of speech of `words`, from the files given or else from what is installed.
 
     Args:
-        words: the words that will be asked for.
+        words: the words to look up.
         senses: a file of two columns, word and number of senses, instead of WordNet.
         parts: a file of two columns, word and tag, instead of Brill's lexicon.
 
     Returns:
-        What was found. A source that is absent is no error: the regression is then without that feature.
+        The lexicon. A missing source is no error: the regression then omits that feature.
 
     Raises:
         WeatherglassError: if a file that was named cannot be read.
@@ -96,7 +96,7 @@ def _tags(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _two_columns(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Line number, word and value; blank lines, comments and a heading "word…" are passed over."""
+    """Line number, word and value; blank lines, comments and a heading "word…" are skipped."""
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -51,8 +51,8 @@ def find_pos_lexicon() -> Path | None:
     """Brill's lexicon in an installed textblob."""
     spec = find_spec("textblob")
     folders = spec.submodule_search_locations if spec else None
-    found = (Path(folder) / "en" / "en-lexicon.txt" for folder in folders or ())
-    return next((path for path in found if path.is_file()), None)
+    candidates = (Path(folder) / "en" / "en-lexicon.txt" for folder in folders or ())
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def read_brill(path: Path) -> dict[str, str]:

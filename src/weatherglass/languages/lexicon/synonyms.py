@@ -52,12 +52,14 @@ def _from_toml(text: str, where: str) -> Synonyms:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CatalogueError(f"{where}: {error}") from None
-    for word, others in table.items():
-        if not isinstance(others, list) or not all(isinstance(other, str) and other for other in others):
+    for word, synonyms in table.items():
+        if not isinstance(synonyms, list) or not all(
+            isinstance(synonym, str) and synonym for synonym in synonyms
+        ):
             raise CatalogueError(
                 f'{where}: \'{word}\' should be a list of words, such as {word} = ["…", "…"]'
             )
-    return {word: tuple(dict.fromkeys(others)) for word, others in table.items()}
+    return {word: tuple(dict.fromkeys(synonyms)) for word, synonyms in table.items()}
 
 
 def _installed_wordnet() -> Synonyms:

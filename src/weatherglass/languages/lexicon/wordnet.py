@@ -1,4 +1,4 @@
-"""What WordNet says of a word, read from its files: how many senses it has, and its synonyms."""
+"""WordNet's files: the number of senses of a word, and its synonyms."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class WordNet:
         if irregular := self._irregular[part].get(lemma):
             return [form for form in dict.fromkeys((lemma, *irregular)) if form in listed]
         stripped = [lemma]
-        found = [lemma] if lemma in listed else []
+        base_forms = [lemma] if lemma in listed else []
         while stripped:
             stripped = list(_detached(stripped, part))
-            found += [form for form in stripped if form in listed]
-            if found:
+            base_forms += [form for form in stripped if form in listed]
+            if base_forms:
                 break
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(base_forms))
 
 
 def find_wordnet() -> Path | None:
@@ -87,20 +87,20 @@ def find_wordnet() -> Path | None:
 
 
 def read_synonyms(folder: Path) -> dict[str, tuple[str, ...]]:
-    """Every single word's fellows in its synsets, over all senses and parts of speech.
+    """The synonyms of every single word: the others in its synsets, over all senses and parts of speech.
 
-    Terms of several words are left out: what a model makes of them is a phrase, not another word.
+    Terms of several words are left out: for a model they are phrases, not words.
 
     Raises:
         CatalogueError: if a data file is missing or is something else.
     """
-    found: dict[str, dict[str, None]] = {}
+    synonyms: dict[str, dict[str, None]] = {}
     for part in PARTS:
         for words in _synsets(folder / f"data.{part}"):
             for word in words:
                 others = (other for other in words if other != word)
-                found.setdefault(word, {}).update(dict.fromkeys(others))
-    return {word: tuple(others) for word, others in found.items() if others}
+                synonyms.setdefault(word, {}).update(dict.fromkeys(others))
+    return {word: tuple(others) for word, others in synonyms.items() if others}
 
 
 def _detached(forms: list[str], part: str) -> Iterator[str]:
@@ -146,8 +146,8 @@ def _exceptions(path: Path) -> dict[str, list[str]]:
     """Irregular forms with their base forms; npm's package leaves them out, so they may be absent."""
     if not path.is_file():
         return {}
-    found: dict[str, list[str]] = {}
+    base_forms: dict[str, list[str]] = {}
     for line in path.read_text("utf-8").splitlines():
         form, *bases = line.split()
-        found.setdefault(form, []).extend(bases)
-    return found
+        base_forms.setdefault(form, []).extend(bases)
+    return base_forms

@@ -25,7 +25,7 @@ from weatherglass.reliability.training.embedding import (
     save_embedding,
 )
 from weatherglass.storage.fingerprint import file_hash
-from weatherglass.vectors import files_of, read_every_word
+from weatherglass.vectors import read_every_word, related_files
 
 UNNAMED = "brought/brought"
 """Corpus and algorithm of files that do not say theirs, unless the study names them."""
@@ -96,7 +96,7 @@ def embedding_files(pattern: str) -> list[Path]:
         raise VectorFileError(
             f"{pattern}: no file has such a name; put the pattern in quotes: 'folder/*.txt'"
         )
-    beside = {part for path in paths for part in files_of(path)[1:]}
+    beside = {part for path in paths for part in related_files(path)[1:]}
     return [path for path in paths if path not in beside]
 
 
@@ -123,7 +123,7 @@ def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedd
 
 def _content_hash(path: Path) -> str:
     """Changes with the file and with those that belong to it."""
-    return hashlib.sha256("".join(file_hash(part) for part in files_of(path)).encode()).hexdigest()
+    return hashlib.sha256("".join(file_hash(part) for part in related_files(path)).encode()).hexdigest()
 
 
 def _described(path: Path) -> Description:

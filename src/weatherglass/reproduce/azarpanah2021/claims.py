@@ -1,4 +1,4 @@
-"""The claims of Azarpanah & Farhadloo (2021), each with a verdict on the models at hand and the numbers behind it."""
+"""The claims of Azarpanah & Farhadloo (2021), each with a verdict on the given models and the numbers behind it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
     ALPHA,
     CONTEXTUAL,
     STATIC,
-    Found,
+    Results,
     Summary,
     aggregates,
     grouped,
@@ -26,7 +26,7 @@ class Claim:
 
     statement: str
     holds: bool | None
-    """None where the models at hand cannot tell."""
+    """None where the given models cannot decide it."""
     ours: str
     """The numbers that decide, or why there are none."""
     theirs: str
@@ -37,44 +37,47 @@ class Claim:
         return {True: "holds", False: "does not hold", None: "cannot be told"}[self.holds]
 
 
-def check_claims(found: Found) -> list[Claim]:
+def check_claims(results: Results) -> list[Claim]:
     """Every claim of the paper, in its order; none where there is no result."""
-    if not found:
+    if not results:
         return []
     return [
-        _depends_on_the_measure(found),
-        _smallest_is_mahalanobis(found),
-        _largest_is_euclidean_with_the_mean(found),
-        _largest_is_euclidean(found),
-        _mean_most_eq2_least(found),
-        _contextual_models_show_less(found),
-        _gpt_shows_the_fewest(found),
+        _depends_on_the_measure(results),
+        _smallest_is_mahalanobis(results),
+        _largest_is_euclidean_with_the_mean(results),
+        _largest_is_euclidean(results),
+        _mean_most_eq2_least(results),
+        _contextual_models_show_less(results),
+        _gpt_shows_the_fewest(results),
     ]
 
 
-def _depends_on_the_measure(found: Found) -> Claim:
+def _depends_on_the_measure(results: Results) -> Claim:
     verdicts: dict[tuple[str, str], set[bool]] = {}
-    for (model, test, _), result in found.items():
+    for (model, test, _), result in results.items():
         verdicts.setdefault((model, test), set()).add(result.p_value <= ALPHA)
     divided = sum(len(verdict) == 2 for verdict in verdicts.values())
-    means = {str(m): s for m, s in _by_measure(found).items()}
+    means = {str(m): s for m, s in _by_measure(results).items()}
     low, high = _extremes(means)
     ours = (
         f"in {divided} of {len(verdicts)} tests some measures find an effect and others do not; mean |d| from "
         f"{means[low].mean:.2f} ({low}) to {means[high].mean:.2f} ({high})"
     )
-    theirs = _means(_of(published().aggregates, "statistic"))
+    theirs = _means(_aggregated_by(published().aggregates, "statistic"))
     return Claim("How much bias is revealed depends on the measure", divided > 0, ours, theirs)
 
 
-def _smallest_is_mahalanobis(found: Found) -> Claim:
-    ours, theirs = _of(aggregates(found), "similarity"), _of(published().aggregates, "similarity")
+def _smallest_is_mahalanobis(results: Results) -> Claim:
+    ours, theirs = (
+        _aggregated_by(aggregates(results), "similarity"),
+        _aggregated_by(published().aggregates, "similarity"),
+    )
     holds = _extremes(ours)[0] == "mahalanobis"
     return Claim("Mahalanobis distance reveals the smallest bias", holds, _means(ours, 3), _means(theirs))
 
 
-def _largest_is_euclidean_with_the_mean(found: Found) -> Claim:
-    ours = {m.similarity: s for m, s in _by_measure(found).items() if m.statistic == "mean"}
+def _largest_is_euclidean_with_the_mean(results: Results) -> Claim:
+    ours = {m.similarity: s for m, s in _by_measure(results).items() if m.statistic == "mean"}
     printed: dict[str, list[float]] = {}
     for (_, measure), summary in published().table_3.items():
         if measure.statistic == "mean":
@@ -85,8 +88,11 @@ def _largest_is_euclidean_with_the_mean(found: Found) -> Claim:
     return Claim(statement, holds, _means(ours, 3), _means(theirs))
 
 
-def _largest_is_euclidean(found: Found) -> Claim:
-    ours, theirs = _of(aggregates(found), "similarity"), _of(published().aggregates, "similarity")
+def _largest_is_euclidean(results: Results) -> Claim:
+    ours, theirs = (
+        _aggregated_by(aggregates(results), "similarity"),
+        _aggregated_by(published().aggregates, "similarity"),
+    )
     holds = _extremes(ours)[1] == "euclidean"
     statement = (
         "Euclidean distance reveals the largest bias (all statistics; the paper's own means put cosine first)"
@@ -94,20 +100,23 @@ def _largest_is_euclidean(found: Found) -> Claim:
     return Claim(statement, holds, _means(ours, 3), _means(theirs))
 
 
-def _mean_most_eq2_least(found: Found) -> Claim:
-    ours, theirs = _of(aggregates(found), "statistic"), _of(published().aggregates, "statistic")
+def _mean_most_eq2_least(results: Results) -> Claim:
+    ours, theirs = (
+        _aggregated_by(aggregates(results), "statistic"),
+        _aggregated_by(published().aggregates, "statistic"),
+    )
     holds = _extremes(ours) == ("eq2", "mean")
     return Claim(
         "Of the statistics, the mean reveals most and eq2 least", holds, _means(ours, 3), _means(theirs)
     )
 
 
-def _contextual_models_show_less(found: Found) -> Claim:
+def _contextual_models_show_less(results: Results) -> Claim:
     statement = "Contextual models reveal less severe biases than the others"
     # Table 3 is what is printed by model, so theirs is its mean over the four measures there.
     theirs = f"contextual {_table_3_mean(CONTEXTUAL):.2f}, others {_table_3_mean(STATIC):.2f} (measures of Table 3)"
-    contextual = summarise(result for (name, _, _), result in found.items() if name in CONTEXTUAL)
-    others = summarise(result for (name, _, _), result in found.items() if name in STATIC)
+    contextual = summarise(result for (name, _, _), result in results.items() if name in CONTEXTUAL)
+    others = summarise(result for (name, _, _), result in results.items() if name in STATIC)
     if contextual is None or others is None:
         need = f"needs one of {', '.join(CONTEXTUAL)} and one of {', '.join(STATIC)}"
         return Claim(statement, None, need, theirs)
@@ -115,14 +124,14 @@ def _contextual_models_show_less(found: Found) -> Claim:
     return Claim(statement, contextual.mean < others.mean, ours, theirs)
 
 
-def _gpt_shows_the_fewest(found: Found) -> Claim:
+def _gpt_shows_the_fewest(results: Results) -> Claim:
     statement = "GPT shows the fewest biases (tests significant with cosine/mean)"
     measure = Measure("cosine", "mean")
 
     def counts(table: Mapping[tuple[str, Measure], Summary]) -> dict[str, int]:
         return {model: s.significant or 0 for (model, m), s in table.items() if m == measure}
 
-    ours, theirs = counts(table_3(found)), counts(published().table_3)
+    ours, theirs = counts(table_3(results)), counts(published().table_3)
     theirs_in_words = ", ".join(f"{model} {count}" for model, count in theirs.items())
     if "gpt" not in ours or len(ours) < 2:
         return Claim(statement, None, "needs gpt and another model", theirs_in_words)
@@ -130,9 +139,9 @@ def _gpt_shows_the_fewest(found: Found) -> Claim:
     return Claim(statement, holds, ", ".join(f"{m} {count}" for m, count in ours.items()), theirs_in_words)
 
 
-def _by_measure(found: Found) -> dict[Measure, Summary]:
+def _by_measure(results: Results) -> dict[Measure, Summary]:
     """|d| of each measure over all models and tests."""
-    return grouped(found, lambda _, measure: measure)
+    return grouped(results, lambda _, measure: measure)
 
 
 def _table_3_mean(models: Iterable[str]) -> float:
@@ -140,7 +149,7 @@ def _table_3_mean(models: Iterable[str]) -> float:
     return sum(means) / len(means)
 
 
-def _of(table: Mapping[tuple[str, str], Summary], over: str) -> dict[str, Summary]:
+def _aggregated_by(table: Mapping[tuple[str, str], Summary], over: str) -> dict[str, Summary]:
     return {value: summary for (kind, value), summary in table.items() if kind == over}
 
 

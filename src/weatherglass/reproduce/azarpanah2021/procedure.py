@@ -2,7 +2,7 @@
 
 The ten word-level tests of Caliskan et al., |d| and the one-sided p in the direction observed, as the paper took them
 (docs/methods 2); its Tables 3 and 4 and its aggregates, theirs beside ours; how far d depends on the synonyms that the
-paper does not print; and a verdict on each of its claims (`azarpanah2021_claims`).
+paper does not print; and a verdict on each of its claims (`claims`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CONTEXTUAL: Final = ("elmo", "bert", "gpt", "gpt2")
 STATIC: Final = ("glove", "word2vec")
 
 K = TypeVar("K")
-Found = Mapping[tuple[str, str, Measure], Result]
+Results = Mapping[tuple[str, str, Measure], Result]
 """Results by model's name, test and measure."""
 
 
@@ -88,12 +88,12 @@ class Reproduction:
     """The run, and what it says of the paper."""
 
     run: Run
-    found: Found
+    results: Results
     models: Mapping[str, str]
     """Spec by name, as given."""
     sensitivity: list[Sensitivity]
     not_given: list[str]
-    """Those of the paper's models that nobody named."""
+    """The paper's models for which no spec is given."""
 
 
 @cache
@@ -115,7 +115,7 @@ def published() -> Published:
     )
 
 
-def parse_models(given: Iterable[str]) -> dict[str, str]:
+def parse_models(entries: Iterable[str]) -> dict[str, str]:
     """`glove=vectors:glove.txt` and so on, as specs by name; the embedded model if there are none.
 
     A name that is none of the paper's is allowed: it is measured and has no published figures beside it.
@@ -123,7 +123,7 @@ def parse_models(given: Iterable[str]) -> dict[str, str]:
     Raises:
         WeatherglassError: for an entry without a spec, or a name twice.
     """
-    return specs_by_name(given, f"glove={MODELS['glove']}") or {DEFAULT_MODEL: DEFAULT_MODEL}
+    return specs_by_name(entries, f"glove={MODELS['glove']}") or {DEFAULT_MODEL: DEFAULT_MODEL}
 
 
 def reproduce(
@@ -138,22 +138,22 @@ def reproduce(
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
 ) -> Reproduction:
-    """Run the paper's ten tests and twenty measures on the models that are at hand.
+    """Run the paper's ten tests and twenty measures on the given models.
 
     Args:
         models: spec by name.
         synonyms: what enlarges the attribute sets before their covariance is estimated.
         covariance: glasso (the paper's) or ledoit-wolf.
         sensitivity: whether to run the Mahalanobis measures again with other synonyms and the other estimator.
-        folder: where the runs are kept.
+        folder: where the runs are stored.
         seed: of random draws, where there are any.
         jobs: processes to use.
-        progress: told how far the work has come.
-        command: the words of the command line that asks for it, for the records of its runs.
+        progress: receives the progress of the work.
+        command: the command line, for the records of its runs.
     """
     specs = {name: str(resolve_spec(spec)) for name, spec in models.items()}
 
-    def measured(measures: Sequence[str], words: Synonyms, estimator: str, name: str, p: str) -> Run:
+    def run_measures(measures: Sequence[str], words: Synonyms, estimator: str, name: str, p: str) -> Run:
         return run(
             list(dict.fromkeys(specs.values())),
             TESTS,
@@ -171,17 +171,17 @@ def reproduce(
             command=command,
         )
 
-    listed = load_synonyms(synonyms)
-    main = measured(["azarpanah2021"], listed, covariance, "", "auto")
-    found = by_model(main, specs)
+    synonym_lists = load_synonyms(synonyms)
+    main = run_measures(["azarpanah2021"], synonym_lists, covariance, "", "auto")
+    results = by_model(main, specs)
     changes: list[Sensitivity] = []
     if sensitivity:
-        for variant, (words, estimator) in variants(listed, covariance).items():
+        for variant, (words, estimator) in variants(synonym_lists, covariance).items():
             # Only d is read, so the cheapest p will do.
-            again = measured(["mahalanobis/*"], words, estimator, f"sensitivity/{variant}", "normal")
-            changes += compare(variant, found, by_model(again, specs))
-    missing = [name for name in MODELS if name not in specs]
-    return Reproduction(main, found, specs, changes, missing)
+            rerun = run_measures(["mahalanobis/*"], words, estimator, f"sensitivity/{variant}", "normal")
+            changes += compare(variant, results, by_model(rerun, specs))
+    not_given = [name for name in MODELS if name not in specs]
+    return Reproduction(main, results, specs, changes, not_given)
 
 
 def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str]]:
@@ -204,14 +204,14 @@ def by_model(finished: Run, specs: Mapping[str, str]) -> dict[tuple[str, str, Me
     }
 
 
-def compare(variant: str, found: Found, again: Found) -> list[Sensitivity]:
+def compare(variant: str, results: Results, rerun: Results) -> list[Sensitivity]:
     """How far |d| moved, for each model."""
     changes = []
-    for model in dict.fromkeys(name for name, _, _ in again):
+    for model in dict.fromkeys(name for name, _, _ in rerun):
         moved = {
-            f"{test} {measure}": abs(abs(result.effect_size) - abs(found[name, test, measure].effect_size))
-            for (name, test, measure), result in again.items()
-            if name == model and (name, test, measure) in found
+            f"{test} {measure}": abs(abs(result.effect_size) - abs(results[name, test, measure].effect_size))
+            for (name, test, measure), result in rerun.items()
+            if name == model and (name, test, measure) in results
         }
         known = {where: change for where, change in moved.items() if not math.isnan(change)}
         if known:
@@ -232,17 +232,17 @@ def summarise(results: Iterable[Result]) -> Summary | None:
     return Summary(len(effects), sum(result.p_value <= ALPHA for result in listed), mean, sd)
 
 
-def table_3(found: Found) -> dict[tuple[str, Measure], Summary]:
+def table_3(results: Results) -> dict[tuple[str, Measure], Summary]:
     """For each model and measure: the ten tests together."""
-    return grouped(found, lambda model, measure: (model, measure))
+    return grouped(results, lambda model, measure: (model, measure))
 
 
-def aggregates(found: Found) -> dict[tuple[str, str], Summary]:
+def aggregates(results: Results) -> dict[tuple[str, str], Summary]:
     """For each statistic, for each similarity and for all: all models and tests together."""
     return {
-        **grouped(found, lambda _, measure: ("statistic", measure.statistic)),
-        **grouped(found, lambda _, measure: ("similarity", measure.similarity)),
-        **grouped(found, lambda _, __: ("all", "all")),
+        **grouped(results, lambda _, measure: ("statistic", measure.statistic)),
+        **grouped(results, lambda _, measure: ("similarity", measure.similarity)),
+        **grouped(results, lambda _, __: ("all", "all")),
     }
 
 
@@ -255,10 +255,10 @@ def stars(p: float) -> str:
     return "*" * sum(p <= level for level in STARS)
 
 
-def grouped(found: Found, key: Callable[[str, Measure], K]) -> dict[K, Summary]:
+def grouped(results: Results, key: Callable[[str, Measure], K]) -> dict[K, Summary]:
     """Summaries of the results that share what `key` makes of model and measure."""
     groups: dict[K, list[Result]] = {}
-    for (model, _, measure), result in found.items():
+    for (model, _, measure), result in results.items():
         groups.setdefault(key(model, measure), []).append(result)
     summaries = {name: summarise(results) for name, results in groups.items()}
     return {name: summary for name, summary in summaries.items() if summary is not None}

@@ -1,6 +1,6 @@
-"""Du, Fang & Nguyen (2021), "Assessing the Reliability of Word Embedding Gender Bias Measures", on corpora at hand.
+"""Du, Fang & Nguyen (2021), "Assessing the Reliability of Word Embedding Gender Bias Measures", on your own corpora.
 
-Their corpora are not to be had here, so the procedure is theirs and the text is the reader's: SGNS and GloVe over
+Their corpora are not available, so the procedure is theirs and the corpora are yours: SGNS and GloVe over
 several seeds, gender and sexual-orientation pairs (the latter from the reproduction), three scoring rules; then the
 Pearson tables beside the published ones, and a verdict on each of the three claims.
 """

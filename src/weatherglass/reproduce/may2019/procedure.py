@@ -1,4 +1,4 @@
-"""May et al. (2019), "On Measuring Social Biases in Sentence Encoders": their procedure on the models at hand.
+"""May et al. (2019), "On Measuring Social Biases in Sentence Encoders": their procedure on the given models.
 
 All 46 tests, p from 99 999 random partitions and one more, Holm–Bonferroni over the 644 tests of the paper (46 tests
 × 14 variants of the models), alpha 0.01; then Table 4 beside our numbers, and the paper's two checks of coherence.
@@ -88,7 +88,7 @@ class Comparison:
     ours: Result | None
     """None where the test could not be run."""
     released: Result | None
-    """Ours with the settings of the released code, where those differ and the model is at hand."""
+    """Ours with the settings of the released code, where those differ and the model is given."""
 
     @property
     def difference(self) -> float | None:
@@ -119,17 +119,17 @@ class Reproduction:
     comparisons: list[Comparison]
     coherence: list[Coherence]
     not_given: list[str]
-    """Those of the seven models that nobody named."""
+    """The paper's models for which no spec is given."""
 
 
-def parse_models(given: Iterable[str]) -> dict[str, str]:
+def parse_models(entries: Iterable[str]) -> dict[str, str]:
     """`cbow=vectors:glove.txt` and so on, as specs by name.
 
     Raises:
         UnknownNameError: for a name that is none of the seven.
         WeatherglassError: for an entry without a spec, or a name twice.
     """
-    specs = specs_by_name(given, f"cbow={MODELS['cbow']}")
+    specs = specs_by_name(entries, f"cbow={MODELS['cbow']}")
     for name in specs:
         one_of("model of May et al.", name, list(MODELS))
     return specs
@@ -144,25 +144,25 @@ def reproduce(
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
 ) -> Reproduction:
-    """Run the paper's procedure on the models that are at hand.
+    """Run the paper's procedure on the given models.
 
     Args:
         models: spec by name, the names being those of Table 4; may be empty.
-        folder: where the run is kept, with table4.tsv beside it and the released code's settings in a folder below.
+        folder: where the run is stored, with table4.tsv beside it and the released code's settings in a folder below.
         seed: of the random partitions.
         jobs: processes to use.
-        progress: told how far the work has come.
-        command: the words of the command line that asks for it, for the records of its runs.
+        progress: receives the progress of the work.
+        command: the command line, for the records of its runs.
     """
     specs = {name: str(resolve_spec(spec)) for name, spec in models.items()}
     main = _run(list(specs.values()), folder, seed, jobs, progress, command)
     released_specs = {name: spec for name in specs if (spec := released_spec(name, specs[name]))}
     released = None
     if released_specs:
-        below = folder / "released-code" if folder else None
-        released = _run(list(released_specs.values()), below, seed, jobs, progress, command)
+        released_folder = folder / "released-code" if folder else None
+        released = _run(list(released_specs.values()), released_folder, seed, jobs, progress, command)
     ours, theirs = by_model(main, specs), by_model(released, released_specs)
-    found = Reproduction(
+    reproduction = Reproduction(
         main,
         released,
         compare(specs, ours, theirs),
@@ -171,8 +171,8 @@ def reproduce(
     )
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "table4.tsv", table_4(found.comparisons))
-    return found
+        write_whole(folder / "table4.tsv", table_4(reproduction.comparisons))
+    return reproduction
 
 
 def _run(
@@ -210,11 +210,11 @@ def released_spec(name: str, spec: str) -> str | None:
     return str(Spec(parsed.kind, parsed.target, tuple(options.items())))
 
 
-Found = Mapping[tuple[str, str], Result]
+Results = Mapping[tuple[str, str], Result]
 """Results by test and model's name."""
 
 
-def by_model(finished: Run | None, specs: Mapping[str, str]) -> Found:
+def by_model(finished: Run | None, specs: Mapping[str, str]) -> Results:
     """The results of a run under the names of Table 4."""
     results = finished.results if finished else []
     return {
@@ -225,7 +225,7 @@ def by_model(finished: Run | None, specs: Mapping[str, str]) -> Found:
     }
 
 
-def compare(models: Iterable[str], ours: Found, released: Found) -> list[Comparison]:
+def compare(models: Iterable[str], ours: Results, released: Results) -> list[Comparison]:
     """Every cell of Table 4 for these models."""
     table = published()
     return [
@@ -241,12 +241,12 @@ def compare(models: Iterable[str], ours: Found, released: Found) -> list[Compari
     ]
 
 
-def check_coherence(model: str, ours: Found) -> list[Coherence]:
+def check_coherence(model: str, ours: Results) -> list[Coherence]:
     """The paper's two checks, for words and for sentences."""
 
     def check(tests: Sequence[str], expected: str) -> Coherence:
-        found = [ours.get((test, model)) for test in tests]
-        p = [None if result is None else result.p_value for result in found]
+        results = [ours.get((test, model)) for test in tests]
+        p = [None if result is None else result.p_value for result in results]
         known = [value for value in p if value is not None]
         holds = None
         if len(known) == len(tests):

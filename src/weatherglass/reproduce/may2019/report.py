@@ -22,15 +22,15 @@ SHOWN = 30
 """Missing words that are listed on the screen."""
 
 
-def tables(found: Reproduction) -> Iterator[Table]:
+def tables(reproduction: Reproduction) -> Iterator[Table]:
     """One table per model, then the coherence checks; without models, Table 4 as it was printed."""
-    given = list(dict.fromkeys(cell.model for cell in found.comparisons))
-    if not given:
+    models = list(dict.fromkeys(cell.model for cell in reproduction.comparisons))
+    if not models:
         yield _as_published()
         return
-    for model in given:
-        yield _model_table(model, [cell for cell in found.comparisons if cell.model == model])
-    yield _coherence_table(found)
+    for model in models:
+        yield _model_table(model, [cell for cell in reproduction.comparisons if cell.model == model])
+    yield _coherence_table(reproduction)
 
 
 def _as_published() -> Table:
@@ -69,11 +69,11 @@ def _model_table(model: str, cells: list[Comparison]) -> Table:
     return table
 
 
-def _coherence_table(found: Reproduction) -> Table:
+def _coherence_table(reproduction: Reproduction) -> Table:
     table = _table("coherence: p-values that should stand together")
     for heading in ("model", "expected", "tests", "p", "published p", ""):
         table.add_column(heading, no_wrap=True)
-    for check in found.coherence:
+    for check in reproduction.coherence:
         verdict = {True: "holds", False: "does not hold", None: "not known"}[check.holds]
         printed = ", ".join(format_p(p) if p is not None else "–" for p in check.published)
         table.add_row(
@@ -87,19 +87,19 @@ def _coherence_table(found: Reproduction) -> Table:
     return table
 
 
-def lines(found: Reproduction) -> Iterator[str]:
-    """The sums of it in words: how near, what failed, which words are missing, which models were not given."""
+def lines(reproduction: Reproduction) -> Iterator[str]:
+    """A summary in words: agreement, failures, out-of-vocabulary words, and models that were not given."""
     yield f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction in a family of {FAMILY}"
-    for model in dict.fromkeys(cell.model for cell in found.comparisons):
-        yield _agreement(model, [cell for cell in found.comparisons if cell.model == model])
-    for model in found.run.record.get("models", []):
+    for model in dict.fromkeys(cell.model for cell in reproduction.comparisons):
+        yield _agreement(model, [cell for cell in reproduction.comparisons if cell.model == model])
+    for model in reproduction.run.record.get("models", []):
         yield from (f"note: {note}" for note in model["notes"])
-    if found.comparisons:
+    if reproduction.comparisons:
         yield "The published numbers are those of the paper's weights; ours are those of the weights given here."
-    yield from _shortfalls(found.run, "")
-    if found.released is not None:
-        yield from _shortfalls(found.released, "released code's settings: ")
-    for name in found.not_given:
+    yield from _shortfalls(reproduction.run, "")
+    if reproduction.released is not None:
+        yield from _shortfalls(reproduction.released, "released code's settings: ")
+    for name in reproduction.not_given:
         yield f"not given: {name} (--model {name}={MODELS[name]}; see docs/encoders/{name}.md)"
 
 
@@ -107,12 +107,12 @@ def _agreement(model: str, cells: list[Comparison]) -> str:
     done = [cell for cell in cells if cell.ours is not None and not math.isnan(cell.ours.effect_size)]
     if not done:
         return f"{model}: none of the {len(cells)} tests of Table 4 could be run"
-    apart = [abs(cell.difference) for cell in done if cell.difference is not None]
+    differences = [abs(cell.difference) for cell in done if cell.difference is not None]
     signs = sum(cell.ours is not None and cell.ours.effect_size * cell.published > 0 for cell in done)
     marks = sum(cell.ours is not None and cell.ours.significance == cell.published_mark for cell in done)
     return (
         f"{model}: of {len(done)} tests of Table 4, {signs} have the published sign and {marks} the published mark; "
-        f"d differs by {sum(apart) / len(apart):.2f} on average and by {max(apart):.2f} at most"
+        f"d differs by {sum(differences) / len(differences):.2f} on average and by {max(differences):.2f} at most"
     )
 
 

@@ -1,4 +1,4 @@
-"""The encoder: texts into tokens, tokens into layers of states, states into one vector."""
+"""The ELMo encoder: texts into tokens, tokens into layers of states, states into one vector."""
 
 from __future__ import annotations
 

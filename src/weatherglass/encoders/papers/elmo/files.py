@@ -33,24 +33,24 @@ class ElmoOptions:
 
 
 def find_files(folder: Path) -> tuple[Path, Path]:
-    """The options and the weights in `folder`; the original downloads have longer names, ending alike."""
+    """The options and the weights in `folder`; the original downloads have longer names, with the same endings."""
     if not folder.is_dir():
         raise SpecError(
             f"no folder '{folder}'; elmo: takes the folder that holds options.json and the weights"
         )
-    return _only(folder, "*options.json"), _only(folder, "*weights.hdf5", "*.hdf5", "*.h5")
+    return _single_file(folder, "*options.json"), _single_file(folder, "*weights.hdf5", "*.hdf5", "*.h5")
 
 
-def _only(folder: Path, *patterns: str) -> Path:
+def _single_file(folder: Path, *patterns: str) -> Path:
     """The one file that matches; a later pattern counts where the earlier ones match nothing."""
     for pattern in patterns:
-        found = sorted(folder.glob(pattern))
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = ", ".join(path.name for path in found)
+        matches = sorted(folder.glob(pattern))
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            names = ", ".join(path.name for path in matches)
             raise SpecError(
-                f"{folder}: {len(found)} files match {pattern} ({names}); keep one ELMo per folder"
+                f"{folder}: {len(matches)} files match {pattern} ({names}); keep one ELMo per folder"
             )
     raise SpecError(f"{folder}: no file matches {' or '.join(patterns)}; is this the folder of an ELMo?")
 
@@ -138,10 +138,10 @@ def _check_shapes(weights: dict[str, NDArray[np.float32]], options: ElmoOptions,
         )
     for direction in (0, 1):
         for i in range(options.layers):
-            place = f"RNN_{direction}/RNN/MultiRNNCell/Cell{i}/LSTMCell"
-            dim, projection = weights[f"{place}/W_P_0"].shape
-            found = weights[f"{place}/W_0"].shape
-            if found != (2 * projection, 4 * dim):
+            prefix = f"RNN_{direction}/RNN/MultiRNNCell/Cell{i}/LSTMCell"
+            dim, projection = weights[f"{prefix}/W_P_0"].shape
+            shape = weights[f"{prefix}/W_0"].shape
+            if shape != (2 * projection, 4 * dim):
                 raise EncoderError(
-                    f"{path}: {place}/W_0 is {found}, but W_P_0 asks for {(2 * projection, 4 * dim)}"
+                    f"{path}: {prefix}/W_0 is {shape}, but W_P_0 requires {(2 * projection, 4 * dim)}"
                 )

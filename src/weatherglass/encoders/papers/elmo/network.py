@@ -112,11 +112,11 @@ class BidirectionalLanguageModel:
     @classmethod
     def from_weights(cls, options: ElmoOptions, weights: Mapping[str, Tensor]) -> BidirectionalLanguageModel:
         def layer(direction: int, number: int) -> ProjectedLstm:
-            place = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
+            prefix = f"RNN_{direction}/RNN/MultiRNNCell/Cell{number}/LSTMCell"
             return ProjectedLstm(
-                weights[f"{place}/W_0"],
-                weights[f"{place}/B"],
-                weights[f"{place}/W_P_0"],
+                weights[f"{prefix}/W_0"],
+                weights[f"{prefix}/B"],
+                weights[f"{prefix}/W_P_0"],
                 options.cell_clip,
                 options.projection_clip,
             )

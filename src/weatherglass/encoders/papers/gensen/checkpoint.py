@@ -31,12 +31,12 @@ class Checkpoint:
         Raises:
             SpecError: if one of them is missing.
         """
-        found = cls(folder / f"{name}.model", folder / f"{name}_vocab.pkl")
-        for path in (found.weights, found.vocabulary):
+        checkpoint = cls(folder / f"{name}.model", folder / f"{name}_vocab.pkl")
+        for path in (checkpoint.weights, checkpoint.vocabulary):
             if not path.is_file():
                 names = ", ".join(sorted(path.stem for path in folder.glob("*.model"))) or "no model at all"
                 raise SpecError(f"no file '{path}'; the folder holds {names}")
-        return found
+        return checkpoint
 
 
 @dataclass(frozen=True, slots=True)

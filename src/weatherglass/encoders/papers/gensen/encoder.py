@@ -1,4 +1,4 @@
-"""The encoder: words, boundaries, one or two models side by side."""
+"""The GenSen encoder: words, boundaries, one or two models side by side."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from weatherglass.encoders.batches import by_equal_length
 from weatherglass.encoders.papers.gensen.checkpoint import BEGIN, END, UNKNOWN, Checkpoint, GenSenModel
 from weatherglass.encoders.papers.gensen.expansion import Expansion
 from weatherglass.encoders.papers.recurrent import Array
+from weatherglass.encoders.papers.word_lookup import WordLookup
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.word_lookup import WordLookup
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
@@ -127,12 +127,12 @@ class GenSenEncoder:
         return []
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
-        """The words of each text, after asking GloVe for those that are new and that some model lacks."""
+        """The words of each text; after the call the GloVe vectors of those that some model lacks are loaded."""
         splits = [TOKENISERS[self.tokens](text.lower() if self.lowercase else text) for text in texts]
         if self.glove is not None:
             own = [expanded.model.rows for expanded in self._models]
             words = {word for split in splits for word in split}
-            self.glove.ask({word for word in words if any(word not in rows for rows in own)})
+            self.glove.load({word for word in words if any(word not in rows for rows in own)})
         return splits
 
     def _knows(self, word: str) -> bool:
@@ -153,7 +153,7 @@ class GenSenEncoder:
         if not self._models:
             loaded = [GenSenModel.load(checkpoint) for checkpoint in self.checkpoints]
             if self.glove is not None:
-                self.glove.ask({word for model in loaded for word in model.rows})
+                self.glove.load({word for model in loaded for word in model.rows})
             self._models = [ExpandedModel(model, self._fit(model)) for model in loaded]
         return self._models
 
@@ -171,14 +171,14 @@ class GenSenEncoder:
 
 
 def _default_models(folder: Path) -> list[str]:
-    """The authors' pair where it is there, else the only model."""
-    found = sorted(path.stem for path in folder.glob("*.model"))
-    if set(DEFAULT_MODELS) <= set(found):
+    """The authors' pair if the folder has it, else the only model."""
+    names = sorted(path.stem for path in folder.glob("*.model"))
+    if set(DEFAULT_MODELS) <= set(names):
         return list(DEFAULT_MODELS)
-    if len(found) == 1:
-        return found
-    if not found:
+    if len(names) == 1:
+        return names
+    if not names:
         raise SpecError(f"{folder}: no file NAME.model; is this the folder of the GenSen checkpoints?")
     raise SpecError(
-        f"{folder}: several models ({', '.join(found)}); say which, as models=NAME or models=NAME,NAME"
+        f"{folder}: several models ({', '.join(names)}); choose with models=NAME or models=NAME,NAME"
     )

@@ -1,4 +1,4 @@
-"""A transformers model in memory: hidden states of batches. Only this module and its callers' first use load torch."""
+"""A transformers model in memory: hidden states of batches. torch is imported at the first use."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any, cast
 
 import numpy as np
 
-from weatherglass.encoders.hub import ModelFiles, first_line
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import States
-from weatherglass.encoders.tokens import Pieces
+from weatherglass.encoders.transformers.hub import ModelFiles, first_line
+from weatherglass.encoders.transformers.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
 
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
-TOKENS_AT_ONCE = {"cpu": 512, "cuda": 16384}
+TOKENS_PER_BATCH = {"cpu": 512, "cuda": 16384}
 """Tokens in a batch. On a processor more of them no longer fit in its cache (MiniLM: 5.8 times the speed of one by
 one at 512, 4.6 times at 2048); a GPU wants more work at a time."""
 
 
 @contextlib.contextmanager
-def plain_errors(name: str) -> Iterator[None]:
+def one_line_errors(name: str) -> Iterator[None]:
     """Whatever loading raises, as one line about the model called `name`."""
     try:
         yield
@@ -33,13 +33,13 @@ def plain_errors(name: str) -> Iterator[None]:
         raise
     except pickle.UnpicklingError as error:
         raise UnsafeFileError(
-            f"'{name}': its weights ask for code to be run, or hold more than tensors, and were not loaded"
+            f"'{name}': its weights would run code or hold more than tensors, so they were not loaded"
             f" ({first_line(error)}); get the model as safetensors"
         ) from None
-    except Exception as error:  # three libraries raise what they like about a bad file
+    except Exception as error:  # three libraries raise many types of errors for a bad file
         if "trust_remote_code" in str(error):
             raise EncoderError(
-                f"'{name}' comes with code of its own, which is not run; if you trust it, add trust_remote_code=yes"
+                f"'{name}' comes with its own code, which is not run; if you trust it, add trust_remote_code=yes"
             ) from None
         raise EncoderError(f"'{name}' cannot be loaded: {first_line(error)}") from None
 
@@ -64,7 +64,7 @@ def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any
     """The model's own tokenizer."""
     from transformers import AutoTokenizer
 
-    with plain_errors(name), quiet():
+    with one_line_errors(name), quiet():
         return files.load(AutoTokenizer.from_pretrained, trust_remote_code=trust_remote_code)
 
 
@@ -79,7 +79,7 @@ def pick_device(device: str) -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise EncoderError("device=cuda: torch finds no CUDA device here; say device=cpu or leave it out")
+        raise EncoderError("device=cuda: torch finds no CUDA device here; use device=cpu or leave it out")
     return device
 
 
@@ -91,9 +91,9 @@ class TorchModel:
     device: str
 
     @property
-    def tokens_at_once(self) -> int:
+    def tokens_per_batch(self) -> int:
         """The size of a batch that suits the device."""
-        return TOKENS_AT_ONCE[self.device]
+        return TOKENS_PER_BATCH[self.device]
 
     @classmethod
     def load(
@@ -108,52 +108,52 @@ class TorchModel:
         import torch
         from transformers import AutoModel
 
-        place = pick_device(device)
-        with plain_errors(name), quiet():
+        resolved = pick_device(device)
+        with one_line_errors(name), quiet():
             model, report = files.load(
                 AutoModel.from_pretrained,
                 trust_remote_code=trust_remote_code,
                 output_loading_info=True,
                 weights_only=True,
             )
-        # A missing pooler is of no account, since nothing here is read from it.
-        random = sorted(key for key in report["missing_keys"] if "pooler" not in key)
-        if random:
+        # A missing pooler does not matter, since nothing here is read from it.
+        missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+        if missing:
             raise EncoderError(
-                f"'{name}': the file of weights lacks {len(random)} of the model's, such as {random[0]};"
+                f"'{name}': the file of weights lacks {len(missing)} of the model's, such as {missing[0]};"
                 " its vectors would be random"
             )
         if getattr(model.config, "is_encoder_decoder", False):
             model = model.get_encoder()
-        return cls(model.to(device=place, dtype=getattr(torch, dtype)).eval(), place)
+        return cls(model.to(device=resolved, dtype=getattr(torch, dtype)).eval(), resolved)
 
     def hidden_states(self, pieces: Sequence[Pieces], padding: int, layers: Layers) -> list[States]:
-        """The states of the wanted layers, one array (texts, tokens, dimensions) each.
+        """The hidden states of the selected layers: per layer one array (texts, tokens, dimensions).
 
-        Texts are padded on the right, whatever the tokenizer's habit: under the mask the real tokens then keep the
-        places, and so the vectors, that they have alone.
+        Texts are padded on the right, whatever the tokenizer's default: under the mask the real tokens then keep the
+        positions, and so the vectors, that they have alone.
         """
         import torch
 
         width = max(1, max(len(text.ids) for text in pieces))
-        fed = {
+        inputs = {
             "input_ids": _padded([text.ids for text in pieces], width, padding),
             "attention_mask": _padded([[1] * len(text.ids) for text in pieces], width, 0),
         }
-        for other in pieces[0].others:
-            fed[other] = _padded([text.others[other] for text in pieces], width, 0)
+        for name in pieces[0].other_inputs:
+            inputs[name] = _padded([text.other_inputs[name] for text in pieces], width, 0)
         # A text without tokens is given one to look at; pooling makes its row NaN.
-        fed["attention_mask"][:, 0] = 1
+        inputs["attention_mask"][:, 0] = 1
         with torch.inference_mode():
             try:
                 output = self.inner(
-                    **{key: torch.from_numpy(value).to(self.device) for key, value in fed.items()},
+                    **{key: torch.from_numpy(value).to(self.device) for key, value in inputs.items()},
                     output_hidden_states=True,
                     return_dict=True,
                 )
             except torch.cuda.OutOfMemoryError:
                 raise EncoderError(
-                    f"out of memory on the GPU; say batch_size={max(1, len(pieces) // 2)}"
+                    f"out of memory on the GPU; use batch_size={max(1, len(pieces) // 2)}"
                 ) from None
             except (RuntimeError, IndexError, TypeError, ValueError) as error:
                 raise EncoderError(

@@ -1,4 +1,4 @@
-"""The words that are taken out of a file of vectors, whatever its format."""
+"""The wanted words of a vector file and their vectors, collected by the readers of all formats."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from weatherglass.errors import VectorFileError
 
 BLOCK_ROWS = 4096
-"""Rows that are set aside at a time; memory of this size goes back to the system when it is freed."""
+"""Rows that are allocated at a time; memory of this size goes back to the system when it is freed."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """Vectors of the words that were asked for and found."""
+    """The vectors of the wanted words that the file has."""
 
     matrix: NDArray[np.float32]
     """One row per word, as in the file."""
@@ -45,7 +45,7 @@ class WordVectors:
 
 
 class EveryWord:
-    """Stands for the wanted words where all of a file are; bytes that are no UTF-8 are spelt out as \\xff."""
+    """Stands for the wanted words where all words are wanted; bytes that are no UTF-8 are spelt out as \\xff."""
 
     def __contains__(self, word: bytes) -> bool:
         return bool(word)
@@ -54,8 +54,8 @@ class EveryWord:
         return word.decode("utf-8", "backslashreplace")
 
 
-class Kept:
-    """Collects the wanted entries of one file and refuses numbers that are none.
+class Collector:
+    """Collects the wanted entries of one file and refuses numbers that are not finite.
 
     Words are compared as bytes, so entries that are no valid text do no harm unless they are wanted.
     """
@@ -68,11 +68,11 @@ class Kept:
         self._noun = noun
         self._rows: dict[str, int] = {}
         self._blocks: list[NDArray[np.float32]] = []
-        self._places: list[int] = []
+        self._entries: list[int] = []
         self._duplicates = 0
 
-    def keep(self, word: bytes, vector: NDArray[Any], place: int) -> None:
-        """Take one wanted entry; `place` counts from 1 and stands in errors.
+    def add(self, word: bytes, vector: NDArray[Any], entry: int) -> None:
+        """Add one wanted entry; `entry` is its number in the file, from 1, for error messages.
 
         Raises:
             VectorFileError: if a number is not finite in float32.
@@ -85,14 +85,14 @@ class Kept:
             row = np.array(vector, dtype=np.float32)
         if not np.isfinite(row).all():
             wrong = int(np.flatnonzero(~np.isfinite(row))[0])
-            where = f"{self.path}, {self._noun} {place} ('{text}')"
+            where = f"{self.path}, {self._noun} {entry} ('{text}')"
             raise VectorFileError(f"{where}: number {wrong + 1} is {vector[wrong]}, which is not finite")
         number = len(self._rows)
         if number % BLOCK_ROWS == 0:
             self._blocks.append(np.empty((BLOCK_ROWS, len(row)), dtype=np.float32))
         self._blocks[-1][number % BLOCK_ROWS] = row
         self._rows[text] = number
-        self._places.append(place)
+        self._entries.append(entry)
 
     def finish(self, width: int, format: str, counts: NDArray[Any] | None = None) -> WordVectors:
         """What was collected, moved rather than copied, so that memory is that of the vectors once.
@@ -100,7 +100,7 @@ class Kept:
         Args:
             width: the number of dimensions.
             format: what the file is.
-            counts: how often the word at each place occurred, kept or not.
+            counts: how often the word of each entry occurred, wanted or not.
         """
         matrix = np.empty((len(self._rows), width), dtype=np.float32)
         while self._blocks:
@@ -108,10 +108,10 @@ class Kept:
             part = matrix[len(self._blocks) * BLOCK_ROWS :][:BLOCK_ROWS]
             part[:] = block[: len(part)]
         if counts is not None:
-            counts = counts[np.array(self._places, dtype=np.int64) - 1].astype(np.int64)
+            counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
         return WordVectors(matrix, self._rows, format, self._duplicates, counts)
 
 
 def to_bytes(word: str) -> bytes:
-    """A word as it stands in a file; a lone surrogate is legal in Python and simply not found."""
+    """A word as it stands in a file; a lone surrogate is legal in Python and matches no word."""
     return word.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Our own form of a test, in TOML: sets by name, by words or by sentences, and what is known of the words."""
+"""Our own test format, in TOML: sets by name, by words or by sentences, and the classes and forms of words."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from weatherglass.catalogue.checks import (
     checked_text,
     checked_texts,
     distinct,
-    kind,
     overlaps,
+    type_name,
 )
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.errors import CatalogueError, UnknownNameError
@@ -34,20 +34,21 @@ WORDS_KEYS = ("classes", "singular", "plural", "article")
 
 @dataclass(frozen=True, slots=True)
 class TestFile:
-    """A test, and what its file says of the words."""
+    """A test, and what its file states about its words."""
 
     __test__ = False  # the name is not for pytest
 
     test: AssociationTest
-    stated: Lexicon
+    lexicon: Lexicon
+    """The classes and forms of words that the file states."""
 
 
 def read_toml(path: str | Path) -> AssociationTest:
-    """The test in a TOML file of our own form (docs/tests.md).
+    """The test in a TOML file of our own format (docs/tests.md).
 
     Raises:
         CatalogueError: naming file, line and key.
-        UnknownNameError: if a set of the catalogue is meant that is not there.
+        UnknownNameError: if the catalogue has no set of a name that the file uses.
     """
     return read_test_file(path).test
 
@@ -61,12 +62,17 @@ def read_test_file(path: str | Path) -> TestFile:
     warnings: list[str] = []
     classes: dict[str, str] = {}
     for role in ROLES:
-        read = _read_set(source, role, content)
-        sets.append(read.elements)
-        warnings += read.warnings
-        classes |= read.classes
+        parsed = _read_set(source, role, content)
+        sets.append(parsed.elements)
+        warnings += parsed.warnings
+        classes |= parsed.classes
     x, y, a, b = sets
-    stated = _read_words(source, content.get("words", {}), classes, {w for s in sets for w in s.words})
+    word_lexicon = _read_words(
+        source,
+        content.get("words", {}),
+        classes,
+        {word for element_set in sets for word in element_set.words},
+    )
     test = AssociationTest(
         checked_name(source, content.get("name", source.path.stem)),
         targets=(x, y),
@@ -76,11 +82,11 @@ def read_test_file(path: str | Path) -> TestFile:
         citation=checked_text(source, "citation", content["citation"]) if "citation" in content else "",
         warnings=(*warnings, *overlaps(sets)),
     )
-    return TestFile(test, stated)
+    return TestFile(test, word_lexicon)
 
 
 def to_toml(test: AssociationTest) -> str:
-    """A test in our own form; sentences stand under the word that they were made from."""
+    """A test in our own format; sentences are listed under the word that they were made from."""
     head = {"name": test.name, "context": test.context, "source": test.source, "citation": test.citation}
     lines = [f"{key} = {quoted(value)}" for key, value in head.items() if value]
     for role, element_set in zip(ROLES, test.sets, strict=True):
@@ -130,19 +136,21 @@ def _no_other_keys(source: Source, place: str, content: Mapping[str, Any], known
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadSet:
+class _ParsedSet:
     elements: ElementSet
     warnings: list[str]
     classes: dict[str, str]
     """Of its words, where the set says so: by `class`, or by being a set of the catalogue."""
 
 
-def _read_set(source: Source, role: str, content: Mapping[str, Any]) -> _ReadSet:
+def _read_set(source: Source, role: str, content: Mapping[str, Any]) -> _ParsedSet:
     if role not in content:
         raise source.error(role, f"is missing; a test has the sets {', '.join(ROLES)}")
     entry = {"set": content[role]} if isinstance(content[role], str) else content[role]
     if not isinstance(entry, dict):
-        raise source.error(role, f"should be a table or the name of a catalogue set, but is {kind(entry)}")
+        raise source.error(
+            role, f"should be a table or the name of a catalogue set, but is {type_name(entry)}"
+        )
     _no_other_keys(source, f"{role}.", entry, SET_KEYS)
     forms = [key for key in SET_KEYS[:3] if key in entry]
     if len(forms) != 1:
@@ -154,7 +162,7 @@ def _read_set(source: Source, role: str, content: Mapping[str, Any]) -> _ReadSet
     if forms == ["set"]:
         element_set = _named_set(source, role, entry["set"], category)
         known = lexicon().classes
-        return _ReadSet(element_set, [], {word: word_class or known[word] for word in element_set.words})
+        return _ParsedSet(element_set, [], {word: word_class or known[word] for word in element_set.words})
     if category is None:
         raise source.error(role, "has no category; it names the set in results")
     elements = (
@@ -163,11 +171,13 @@ def _read_set(source: Source, role: str, content: Mapping[str, Any]) -> _ReadSet
         else _sentence_elements(source, f"{role}.sentences", entry["sentences"])
     )
     element_set, repeats = distinct(role, category, elements)
-    return _ReadSet(element_set, repeats, dict.fromkeys(element_set.words, word_class) if word_class else {})
+    return _ParsedSet(
+        element_set, repeats, dict.fromkeys(element_set.words, word_class) if word_class else {}
+    )
 
 
 def _named_set(source: Source, role: str, name: object, category: str | None) -> ElementSet:
-    known = [each.name for each in list_sets()]
+    known = [entry.name for entry in list_sets()]
     if not isinstance(name, str) or name not in known:
         hint = did_you_mean(str(name), known)
         where = source.error(role, f"names the set '{name}', which the catalogue does not have")
@@ -177,7 +187,9 @@ def _named_set(source: Source, role: str, name: object, category: str | None) ->
 
 def _sentence_elements(source: Source, key: str, value: object) -> list[Element]:
     if not isinstance(value, dict):
-        raise source.error(key, f"should be a table of words, each with its sentences, but is {kind(value)}")
+        raise source.error(
+            key, f"should be a table of words, each with its sentences, but is {type_name(value)}"
+        )
     if not value:
         raise source.error(key, "is empty; a set needs at least one element (two to be tested)")
     return [
@@ -202,11 +214,13 @@ def _read_context(source: Source, content: Mapping[str, Any], sets: Iterable[Ele
 def _read_words(source: Source, entry: object, classes: dict[str, str], present: set[str]) -> Lexicon:
     """The table [words], over the classes that the sets state for all their words."""
     if not isinstance(entry, dict):
-        raise source.error("words", f"should be a table with {', '.join(WORDS_KEYS)}, but is {kind(entry)}")
+        raise source.error(
+            "words", f"should be a table with {', '.join(WORDS_KEYS)}, but is {type_name(entry)}"
+        )
     _no_other_keys(source, "words.", entry, WORDS_KEYS)
     for key in WORDS_KEYS:
         if not isinstance(entry.get(key, {}), dict):
-            raise source.error(f"words.{key}", f"should be a table, but is {kind(entry[key])}")
+            raise source.error(f"words.{key}", f"should be a table, but is {type_name(entry[key])}")
     listed: dict[str, str] = {}
     for word_class, words in entry.get("classes", {}).items():
         _read_class(source, "words.classes", word_class)

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from weatherglass.catalogue import load_tests
-from weatherglass.encoders.sentence_transformers import SentenceTransformerEncoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers import TransformerEncoder
+from weatherglass.encoders.transformers.sentence_transformers import SentenceTransformerEncoder
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError, WeatherglassError
 
 pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
@@ -106,7 +106,7 @@ def test_identity_follows_weights_and_choices(tiny_model: TinyModel, tmp_path: P
 def test_identity_needs_no_torch(tiny_model: TinyModel) -> None:
     program = (
         "import sys; from weatherglass.encoders.spec import Spec;"
-        "from weatherglass.encoders.sentence_transformers import SentenceTransformerEncoder as E;"
+        "from weatherglass.encoders.transformers.sentence_transformers import SentenceTransformerEncoder as E;"
         f"e = E.from_spec(Spec('st', {str(tiny_model('bert'))!r})); e.identity(); dict(e.options); e.notes();"
         "sys.exit(sum(name in sys.modules for name in ('torch', 'transformers', 'sentence_transformers')))"
     )
@@ -126,7 +126,9 @@ def with_module_of_its_own(folder: Path, payload: Path) -> None:
 def test_a_folders_own_code_does_not_run(tiny_model: TinyModel, tmp_path: Path) -> None:
     folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
     with_module_of_its_own(folder, tmp_path / "it ran")
-    with pytest.raises(UnsafeFileError, match=r"'own_module\.Own' is code of its own, which is not run"):
+    with pytest.raises(
+        UnsafeFileError, match=r"'own_module\.Own' is code that comes with the model, which is not run"
+    ):
         encoder(folder).encode(TEXTS)
     assert not (tmp_path / "it ran").exists()
 
@@ -158,7 +160,7 @@ def test_weights_that_would_run_code_are_refused_and_do_not_run(
 def test_a_mistake_in_the_spec_is_told_at_once(tiny_model: TinyModel, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="did you mean 'normalise'"):
         encoder(tiny_model("bert"), normalize="yes")
-    with pytest.raises(SpecError, match=r"without modules\.json or config\.json"):
+    with pytest.raises(SpecError, match=r"this folder has no modules\.json or config\.json"):
         encoder(tmp_path)
 
 

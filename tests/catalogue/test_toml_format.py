@@ -1,4 +1,4 @@
-"""Our own form: sets by name, by words, by sentences; strict about keys, exact about places."""
+"""Our own format: sets by name, by words, by sentences; strict about keys, exact about places."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weatherglass.catalogue import (
     to_toml,
     write_test,
 )
-from weatherglass.catalogue.toml_form import read_test_file
+from weatherglass.catalogue.toml_format import read_test_file
 from weatherglass.errors import CatalogueError, UnknownNameError
 
 WriteToml = Callable[[str], Path]
@@ -120,11 +120,11 @@ def test_sentences_stand_under_their_word_and_make_the_test_sentence_level(write
 
 
 def test_stated_classes_are_read_the_single_word_over_its_set(write_toml: WriteToml) -> None:
-    stated = read_test_file(write_toml(GOOD + '\n[words.classes]\nverb = ["saw"]\n')).stated
-    assert stated.classes["saw"] == "verb"
-    assert stated.classes["drill"] == "thing noun"
-    assert stated.classes["John"] == "given name"
-    assert "oven" not in stated.classes
+    lexicon = read_test_file(write_toml(GOOD + '\n[words.classes]\nverb = ["saw"]\n')).lexicon
+    assert lexicon.classes["saw"] == "verb"
+    assert lexicon.classes["drill"] == "thing noun"
+    assert lexicon.classes["John"] == "given name"
+    assert "oven" not in lexicon.classes
 
 
 def test_duplicates_and_overlaps_are_warnings(write_toml: WriteToml) -> None:
@@ -230,9 +230,9 @@ def test_the_example_in_the_documentation_is_a_test(write_toml: WriteToml) -> No
     test_file = read_test_file(write_toml(examples[0] + examples[2]))
     assert test_file.test.name == "chores"
     assert test_file.test.targets[0].texts == ("oven", "pan", "dishes", "housework")
-    assert test_file.stated.classes["saw"] == "verb"
+    assert test_file.lexicon.classes["saw"] == "verb"
     others = "".join(
         f'[{role}]\nset = "{name}"\n' for role, name in zip("YAB", ["arts", "career", "family"], strict=True)
     )
-    own_sentences = read_toml(write_toml(examples[1] + others))
-    assert own_sentences.targets[0].words == ("oven", "oven", "pan", "pan")
+    in_sentences = read_toml(write_toml(examples[1] + others))
+    assert in_sentences.targets[0].words == ("oven", "oven", "pan", "pan")

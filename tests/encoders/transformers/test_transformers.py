@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.encoders.tiny_models import FAMILIES, LAYERS, POSITIONS, SIZE
+from tests.encoders.transformers.tiny_models import FAMILIES, LAYERS, POSITIONS, SIZE
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.spec import Spec
@@ -235,13 +235,13 @@ def test_a_mistake_in_the_spec_is_told_before_weights_are_loaded(
 
 
 def test_cls_pooling_of_a_model_without_cls_token_is_an_error(tiny_model: TinyModel) -> None:
-    with pytest.raises(EncoderError, match="puts in no cls token; say pooling=first, mean or last"):
+    with pytest.raises(EncoderError, match="adds no cls token; use pooling=first, mean or last"):
         encoder(tiny_model("gpt2"), pooling="cls").encode(TEXTS)
 
 
 def test_a_folder_that_is_no_model_is_told(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    with pytest.raises(SpecError, match=r"without config\.json"):
+    with pytest.raises(SpecError, match=r"this folder has no config\.json, so it is not"):
         encoder(tmp_path)
     with pytest.raises(SpecError, match="no folder"):
         encoder(tmp_path / "absent")

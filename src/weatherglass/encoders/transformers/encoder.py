@@ -15,22 +15,22 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix, unit_length
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.batches import by_length
-from weatherglass.encoders.hub import ModelFiles, find_model
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import POOLINGS, pool
 from weatherglass.encoders.spec import OptionReader, Spec
-from weatherglass.encoders.tokens import Pieces, Tokenizer, has_cls_token, longest_text
-from weatherglass.encoders.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
+from weatherglass.encoders.transformers.hub import ModelFiles, find_model
+from weatherglass.encoders.transformers.tokens import Pieces, Tokenizer, has_cls_token, max_tokens
+from weatherglass.encoders.transformers.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
 from weatherglass.errors import SpecError
 
-LAYER_COUNTS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-"""Under which names config.json says how many layers there are above the token layer."""
+LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+"""The names that config.json uses for the number of layers above the token layer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The choices that make a text into a vector: with the weights, they are the encoder's identity."""
+class Settings:
+    """The options that determine a text's vector: with the weights, they are the encoder's identity."""
 
     pooling: str
     layers: Layers
@@ -44,23 +44,23 @@ class Reading:
     trust_remote_code: bool
 
     @classmethod
-    def from_options(cls, options: OptionReader, files: ModelFiles) -> Reading:
-        """The choices of a spec, checked against what the model's config says of it."""
+    def from_options(cls, options: OptionReader, files: ModelFiles) -> Settings:
+        """The options of a spec, checked against the model's config."""
         spec = options.spec
         special_tokens = options.flag("special_tokens", True)
-        paper_pooling = "cls" if special_tokens and has_cls_token(files) else "last"
-        pooling = options.choice("pooling", POOLINGS, paper_pooling)
+        default_pooling = "cls" if special_tokens and has_cls_token(files) else "last"
+        pooling = options.choice("pooling", POOLINGS, default_pooling)
         if pooling == "cls" and not special_tokens:
             raise SpecError(
-                f"'{spec}': pooling=cls needs special_tokens=yes; for the first piece say pooling=first"
+                f"'{spec}': pooling=cls needs special_tokens=yes; for the first piece use pooling=first"
             )
         layers = Layers.parse(options.text("layers", "-1"))
         count = next(
-            (files.config[key] for key in LAYER_COUNTS if isinstance(files.config.get(key), int)), None
+            (files.config[key] for key in LAYER_COUNT_KEYS if isinstance(files.config.get(key), int)), None
         )
         if count is not None:
             layers.numbers(count + 1)
-        limit = longest_text(files.config) or 0
+        limit = max_tokens(files.config) or 0
         max_length = options.integer("max_length", limit, least=1 if limit else 0)
         if limit and max_length > limit:
             raise SpecError(f"'{spec}': max_length={max_length}, but the model reads {limit} tokens at most")
@@ -89,24 +89,24 @@ class TransformerEncoder:
     """A transformers model: tokens are pooled within each layer, then layers are joined (docs/methods 6)."""
 
     costly: ClassVar[bool] = True
-    """Its encodings are worth keeping in the cache."""
+    """Its encodings are worth caching."""
 
-    def __init__(self, spec: Spec, files: ModelFiles, reading: Reading, batch_size: int) -> None:
+    def __init__(self, spec: Spec, files: ModelFiles, settings: Settings, batch_size: int) -> None:
         self._spec = spec
         self._files = files
-        self._reading = reading
+        self._settings = settings
         self._batch_size = batch_size
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Check the spec against the model's small files; weights come with the first `encode`."""
+        """Check the spec against the model's small files; weights are loaded at the first `encode`."""
         require(str(spec), ("torch", "transformers"), "transformers")
         options = spec.reader()
         files = find_model(spec.target, options.text("revision", ""))
-        reading = Reading.from_options(options, files)
+        settings = Settings.from_options(options, files)
         batch_size = options.integer("batch_size", 128)
         options.done()
-        return cls(spec, files, reading, batch_size)
+        return cls(spec, files, settings, batch_size)
 
     @property
     def name(self) -> str:
@@ -115,31 +115,31 @@ class TransformerEncoder:
     @property
     def options(self) -> Mapping[str, str]:
         revision = {"revision": self._files.commit} if self._files.commit else {}
-        return {**self._reading.as_options(), "batch_size": str(self._batch_size), **revision}
+        return {**self._settings.as_options(), "batch_size": str(self._batch_size), **revision}
 
     def identity(self) -> str:
         """Weights, choices and library versions; not the batch size, which changes no more than the last digit."""
         libraries = {library: version(library) for library in ("torch", "transformers", "tokenizers")}
-        content = ["hf", self._files.identity(), self._reading.as_options(), libraries]
+        content = ["hf", self._files.identity(), self._settings.as_options(), libraries]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def notes(self) -> list[str]:
-        if not self._reading.trust_remote_code:
+        if not self._settings.trust_remote_code:
             return []
         return [f"'{self.name}': trust_remote_code=yes, so code that came with the model was allowed to run"]
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        reading = self._reading
-        inner = load_tokenizer(self.name, self._files, reading.trust_remote_code)
-        limit = min(reading.max_length or inner.model_max_length, inner.model_max_length)
-        return Tokenizer(inner, reading.special_tokens, reading.lowercase, limit)
+        settings = self._settings
+        inner = load_tokenizer(self.name, self._files, settings.trust_remote_code)
+        limit = min(settings.max_length or inner.model_max_length, inner.model_max_length)
+        return Tokenizer(inner, settings.special_tokens, settings.lowercase, limit)
 
     @cached_property
     def _model(self) -> TorchModel:
-        reading = self._reading
+        settings = self._settings
         return TorchModel.load(
-            self.name, self._files, reading.device, reading.dtype, reading.trust_remote_code
+            self.name, self._files, settings.device, settings.dtype, settings.trust_remote_code
         )
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
@@ -149,22 +149,22 @@ class TransformerEncoder:
         pieces = self._tokenizer(texts)
         lengths = [len(text.ids) for text in pieces]
         rows: list[AnyMatrix] = []
-        places = []
-        for batch in by_length(lengths, self._batch_size, self._model.tokens_at_once):
-            rows.append(self._encode_batch([pieces[place] for place in batch]))
-            places.append(batch)
+        positions = []
+        for batch in by_length(lengths, self._batch_size, self._model.tokens_per_batch):
+            rows.append(self._encode_batch([pieces[position] for position in batch]))
+            positions.append(batch)
         if not rows:
             return np.empty((0, 0), dtype=np.float32)
         vectors = np.empty((len(texts), rows[0].shape[1]), dtype=rows[0].dtype)
-        vectors[np.concatenate(places)] = np.concatenate(rows)
+        vectors[np.concatenate(positions)] = np.concatenate(rows)
         return vectors
 
     def _encode_batch(self, pieces: Sequence[Pieces]) -> AnyMatrix:
-        reading = self._reading
-        cls_places = self._tokenizer.cls_places(pieces) if reading.pooling == "cls" else None
+        settings = self._settings
+        cls_positions = self._tokenizer.cls_positions(pieces) if settings.pooling == "cls" else None
         lengths = np.array([len(text.ids) for text in pieces], dtype=np.int64)
-        layers = self._model.hidden_states(pieces, self._tokenizer.padding(), reading.layers)
-        vectors = reading.layers.combine(
-            [pool(states, lengths, reading.pooling, cls_places) for states in layers]
+        layers = self._model.hidden_states(pieces, self._tokenizer.padding(), settings.layers)
+        vectors = settings.layers.combine(
+            [pool(states, lengths, settings.pooling, cls_positions) for states in layers]
         )
-        return unit_length(vectors) if reading.normalise else vectors
+        return unit_length(vectors) if settings.normalise else vectors

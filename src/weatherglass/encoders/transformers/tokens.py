@@ -1,4 +1,4 @@
-"""What a transformers model is fed: the pieces of each text, and what was cut off."""
+"""The tokenizer of a transformers model: the word pieces of each text, and what was cut off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers
 from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.hub import ModelFiles
+from weatherglass.encoders.transformers.hub import ModelFiles
 from weatherglass.errors import EncoderError
 
 POSITIONS_AFTER_PADDING = {
@@ -27,16 +27,16 @@ POSITIONS_AFTER_PADDING = {
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """One text as the model is fed it."""
+    """One text as the model's input."""
 
     ids: list[int]
     full_length: int
     """How many pieces the text has; more than there are ids if it was cut."""
-    others: dict[str, list[int]] = field(default_factory=dict)
-    """Whatever else the tokenizer hands to the model, such as segment numbers, one per id."""
+    other_inputs: dict[str, list[int]] = field(default_factory=dict)
+    """Further inputs that the tokenizer makes for the model, such as segment numbers, one per id."""
 
 
-def longest_text(config: dict[str, Any]) -> int | None:
+def max_tokens(config: dict[str, Any]) -> int | None:
     """How many tokens a model has positions for, from its config; None where there is no such limit."""
     for key in ("max_position_embeddings", "n_positions"):
         if isinstance(limit := config.get(key), int) and limit > 0:
@@ -50,7 +50,7 @@ def longest_text(config: dict[str, Any]) -> int | None:
 
 
 def has_cls_token(files: ModelFiles) -> bool:
-    """Whether the model's tokenizer marks texts with a classification token, told from its small files alone."""
+    """Whether the model's tokenizer marks texts with a classification token, judged from its small files alone."""
     for name in ("tokenizer_config.json", "special_tokens_map.json"):
         if files.table(name).get("cls_token"):
             return True
@@ -75,39 +75,39 @@ class Tokenizer:
         if not texts:
             return []
         prepared = [text.lower() if self.lowercase else text for text in texts]
-        whole = self._pieces(prepared)
-        if self.limit is None or all(len(pieces.ids) <= self.limit for pieces in whole):
-            return whole
-        long = [place for place, pieces in enumerate(whole) if len(pieces.ids) > self.limit]
-        cut = self._pieces([prepared[place] for place in long], truncation=True, max_length=self.limit)
-        for place, pieces in zip(long, cut, strict=True):
-            whole[place] = Pieces(pieces.ids, whole[place].full_length, pieces.others)
-        return whole
+        all_pieces = self._pieces(prepared)
+        if self.limit is None or all(len(pieces.ids) <= self.limit for pieces in all_pieces):
+            return all_pieces
+        long = [index for index, pieces in enumerate(all_pieces) if len(pieces.ids) > self.limit]
+        cut = self._pieces([prepared[index] for index in long], truncation=True, max_length=self.limit)
+        for index, pieces in zip(long, cut, strict=True):
+            all_pieces[index] = Pieces(pieces.ids, all_pieces[index].full_length, pieces.other_inputs)
+        return all_pieces
 
     def _pieces(self, texts: list[str], **options: Any) -> list[Pieces]:
-        fed = self.inner(
+        encoded = self.inner(
             texts,
             add_special_tokens=self.special_tokens,
             return_attention_mask=False,
             verbose=False,
             **options,
         )
-        others = [name for name in fed if name != "input_ids"]
+        other_inputs = [name for name in encoded if name != "input_ids"]
         return [
-            Pieces(list(ids), len(ids), {name: list(fed[name][row]) for name in others})
-            for row, ids in enumerate(fed["input_ids"])
+            Pieces(list(ids), len(ids), {name: list(encoded[name][row]) for name in other_inputs})
+            for row, ids in enumerate(encoded["input_ids"])
         ]
 
-    def cls_places(self, pieces: Sequence[Pieces]) -> Integers:
+    def cls_positions(self, pieces: Sequence[Pieces]) -> Integers:
         """Where the classification token stands in each text (first in BERT, last in XLNet).
 
         Raises:
-            EncoderError: if the tokenizer has none or does not put it in.
+            EncoderError: if the tokenizer has none or does not add it.
         """
         cls_id = self.inner.cls_token_id
         if cls_id is None or any(cls_id not in text.ids for text in pieces):
             raise EncoderError(
-                "pooling=cls: this model's tokenizer puts in no cls token; say pooling=first, mean or last"
+                "pooling=cls: this model's tokenizer adds no cls token; use pooling=first, mean or last"
             )
         return np.array([text.ids.index(cls_id) for text in pieces], dtype=np.int64)
 

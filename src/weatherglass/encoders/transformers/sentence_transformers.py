@@ -1,4 +1,4 @@
-"""`st:NAME-OR-FOLDER`: sentence-transformers models, pooled and normalised as they themselves say."""
+"""`st:NAME-OR-FOLDER`: sentence-transformers models, pooled and normalised as the model's own files say."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix, unit_length
 from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.hub import ModelFiles, find_model
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.torch_model import DEVICES, pick_device, plain_errors, quiet
+from weatherglass.encoders.transformers.hub import ModelFiles, find_model
+from weatherglass.encoders.transformers.torch_model import DEVICES, one_line_errors, pick_device, quiet
 from weatherglass.errors import EncoderError, UnsafeFileError
 
 OWN_MODULES = "sentence_transformers."
@@ -37,12 +37,12 @@ class SentenceTransformerEncoder:
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """Check the spec and what the model consists of; weights come with the first `encode`."""
+        """Check the spec and what the model consists of; weights are loaded at the first `encode`."""
         require(str(spec), ("torch", "transformers", "sentence_transformers"), "transformers")
         options = spec.reader()
         # As sentence-transformers does: a name without owner is one of its own.
-        known_place = "/" in spec.target or Path(spec.target).expanduser().exists()
-        target = spec.target if known_place else HUB_OWNER + spec.target
+        is_complete = "/" in spec.target or Path(spec.target).expanduser().exists()
+        target = spec.target if is_complete else HUB_OWNER + spec.target
         files = find_model(target, options.text("revision", ""), ("modules.json", "config.json"))
         choices = {
             "normalise": _yes_no(options.flag("normalise", False)),
@@ -64,9 +64,9 @@ class SentenceTransformerEncoder:
     @property
     def options(self) -> Mapping[str, str]:
         modules = [str(module.get("type", "")).rpartition(".")[2] for module in _modules(self._files)]
-        said = {name: value for name, value in self._choices.items() if value not in ("", "0")}
+        chosen = {name: value for name, value in self._choices.items() if value not in ("", "0")}
         revision = {"revision": self._files.commit} if self._files.commit else {}
-        return {"modules": "+".join(modules), **said, "batch_size": str(self._batch_size), **revision}
+        return {"modules": "+".join(modules), **chosen, "batch_size": str(self._batch_size), **revision}
 
     def identity(self) -> str:
         """Weights, choices and library versions; not the batch size, which changes no more than the last digit."""
@@ -83,7 +83,7 @@ class SentenceTransformerEncoder:
     def _model(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
-        with plain_errors(self.name), quiet():
+        with one_line_errors(self.name), quiet():
             model = self._files.load(
                 SentenceTransformer,
                 device=pick_device(self._choices["device"]),
@@ -126,21 +126,21 @@ def _yes_no(flag: bool) -> str:
 
 
 def _modules(files: ModelFiles) -> list[dict[str, Any]]:
-    """What the model says it is made of; without modules.json, a transformer with mean pooling."""
-    said = files.json("modules.json")
-    if said is None:
+    """The entries of modules.json; without that file, a transformer with mean pooling."""
+    modules = files.json("modules.json")
+    if modules is None:
         return [{"type": f"{OWN_MODULES}Transformer"}, {"type": f"{OWN_MODULES}Pooling"}]
-    if not isinstance(said, list) or not all(isinstance(module, dict) for module in said):
+    if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise EncoderError(f"{files.folder / 'modules.json'}: should be a list of modules")
-    return said
+    return modules
 
 
 def _check_modules(spec: Spec, files: ModelFiles) -> None:
-    """Refuse modules from elsewhere: naming one in modules.json is enough to have its code imported."""
+    """Refuse modules from elsewhere: a name in modules.json is enough to import its code."""
     for module in _modules(files):
         kind = str(module.get("type", ""))
         if not kind.startswith(OWN_MODULES):
             raise UnsafeFileError(
-                f"'{spec}': its module '{kind}' is code of its own, which is not run;"
+                f"'{spec}': its module '{kind}' is code that comes with the model, which is not run;"
                 " if you trust it, add trust_remote_code=yes"
             )

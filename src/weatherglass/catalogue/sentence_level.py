@@ -1,4 +1,4 @@
-"""A user's word-level test to its sentence-level test; unlike the published six, it is never cut."""
+"""The sentence-level test of a user's word-level test; unlike six published ones, it is never cut."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from weatherglass.catalogue.association_test import AssociationTest, ElementSet
 from weatherglass.catalogue.checks import distinct, overlaps
 from weatherglass.catalogue.published import SENTENCE_PREFIX, lexicon, sentence_elements
 from weatherglass.catalogue.select import load_test
-from weatherglass.catalogue.toml_form import read_test_file
+from weatherglass.catalogue.toml_format import read_test_file
 from weatherglass.errors import CatalogueError
 from weatherglass.languages.en.guess import Reading, read_word
 from weatherglass.languages.en.sentences import Lexicon
@@ -23,26 +23,28 @@ def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Readi
     test = load_test(name_or_path)
     if test.context != "word":
         raise CatalogueError(f"'{name_or_path}' is not a word-level test: its context is {test.context}")
-    stated = Lexicon({}, {}, {}, {})
+    file_lexicon = Lexicon({}, {}, {}, {})
     path = Path(name_or_path).expanduser()
     if path.suffix.lower() == ".toml":
-        stated = read_test_file(path).stated
+        file_lexicon = read_test_file(path).lexicon
     readings = {
-        word: read_word(word, stated, lexicon()) for element_set in test.sets for word in element_set.words
+        word: read_word(word, file_lexicon, lexicon())
+        for element_set in test.sets
+        for word in element_set.words
     }
     sets: list[ElementSet] = []
     warnings = [warning for warning in test.warnings if warning.startswith("set ")]
     for role, words in zip("XYAB", test.sets, strict=True):
-        made = (
+        elements = (
             sentence
             for word in words.words
             for sentence in sentence_elements(readings[word].forms, readings[word].word_class)
         )
-        element_set, repeats = distinct(role, words.category, made)
+        element_set, repeats = distinct(role, words.category, elements)
         sets.append(element_set)
         warnings += repeats
     x, y, a, b = sets
-    made_test = AssociationTest(
+    in_sentences = AssociationTest(
         SENTENCE_PREFIX + test.name,
         targets=(x, y),
         attributes=(a, b),
@@ -51,4 +53,4 @@ def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Readi
         citation="may2019",
         warnings=(*warnings, *overlaps(sets)),
     )
-    return made_test, list(readings.values())
+    return in_sentences, list(readings.values())

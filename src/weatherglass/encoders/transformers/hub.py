@@ -1,7 +1,7 @@
-"""Where a transformers model lies: a folder, or the Hugging Face hub and its local cache.
+"""The files of a transformers model: from a folder, or from the Hugging Face hub and its local cache.
 
-A hub model that is in the local cache is used as it lies there, without asking the network; which commit that is
-stands in the record. `revision=` names another one.
+A hub model that is in the local cache is used from there, without a network request; its commit is in the record.
+`revision=` names another one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ T = TypeVar("T")
 SMALL_FILES = ["*.json", "*.txt", "*.model"]
 """Configuration and tokenizer: enough to check a spec before any weights are fetched."""
 
-REACHABLE_WITHIN = 5.0
-"""Seconds. The hub's own client tries for half a minute before it says that there is no network."""
+HUB_TIMEOUT = 5.0
+"""Seconds. The hub's own client retries for half a minute before it reports that there is no network."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ModelFiles:
     target: str
     """What the libraries are given: the folder or the hub name."""
     folder: Path
-    """Where the small files lie."""
+    """Where the small files are."""
     commit: str = ""
     """The hub's commit; empty for a folder of the user's own."""
 
@@ -80,14 +80,16 @@ def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.js
     folder = Path(target).expanduser()
     if folder.is_dir():
         if not any((folder / probe).is_file() for probe in probes):
-            raise SpecError(f"{target}: a folder without {' or '.join(probes)} is no transformers model")
+            raise SpecError(
+                f"{target}: this folder has no {' or '.join(probes)}, so it is not a transformers model"
+            )
         if revision:
             raise SpecError(f"{target}: revision={revision} is for hub names; this is a folder")
         return ModelFiles(target, folder)
     if folder.exists():
         raise SpecError(f"{target}: a file, but a model's folder or hub name is needed")
     if not target or target.startswith((".", "~", os.sep)) or target.count("/") > 1:
-        raise SpecError(f"no folder '{target}' (and no hub name either, which reads NAME or OWNER/NAME)")
+        raise SpecError(f"no folder '{target}' (and it is not a hub name either: NAME or OWNER/NAME)")
     return _in_local_cache(target, revision, probes) or _from_hub(target, revision, probes)
 
 
@@ -95,9 +97,9 @@ def _in_local_cache(name: str, revision: str, probes: tuple[str, ...]) -> ModelF
     from huggingface_hub import try_to_load_from_cache
 
     for probe in probes:
-        found = try_to_load_from_cache(name, probe, revision=revision or None)
-        if isinstance(found, str):
-            return _snapshot(name, Path(found).parent)
+        cached = try_to_load_from_cache(name, probe, revision=revision or None)
+        if isinstance(cached, str):
+            return _snapshot(name, Path(cached).parent)
     return None
 
 
@@ -122,31 +124,33 @@ def _from_hub(name: str, revision: str, probes: tuple[str, ...]) -> ModelFiles:
     except errors.RevisionNotFoundError:
         raise EncoderError(f"the hub's '{name}' has no revision '{revision}'") from None
     except (OSError, errors.HfHubHTTPError) as error:
-        raise EncoderError(f"'{name}' could not be fetched from the hub: {first_line(error)}") from None
+        raise EncoderError(f"'{name}' could not be downloaded from the hub: {first_line(error)}") from None
     if not any((folder / probe).is_file() for probe in probes):
-        raise EncoderError(f"the hub's '{name}' has no {' or '.join(probes)}: no transformers model")
+        raise EncoderError(
+            f"the hub's '{name}' has no {' or '.join(probes)}, so it is not a transformers model"
+        )
     return _snapshot(name, folder)
 
 
 def check_reachable(name: str) -> None:
-    """Ask the hub once whether it is there, so that without a network the answer takes seconds.
+    """Send one request to the hub, so that without a network the error comes within seconds.
 
     Raises:
-        EncoderError: saying how the model can be had without the hub.
+        EncoderError: saying how to use the model without the hub.
     """
     from huggingface_hub import constants, get_session
 
     try:
         if constants.HF_HUB_OFFLINE:
             raise OSError("HF_HUB_OFFLINE is set")
-        get_session().head(constants.ENDPOINT, timeout=REACHABLE_WITHIN)
-    except Exception as error:  # whatever the client of the day raises, the answer is the same
+        get_session().head(constants.ENDPOINT, timeout=HUB_TIMEOUT)
+    except Exception as error:  # the HTTP client differs between versions, and so do its errors
         raise EncoderError(
             f"'{name}' is not in the local Hugging Face cache and the hub cannot be reached ({first_line(error)});"
-            " run once with a network, or copy the model's folder here and name the folder"
+            " run once with a network, or copy the model's folder here and give its path"
         ) from None
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what a library says, since it tends to go on."""
+    """The first line of a library's error message, which may have many."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
