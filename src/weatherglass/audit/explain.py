@@ -174,8 +174,8 @@ def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[s
     yield f"   smallest p that this size can reach: {result.p_floor}"
     if result.p_adjusted is not None:
         yield f"   p adjusted by {correction} for its family: {result.p_adjusted} {result.significance}"
-    if result.p_words is not None:
-        yield f"   by whole words: d = {cell(result.effect_size_words)}, p = {result.p_words}"
+    if result.p_elements is not None:
+        yield f"   as published, single sentences exchanged: d = {cell(result.effect_size_elements)}, p = {result.p_elements}"
     if not result.significance:
         yield "   Not significant: the labels may be exchangeable, or the test too small. It does not show that"
         yield "   the model is unbiased."
@@ -185,27 +185,37 @@ def _trust(result: Result) -> Iterator[str]:
     yield ""
     yield "5. How far to trust d"
     trust = result.trust
-    if trust is None or trust.interval is None:
-        yield "   no interval was computed; see --ci"
-    else:
-        interval = trust.interval
-        for name, low, high in (
-            ("BCa", interval.bca_low, interval.bca_high),
-            ("percentile", interval.percentile_low, interval.percentile_high),
-        ):
-            yield (
-                f"   95 % interval ({name}, {interval.resamples} resamples of X, Y, A and B): "
-                f"{low:.4f} to {high:.4f}"
-            )
-    if trust and trust.attribute_noise is not None:
-        yield f"   {100 * trust.attribute_noise:.0f} % of the variance within X and Y is owed to the choice of A and B"
+    if trust is None:
+        yield "   not assessed; see --trust"
+        return
+    level = f"{100 * trust.level:g} %"
+    yield f"   {level} with these attribute words: {_ends(result.ci_low, result.ci_high, trust.these_reason)}"
+    yield f"   {level} with others like them: {_ends(result.ci_attr_low, result.ci_attr_high, trust.such_reason)}"
+    if result.effect_size_attr is not None:
+        kind = (
+            "without the noise of the attribute words" if trust.such_corrected else "not corrected for noise"
+        )
+        yield f"      d = {result.effect_size_attr:.4f} ({kind}), p = {_p_rounded(result.p_attr or 0.0)}"
+    if trust.excluded_above is not None:
+        yield f"      excludes |d| above {trust.excluded_above:.2f}"
+    if result.score_reliability is not None:
+        yield f"   reliability of a word's score over attribute words: {result.score_reliability:.2f}"
+    if trust.bootstrap:
+        b = trust.bootstrap
+        yield f"   bootstrap: BCa {b.bca_low:.4f} to {b.bca_high:.4f} (error of an end {b.monte_carlo_error:.3f})"
     sign = math.copysign(1, result.effect_size)
-    left_out = [(w.effect_size, w) for w in (trust.left_out if trust else ()) if w.effect_size is not None]
+    left_out = [(w.effect_size, w) for w in trust.left_out if w.effect_size is not None]
     for d, without in sorted(left_out, key=lambda pair: sign * pair[0])[:TELLING]:
         p = f", p = {without.p_value:.3g}" if without.p_value is not None else ""
         yield f"   without the {without.kind} '{without.name}' ({without.role}): d = {d:.4f}{p}"
     for size, chance in result.power.items():
         yield f"   an effect of {size} would be found with probability {chance:.2f} at this size"
+    if result.minimum_detectable is not None:
+        yield f"   the smallest effect found with probability 0.8: {result.minimum_detectable:.2f}"
+
+
+def _ends(low: float | None, high: float | None, reason: str | None) -> str:
+    return f"{low:.4f} to {high:.4f}" if low is not None and high is not None else reason or "not computed"
 
 
 def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iterator[Reported]:

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from weatherglass.metrics.base import Metric
 
 PERMUTE = ("elements", "words")
-TRUST = ("mean", "all", "none")
-LEAST_RESAMPLES = 100
-"""Below, the ends of a bootstrap interval are noise."""
-JUDGING = ("alpha", "correction", "family")
+TRUST = ("all", "mean", "none")
+CI = ("jackknife", "bca", "none")
+JUDGING = ("correction", "family", "smallest")
 """Fields that change what is said of results, not the results: they are no part of a result's key."""
 
 Synonyms = Mapping[str, Sequence[str]]
@@ -38,18 +37,21 @@ class Settings:
 
     The same names are keywords of `weatherglass.run` and options of `weatherglass run`.
 
-    >>> Settings(alternative="two-sided", alpha=0.05).alternative
-    'two-sided'
+    >>> Settings(alternative="greater", alpha=0.01).alternative
+    'greater'
     >>> Settings(permute="sentences")
     Traceback (most recent call last):
     weatherglass.errors.UnknownNameError: unknown permute 'sentences' (known: elements, words)
     """
 
     significance: str = _option("auto", "How p is computed: " + ", ".join(METHODS) + ".")
-    alternative: Alternative = _option("greater", "Tail of the test: " + ", ".join(ALTERNATIVES) + ".")
-    permute: str = _option("elements", "What is exchanged: elements, as published, or words.")
+    alternative: Alternative = _option("two-sided", "Tail of the test: " + ", ".join(ALTERNATIVES) + ".")
+    permute: str = _option("words", "What is exchanged: words, or elements (single sentences, as published).")
     ddof: int = _option(1, "1: standard deviation with n - 1, as in the papers; 0: with n.", min=0, max=1)
-    alpha: float = _option(0.01, "Level of the marks.")
+    alpha: float = _option(0.05, "Level of the marks; intervals are at 1 - alpha.")
+    smallest: float | None = _option(
+        None, "Smallest |d| of interest; results shown to be below it are called small."
+    )
     correction: str = _option("holm", "For the family of tests: " + ", ".join(CORRECTIONS) + ".")
     family: int | None = _option(None, "Tests in the family, if more than this run has.", min=1)
     seed: int = _option(0, "Of the random draws, where there are any.", min=0)
@@ -59,8 +61,10 @@ class Settings:
     synonyms: str | Synonyms | None = _option(
         None, "For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"
     )
-    trust: str = _option("mean", "Intervals and leave-one-out for: mean (the statistic), all, none.")
-    resamples: int = _option(2000, "Of the bootstrap.", min=LEAST_RESAMPLES)
+    ci: str = _option("jackknife", "Interval of d: jackknife (agrees with p), bca (bootstrap), none.")
+    trust: str = _option(
+        "all", "Both readings and leave-one-out for: all metrics, mean (the statistic), none."
+    )
     profile: str | None = _option(None, "d and p as others report them: " + ", ".join(PROFILES) + ".")
 
     def __post_init__(self) -> None:
@@ -70,13 +74,15 @@ class Settings:
         one_of("correction", self.correction, CORRECTIONS)
         one_of("covariance estimator", self.covariance, ESTIMATORS.names())
         one_of("trust", self.trust, TRUST)
+        one_of("ci", self.ci, CI)
         if self.profile is not None:
             one_of("profile", self.profile, list(PROFILES))
-        _between("alpha", self.alpha, 0, 1)
+        _between("alpha", self.alpha, 0, 0.5)
         _between("precision", self.precision, 0, 1)
         _at_least("ddof", self.ddof, 0)
         _at_least("seed", self.seed, 0)
-        _at_least("resamples", self.resamples, LEAST_RESAMPLES)
+        if self.smallest is not None:
+            _between("smallest", self.smallest, 0, 2)
         if self.family is not None:
             _at_least("family", self.family, 1)
 

@@ -16,8 +16,9 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.metrics.units import mean_by_unit
 from weatherglass.metrics.weat.statistic import MEAN, Statistic
 
-LEVEL = 0.95
-RESAMPLES = 2000
+RESAMPLES = 2_000
+MOST_RESAMPLES = 128_000
+LARGEST_ERROR = 0.01
 BLOCK_ENTRIES = 1 << 21
 """Scores held at once (16 MB of them); resamples are taken in blocks."""
 
@@ -65,8 +66,8 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """A 95 % confidence interval of d."""
+class BootstrapInterval:
+    """A confidence interval of d by resampling X, Y, A and B."""
 
     bca_low: float
     bca_high: float
@@ -74,6 +75,8 @@ class Interval:
     percentile_high: float
     resamples: int
     """How many resamples had an effect size at all."""
+    monte_carlo_error: float
+    """The standard error of the less certain BCa end that is owed to the draws alone."""
 
 
 def effect_sizes(scores: Matrix, x_counts: Matrix, y_counts: Matrix, ddof: int) -> Vector:
@@ -119,58 +122,44 @@ def jackknife_effect_sizes(sample: Sample) -> list[Vector]:
     return left_out
 
 
-def confidence_interval(
-    sample: Sample, d: float, rng: np.random.Generator, resamples: int = RESAMPLES
-) -> Interval | None:
-    """BCa and percentile intervals of d (Efron & Tibshirani 1993, chapter 14), or None where d has no spread."""
-    return interval_of(d, resampled_effect_sizes(sample, resamples, rng), jackknife_effect_sizes(sample))
+def bootstrap_interval(
+    sample: Sample, d: float, alpha: float, rng: np.random.Generator
+) -> BootstrapInterval | None:
+    """BCa and percentile intervals of d (Efron & Tibshirani 1993, chapter 14), or None where d has no spread.
 
-
-def confidence_interval_of_difference(
-    before: tuple[Vector, Vector],
-    after: tuple[Vector, Vector],
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
-    ddof: int = 1,
-) -> Interval | None:
-    """The interval of d after less d before, where the same units were scored twice.
-
-    The units of X and of Y are drawn jointly for both, so that what the two have in common cancels. A and B are held
-    fixed: their choice is not part of this interval.
-
-    Args:
-        before: the scores of X and of Y.
-        after: the scores of the same units, in the same order.
-        rng: where the draws come from.
-        resamples: how many.
-        ddof: of both effect sizes.
+    Resamples are added until the ends move by less than 0.01 with the draws, at most MOST_RESAMPLES.
     """
-    scores = [np.concatenate(pair)[:, np.newaxis] for pair in (before, after)]
-    n_x, n_y = len(before[0]), len(before[1])
-
-    def difference(x_counts: Matrix, y_counts: Matrix) -> Vector:
-        first, second = (effect_sizes(each, x_counts, y_counts, ddof) for each in scores)
-        return second - first
-
-    x, y = (rng.multinomial(k, [1 / k] * k, size=resamples).T.astype(np.float64) for k in (n_x, n_y))
-    left_out = [
-        difference(1 - np.eye(n_x), np.ones((n_y, n_x))),
-        difference(np.ones((n_x, n_y)), 1 - np.eye(n_y)),
-    ]
-    found = float(difference(np.ones((n_x, 1)), np.ones((n_y, 1)))[0])
-    return interval_of(found, difference(x, y), left_out)
+    left_out = jackknife_effect_sizes(sample)
+    drawn = resampled_effect_sizes(sample, RESAMPLES, rng)
+    interval = interval_of(d, drawn, left_out, alpha)
+    while interval and interval.monte_carlo_error > LARGEST_ERROR and len(drawn) < MOST_RESAMPLES:
+        drawn = np.concatenate([drawn, resampled_effect_sizes(sample, len(drawn), rng)])
+        interval = interval_of(d, drawn, left_out, alpha)
+    return interval
 
 
-def interval_of(estimate: float, drawn: Vector, left_out: Sequence[Vector]) -> Interval | None:
+def interval_of(
+    estimate: float, drawn: Vector, left_out: Sequence[Vector], alpha: float
+) -> BootstrapInterval | None:
     """BCa and percentile ends from resamples and jackknife; None where too many resamples have no effect size."""
     resamples = len(drawn)
-    drawn = drawn[np.isfinite(drawn)]
+    drawn = np.sort(drawn[np.isfinite(drawn)])
     if math.isnan(estimate) or len(drawn) < resamples / 2:
         return None
-    tail = (1 - LEVEL) / 2
-    percentile = np.quantile(drawn, [tail, 1 - tail])
-    bca = np.quantile(drawn, _bca_levels(estimate, drawn, left_out, (tail, 1 - tail)))
-    return Interval(float(bca[0]), float(bca[1]), float(percentile[0]), float(percentile[1]), len(drawn))
+    tails = (alpha / 2, 1 - alpha / 2)
+    percentile = np.quantile(drawn, tails)
+    levels = _bca_levels(estimate, drawn, left_out, tails)
+    bca = np.quantile(drawn, levels)
+    error = max(_quantile_error(drawn, level) for level in levels)
+    ends = [float(end) for end in (*bca, *percentile)]
+    return BootstrapInterval(ends[0], ends[1], ends[2], ends[3], len(drawn), error)
+
+
+def _quantile_error(drawn: Vector, level: float) -> float:
+    """The standard error of a quantile: half the distance of those one binomial sd below and above it."""
+    spread = math.sqrt(level * (1 - level) / len(drawn))
+    low, high = np.quantile(drawn, np.clip([level - spread, level + spread], 0, 1))
+    return float(high - low) / 2
 
 
 def _bca_levels(

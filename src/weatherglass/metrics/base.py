@@ -13,10 +13,9 @@ from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.metrics.sets import VectorSet
 
 if TYPE_CHECKING:
-    from weatherglass.inference.bootstrap import Sample
     from weatherglass.inference.significance.base import Alternative, Significance
-    from weatherglass.inference.trust import Named
     from weatherglass.metrics.weat.covariance import Covariance
+    from weatherglass.metrics.weat.tables import NamedSample
 
 T = TypeVar("T")
 
@@ -94,6 +93,14 @@ class Exchange:
         return asked if not self.alternatives or asked in self.alternatives else self.alternatives[0]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """The raw measures of a test by unit, and the same without each sentence template."""
+
+    whole: NamedSample
+    without_templates: tuple[tuple[str, NamedSample], ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
     """What a metric found, before any inference."""
@@ -113,7 +120,7 @@ class Measurement:
     """One per target element, in the order of the test."""
     exchange: Mapping[str, Exchange] = field(default_factory=dict, repr=False, compare=False)
     """By unit (elements, words): what p exchanges; empty for a metric without such groups. Not stored."""
-    sample: Callable[[], tuple[Sample, list[Named]]] | None = field(default=None, repr=False, compare=False)
+    samples: Callable[[], Samples] | None = field(default=None, repr=False, compare=False)
     """What intervals and leave-one-out start from. Not stored."""
 
     @property

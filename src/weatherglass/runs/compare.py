@@ -12,9 +12,8 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference.bootstrap import confidence_interval_of_difference
+from weatherglass.inference.paired import paired_change
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
-from weatherglass.metrics.weat.effect import effect_size
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.results import ElementScore, Result
 from weatherglass.runs.stored import StoredRun, read_whole_run
@@ -34,8 +33,10 @@ class Difference:
     """d over the units that both runs scored, as `after`."""
     after: float
     low: float | None
-    """The 95 % interval of the change, BCa; None where it cannot be had."""
+    """The interval of the change at level 1 − alpha, by a paired jackknife; None where it is not estimable."""
     high: float | None
+    p_value: float | None
+    """That the change is 0, two-sided; it is at most alpha exactly when the interval leaves out 0."""
     units: tuple[int, int]
     """Units of X and of Y that both runs scored."""
     notes: tuple[str, ...]
@@ -71,13 +72,13 @@ class Comparison:
     folders: tuple[str, str]
     differences: tuple[Difference, ...]
     incomparable: tuple[Incomparable, ...]
-    resamples: int
+    alpha: float
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
             "runs": list(self.folders),
-            "resamples": self.resamples,
+            "alpha": self.alpha,
             "attributes": "held fixed",
             "differences": [
                 {**asdict(each), "change": each.change, "changed": each.changed} for each in self.differences
@@ -86,16 +87,13 @@ class Comparison:
         }
 
 
-def compare_runs(
-    before: str | Path, after: str | Path, *, resamples: int = 2000, seed: int = 0
-) -> Comparison:
+def compare_runs(before: str | Path, after: str | Path, *, alpha: float = 0.05) -> Comparison:
     """Compare two runs row by row, matched by test and measure, and by model where a run has several.
 
     Args:
         before: the folder of a run.
         after: the folder of another.
-        resamples: of the paired bootstrap.
-        seed: of its draws; every row starts from it anew.
+        alpha: the intervals of changes are at level 1 − alpha.
 
     Raises:
         OutputError: if a folder holds no run.
@@ -105,9 +103,7 @@ def compare_runs(
     by_model = any(len({result.model for result in run.results}) > 1 for run in runs)
     first, second = (_by_key(run, by_model) for run in runs)
     found: list[Difference | Incomparable] = [
-        _difference((row, second[key]), resamples, np.random.default_rng(seed))
-        if key in second
-        else _only_in(row, runs[1])
+        _difference((row, second[key]), alpha) if key in second else _only_in(row, runs[1])
         for key, row in first.items()
     ]
     found += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
@@ -115,7 +111,7 @@ def compare_runs(
         (str(before), str(after)),
         tuple(each for each in found if isinstance(each, Difference)),
         tuple(each for each in found if isinstance(each, Incomparable)),
-        resamples,
+        alpha,
     )
 
 
@@ -164,9 +160,7 @@ def _only_in(row: _Row, there: StoredRun) -> Incomparable:
     return Incomparable(result.test, result.metric, result.model, reason)
 
 
-def _difference(
-    rows: tuple[_Row, _Row], resamples: int, rng: np.random.Generator
-) -> Difference | Incomparable:
+def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
     first, second = (row.result for row in rows)
     test, measure = first.test, first.metric
     model = " and ".join(dict.fromkeys((first.model, second.model)))
@@ -179,18 +173,18 @@ def _difference(
         return Incomparable(
             test, measure, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
         )
-    d = [effect_size(*scores, ddof) for scores in (before, after)]
-    if any(math.isnan(each) for each in d):
+    change = paired_change(np.concatenate(before), np.concatenate(after), units[0], alpha, ddof)
+    if math.isnan(change.before) or math.isnan(change.after):
         return Incomparable(test, measure, model, "all scores are equal in one of the runs, so it has no d")
-    interval = confidence_interval_of_difference(before, after, rng, resamples, ddof)
     return Difference(
         test,
         measure,
         (first.model, second.model),
-        d[0],
-        d[1],
-        interval.bca_low if interval else None,
-        interval.bca_high if interval else None,
+        change.before,
+        change.after,
+        change.interval.low if change.interval else None,
+        change.interval.high if change.interval else None,
+        change.p,
         units,
         tuple(_notes(rows)),
     )

@@ -12,9 +12,12 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference.correction import CORRECTIONS, adjust, adjusted_at_floor
-from weatherglass.inference.trust import POWER_EFFECTS, interval_is_too_narrow, power
+from weatherglass.inference.power import minimum_detectable_effect_size, power
 from weatherglass.registry import one_of
 from weatherglass.runs.results import Result
+
+POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
+"""Effect sizes that power is given for; the first three are Cohen's small, medium and large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Correction:
     """How p-values are corrected for being many (docs/methods 4)."""
 
     method: str = "holm"
-    alpha: float = 0.01
+    alpha: float = 0.05
     family: int | None = None
     """How many tests to count, if more than there are rows."""
 
@@ -67,18 +70,33 @@ def _judged(result: Result, p_adjusted: float, floor_warnings: Iterable[str], al
         *result.warnings,
         *floor_warnings,
         *(_support_warnings(result, alpha) if mark else ()),
-        *_interval_warnings(result),
+        *_readings_warnings(result, alpha),
     )
-    power = power_at(result, alpha)
-    return replace(result, p_adjusted=p_adjusted, significance=mark, warnings=warnings, power=power)
+    return replace(
+        result,
+        p_adjusted=p_adjusted,
+        significance=mark,
+        warnings=warnings,
+        power=power_at(result, alpha),
+        minimum_detectable=minimum_detectable(result, alpha),
+    )
 
 
 def power_at(result: Result, alpha: float) -> dict[str, float]:
     """The chance that a test of this size finds an effect, for each of POWER_EFFECTS that it can have at all."""
-    x, y = result.units()
-    level = alpha / 2 if result.alternative in ("two-sided", "observed") else alpha
-    chances = {d: power(x, y, d, level, result.ddof) for d in POWER_EFFECTS}
+    if not min(result.units()):
+        return {}
+    tail = "two-sided" if result.alternative in ("two-sided", "observed") else "one-sided"
+    chances = {d: power(d, *result.units(), alpha, tail, result.ddof) for d in POWER_EFFECTS}
     return {f"{d:g}": chance for d, chance in chances.items() if not math.isnan(chance)}
+
+
+def minimum_detectable(result: Result, alpha: float) -> float | None:
+    """The smallest d that a test of this size finds with a chance of 80 %; None where none can be found."""
+    if not min(result.units()):
+        return None
+    tail = "two-sided" if result.alternative in ("two-sided", "observed") else "one-sided"
+    return minimum_detectable_effect_size(*result.units(), alpha, tail, ddof=result.ddof)
 
 
 def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
@@ -106,19 +124,21 @@ def _floor_warnings(result: Result, p_values: Vector, place: int, correction: Co
 
 
 def _support_warnings(result: Result, alpha: float) -> Iterator[str]:
-    """What a significant result rests on: a single word or template, or sentences taken for independent."""
-    for left_out in result.trust.left_out if result.trust else ():
-        if left_out.p_value is not None and left_out.p_value > alpha:
-            what = "" if left_out.kind == "word" else "the template "
-            yield f"significance hangs on {what}'{left_out.name}': without it p is {left_out.p_value:.2g}"
-    if result.permute == "elements" and result.p_words is not None and result.p_words > alpha:
-        yield f"significant only if the sentences of a word count as independent; by words p is above {alpha:g}"
+    """What a significant result rests on: a single word or template."""
+    for kind in ("word", "template"):
+        hangs_on = result.trust.hangs_on(kind, alpha) if result.trust else None
+        if hangs_on:
+            what = "" if kind == "word" else "the template "
+            others = f" ({hangs_on.lifting} {kind}s each lift it)" if hangs_on.lifting > 1 else ""
+            yield f"significance hangs on {what}'{hangs_on.name}': without it p is {hangs_on.p_value:.2g}{others}"
 
 
-def _interval_warnings(result: Result) -> Iterator[str]:
-    noise = (result.trust.attribute_noise if result.trust else None) or 0.0
-    if result.ci_low is not None and interval_is_too_narrow(min(result.units()), result.effect_size, noise):
+def _readings_warnings(result: Result, alpha: float) -> Iterator[str]:
+    """Where the numbers are weaker than they look, or answer another question."""
+    if result.p_elements is not None and result.p_elements <= alpha < result.p_value:
         yield (
-            "the interval of d would hold the true effect less than 92 times in 100 here "
-            "if A and B stand for more words than they list (docs/trust.md)"
+            "significant only if the sentences of a word count as independent, as published; "
+            f"by words p is above {alpha:g}"
         )
+    if result.trust:
+        yield from result.trust.notes

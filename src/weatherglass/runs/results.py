@@ -51,14 +51,25 @@ class Inference:
     """The best single guess of the exact p; for certified bounds p_value is the upper one."""
     certified: bool
     """Whether [p_low, p_high] is sure to hold the exact p."""
-    p_words: float | None = None
-    """p with whole words exchanged, for tests with several sentences a word."""
-    effect_size_words: float | None = None
+    units_x: int = 0
+    """Exchangeable units of X: words, or elements with permute="elements"."""
+    units_y: int = 0
+    p_elements: float | None = None
+    """p with single sentences exchanged, as published, for tests with several sentences a word."""
+    effect_size_elements: float | None = None
     ci_low: float | None = None
-    """95 % bootstrap interval of d."""
+    """Interval of d at level 1 − alpha, with these attribute words (and templates)."""
     ci_high: float | None = None
+    p_attr: float | None = None
+    """p over target words and attribute words (and templates) of this kind, two-sided."""
+    effect_size_attr: float | None = None
+    """d∞: what d would be with endless attribute words of this kind; None where that is not estimable."""
+    ci_attr_low: float | None = None
+    ci_attr_high: float | None = None
+    score_reliability: float | None = None
+    """The share of the variance of word scores that is not owed to the choice of attribute words."""
     trust: Trust | None = field(default=None, repr=False)
-    """Interval, leave-one-out, null distribution; None where it was not asked for."""
+    """Reasons, leave-one-out, null distribution; None where it was not asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +82,8 @@ class Judgement:
     """* where p ≤ alpha, ** where p_adjusted is too."""
     power: Mapping[str, float] = field(default_factory=dict, repr=False)
     """The chance that a test of this size finds an effect, by its size."""
+    minimum_detectable: float | None = None
+    """The smallest d that a test of this size finds with a chance of 80 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,11 +124,8 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return f"{x} lean to {a}, {y} to {b}"
 
     def units(self) -> tuple[int, int]:
-        """How many exchangeable units X and Y have: elements, or words."""
-        if self.permute == "elements":
-            return self.num_targ1, self.num_targ2
-        x, y = ({score.word for score in self.scores if score.role == role} for role in "XY")
-        return len(x), len(y)
+        """How many exchangeable units X and Y have: words, or elements."""
+        return self.units_x, self.units_y
 
     def columns(self) -> dict[str, str]:
         """The row of results.tsv: numbers in full, what is not known as an empty cell."""
@@ -149,7 +159,9 @@ COLUMNS: tuple[str, ...] = (
     *("model", "options", "test", "p_value", "effect_size"),
     *("num_targ1", "num_targ2", "num_attr1", "num_attr2"),
     *("metric", "permute", "alternative", "ddof", "test_statistic"),
-    *("p_low", "p_high", "p_method", "p_floor", "p_words", "effect_size_words", "ci_low", "ci_high"),
+    *("p_low", "p_high", "p_method", "p_floor", "units_x", "units_y"),
+    *("p_elements", "effect_size_elements", "ci_low", "ci_high"),
+    *("p_attr", "effect_size_attr", "ci_attr_low", "ci_attr_high", "score_reliability"),
     *("p_adjusted", "significance", "oov", "seconds"),
 )
 """The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""

@@ -12,16 +12,30 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.errors import UnitError, ZeroVectorError
-from weatherglass.metrics.base import Context, ElementScore, Exchange, Measurement, Shape, exactly
+from weatherglass.metrics.base import (
+    Context,
+    ElementScore,
+    Exchange,
+    Measurement,
+    Samples,
+    Shape,
+    exactly,
+)
 from weatherglass.metrics.sets import VectorSet, check, distinct_rows, name_zero_vector, order_by_content
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.effect import effect_size, sum_difference
 from weatherglass.metrics.weat.measure import SIMILARITIES, Measure
 from weatherglass.metrics.weat.profiles import profile_of
+from weatherglass.metrics.weat.tables import (
+    NamedSample,
+    Tables,
+    element_scores,
+    named_sample,
+    tables_of,
+    unit_scores,
+)
 
 if TYPE_CHECKING:
-    from weatherglass.inference.bootstrap import Sample
-    from weatherglass.inference.trust import Named
     from weatherglass.metrics.weat.covariance import Covariance
 
 
@@ -93,10 +107,15 @@ class Weat:
         )
         x_set, y_set, a_set, b_set = sets
         x, y = scored[self.measure_of_words]
-        exchange = {
-            "elements": self._exchange(x, y, context.ddof),
-            "words": self._exchange(mean_by_word(x_set, x), mean_by_word(y_set, y), context.ddof),
-        }
+        exchange = {"elements": self._exchange(x, y, context.ddof)}
+        by_words = context.permute == "words" and _in_sentences(sets)
+        if by_words:
+            named = self.sample(sets, context)
+            x, y = _in_given_order(element_scores(named.sample), self._tables(sets, context))
+            units = unit_scores(named.sample)
+            exchange["words"] = self._exchange(units[: named.n_x], units[named.n_x :], context.ddof)
+        else:
+            exchange["words"] = self._exchange(mean_by_word(x_set, x), mean_by_word(y_set, y), context.ddof)
         unit = exchange[context.permute]
         return Measurement(
             value=unit.effect_size(unit.x, unit.y),
@@ -107,7 +126,7 @@ class Weat:
             attribute_sizes=(len(a_set), len(b_set)),
             scores=(*_element_scores(x_set, x), *_element_scores(y_set, y)),
             exchange=exchange,
-            sample=lambda: self._sample(sets, context),
+            samples=lambda: self._samples(sets, context),
         )
 
     def _exchange(self, x: Vector, y: Vector, ddof: int) -> Exchange:
@@ -124,11 +143,32 @@ class Weat:
             effect_size(x, y, profile.ddof),
         )
 
-    def _sample(self, sets: Sequence[VectorSet], context: Context) -> tuple[Sample, list[Named]]:
-        from weatherglass.inference.trust import sample_of
+    def sample(self, sets: Sequence[VectorSet], context: Context) -> NamedSample:
+        """The raw measures by unit: what is resampled and left out."""
+        return named_sample(
+            self._tables(sets, context), self.measure_of_words, context.permute, self._ddof(context)
+        )
 
-        ddof = profile_of(self.profile).ddof if self.profile else context.ddof
-        return sample_of(sets, self.measure_of_words, context.permute, ddof, context.covariances)
+    def _samples(self, sets: Sequence[VectorSet], context: Context) -> Samples:
+        tables = self._tables(sets, context)
+        templates = tables.templates()
+        without = {t: tables.without_template(t) for t in templates} if len(templates) > 1 else {}
+        ddof = self._ddof(context)
+        return Samples(
+            self.sample(sets, context),
+            tuple(
+                (template, named_sample(left, self.measure_of_words, context.permute, ddof))
+                for template, left in without.items()
+                if left is not None
+            ),
+        )
+
+    def _tables(self, sets: Sequence[VectorSet], context: Context) -> Tables:
+        similarity = self.measure_of_words.similarity
+        return context.once(("tables", similarity), lambda: tables_of(sets, similarity, context.covariances))
+
+    def _ddof(self, context: Context) -> int:
+        return profile_of(self.profile).ddof if self.profile else context.ddof
 
 
 def scores_of_targets(
@@ -154,6 +194,19 @@ def scores_of_targets(
     except ZeroVectorError:
         raise UnitError(name_zero_vector(sets)) from None
     return {m: (s[place[: len(x)]], s[place[len(x) :]]) for m, s in scores.items()}
+
+
+def _in_sentences(sets: Sequence[VectorSet]) -> bool:
+    """Whether any word stands in several elements of its set."""
+    return any(len({e.word for e in s.elements}) < len(s.elements) for s in sets)
+
+
+def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:
+    """The scores of X and of Y, from the order of the tables back to that of the test."""
+    x_order, y_order = tables.orders[:2]
+    x, y = np.empty(len(x_order)), np.empty(len(y_order))
+    x[x_order], y[y_order] = scores[: len(x)], scores[len(x) :]
+    return x, y
 
 
 def mean_by_word(element_set: VectorSet, scores: Vector) -> Vector:

@@ -1,0 +1,130 @@
+"""d and p without single words, attributes or templates, and on which of them a result hangs (docs/methods 10.5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.inference.interval import two_sided_p
+from weatherglass.inference.leave_one_out import (
+    WITHOUT_EACH,
+    effect_sizes_of_columns,
+    effect_sizes_without_words,
+    scores_without_attributes,
+)
+from weatherglass.inference.scale import within
+
+CLEARLY_BELOW = 5
+"""A removal whose t-test has p below alpha over this is not tested exactly: it cannot lift p above alpha."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """d without one word, or without one sentence template."""
+
+    kind: str
+    """word or template."""
+    role: str
+    """The set that the word is in; all four for a template."""
+    name: str
+    effect_size: float | None
+    """None where all remaining scores are equal."""
+    p_value: float | None = None
+    """p without it; only where the result is significant and might not be without it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Removal:
+    """The scores that are left without one word or template."""
+
+    kind: str
+    role: str
+    name: str
+    effect_size: float
+    x: Vector
+    y: Vector
+
+    def left_out(self) -> LeftOut:
+        """What a result keeps of it."""
+        d = self.effect_size
+        return LeftOut(self.kind, self.role, self.name, None if math.isnan(d) else d)
+
+
+def removals_of_words(
+    scores: Vector, n_x: int, names: tuple[Sequence[str], Sequence[str]], ddof: int
+) -> Iterator[Removal]:
+    """d without each word of X and of Y, in closed form."""
+    without = effect_sizes_without_words(scores, n_x, ddof)
+    for place, name in enumerate((*names[0], *names[1])):
+        in_x = place < n_x
+        if (n_x if in_x else len(scores) - n_x) < 2:
+            continue
+        left = np.delete(scores, place)
+        size = n_x - in_x
+        yield Removal("word", "X" if in_x else "Y", name, float(without[place]), left[:size], left[size:])
+
+
+def removals_of_attributes(
+    without: Matrix, n_x: int, role: str, names: Sequence[str], ddof: int
+) -> Iterator[Removal]:
+    """d without each attribute, from the scores of all words (down) without each of them (across)."""
+    if len(names) < 2:
+        return
+    for name, d, scores in zip(names, effect_sizes_of_columns(without, n_x, ddof), without.T, strict=True):
+        yield Removal("word", role, name, float(d), scores[:n_x], scores[n_x:])
+
+
+def scores_without_each_attribute(
+    statistic: str,
+    to_a: Matrix,
+    to_b: Matrix,
+    orientation: int,
+    association: Callable[[Matrix, Matrix, int], Vector],
+) -> tuple[Matrix, Matrix]:
+    """Scores of every row without each a, and without each b; a user's own statistic is computed anew each time."""
+    if statistic in WITHOUT_EACH or statistic == "eq2":
+        return scores_without_attributes(statistic, to_a, to_b, orientation)
+    rows_a, rows_b = np.sort(to_a, axis=1), np.sort(to_b, axis=1)
+
+    def without(table: Matrix) -> list[Matrix]:
+        return [np.sort(np.delete(table, place, axis=1), axis=1) for place in range(table.shape[1])]
+
+    if min(to_a.shape[1], to_b.shape[1]) < 2:
+        return np.full(to_a.shape, np.nan), np.full(to_b.shape, np.nan)
+    return (
+        np.stack([association(some, rows_b, orientation) for some in without(to_a)], axis=1),
+        np.stack([association(rows_a, some, orientation) for some in without(to_b)], axis=1),
+    )
+
+
+def tested(
+    removals: Sequence[Removal], test: Callable[[Vector, Vector], float], p_value: float, alpha: float
+) -> tuple[LeftOut, ...]:
+    """The removals, with p of those without which a significant result might not be one.
+
+    A removal whose t-test stays far below alpha is passed over; of each kind the one with the largest p is tested.
+    """
+    left_out = [removal.left_out() for removal in removals]
+    if not p_value <= alpha:
+        return tuple(left_out)
+    approximate = [_t_test_p(removal) for removal in removals]
+    close = {place for place, p in enumerate(approximate) if p > alpha / CLEARLY_BELOW}
+    for kind in ("word", "template"):
+        of_kind = [place for place, removal in enumerate(removals) if removal.kind == kind]
+        close |= {max(of_kind, key=lambda place: approximate[place])} if of_kind else set()
+    for place in close:
+        removal = removals[place]
+        if min(len(removal.x), len(removal.y)) > 0 and not math.isnan(removal.effect_size):
+            left_out[place] = replace(left_out[place], p_value=test(removal.x, removal.y))
+    return tuple(left_out)
+
+
+def _t_test_p(removal: Removal) -> float:
+    scores = within(np.concatenate([removal.x, removal.y]), len(removal.x))
+    if scores.scale.df < 1 or not scores.squares > 0:
+        return 1.0
+    return float(two_sided_p(scores.g / math.sqrt(scores.scale.variance_factor), scores.scale.df))
