@@ -107,7 +107,7 @@ def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate()
     assert process.returncode == 3
-    assert "the same command goes on from there" in stderr
+    assert "the same command continues from there" in stderr
     assert "Traceback" not in stderr
     assert 0 < len(journal.read_text().splitlines()) < 46
     assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "interrupted"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from weatherglass.cli.study_options import Options, study_command
-from weatherglass.cli.study_output import interruptible, print_notices
+from weatherglass.cli.study_output import interruptible, print_warnings
 
 if TYPE_CHECKING:
     from weatherglass.reliability.regression.explain import Explanation
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 @study_command("pairs", "targets", "jobs", "scheduler")
 def explain(options: Options) -> None:
     """Which words are measured reliably? Regress the reliability of an assessed study on word features."""
-    from weatherglass.api.studies import FIGURES, TABLES, notices_of
+    from weatherglass.api.studies import FIGURES, TABLES, group_warnings
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.regression.study import explain_study
-    from weatherglass.reliability.study import brought_groups, study_folder, trained_groups
+    from weatherglass.reliability.study import imported_groups, study_folder, trained_groups
     from weatherglass.reliability.tables import read_tables
     from weatherglass.report.study.coefficients import coefficient_drawing
     from weatherglass.report.study.figures import save_drawing
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
-        groups = [*trained_groups(study, folder), *brought_groups(study, folder, bar)]
+        groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
         tables = read_tables(folder / TABLES)
         explanations = explain_study(groups, tables, folder, options.senses, options.parts, bar)
-    print_notices(notices_of(groups))
+    print_warnings(group_warnings(groups))
     if not options.quiet:
         print_explanations(explanations)
     for pairs, found in explanations.items():

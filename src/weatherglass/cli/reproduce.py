@@ -128,7 +128,7 @@ def du2021(
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
     study_options.require_tables()
-    from weatherglass.api.studies import conduct
+    from weatherglass.api.studies import run_study
     from weatherglass.cli.bar import Bar
     from weatherglass.cli.console import plain_table
     from weatherglass.parallel import backend
@@ -136,19 +136,19 @@ def du2021(
 
     chosen = study(study_options.named_corpora(corpus), seeds, share, dimensions)
     with interruptible(folder), Bar(quiet) as bar:
-        conducted = conduct(chosen, folder, backend(jobs, scheduler), bar)
+        result = run_study(chosen, folder, backend(jobs, scheduler), bar)
     if not quiet:
-        print_claims(conducted.tables)
+        print_claims(result.tables)
         table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")
-        for row in correlations(conducted.tables):
+        for row in correlations(result.tables):
             numbers = (row.ours, row.reproduced, row.original)
             table.add_row(
                 row.pairs, row.algorithm, row.rules, *("–" if r is None else f"{r:.3f}" for r in numbers)
             )
         typer.echo("\nPearson's r between rules, over the vocabularies of all corpora")
-        _show([table], map(str, verdicts(conducted.tables)))
-    typer.echo(f"page: {conducted.page}")
-    report_failures(conducted.failures)
+        _show([table], map(str, verdicts(result.tables)))
+    typer.echo(f"page: {result.page}")
+    report_failures(result.failures)
 
 
 def _show(tables: Iterable[Table], lines: Iterable[str]) -> None:

@@ -145,7 +145,7 @@ def run(
             )
     except KeyboardInterrupt:
         raise InterruptedRunError(
-            f"stopped; what was finished is in {folder}, and the same command goes on from there"
+            f"stopped; finished work is in {folder}, and the same command continues from there"
         ) from None
     breaches = rules.judge(finished.results) if rules else []
     if as_json:

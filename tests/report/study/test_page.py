@@ -10,7 +10,7 @@ import pytest
 from tests.report.browser import Browser
 from tests.report.conftest import HOSTILE
 
-from weatherglass.api.studies import Conducted
+from weatherglass.api.studies import StudyResult
 from weatherglass.reliability.agreement.claims import FAILS, HOLDS, STATEMENTS, claim_rows, verdicts
 from weatherglass.reliability.agreement.seeds import in_plain_words
 from weatherglass.reliability.regression.explain import Explanation
@@ -22,14 +22,14 @@ from weatherglass.report.study.tables import coverage_matrix, seed_groups, spann
 
 
 @pytest.fixture(scope="module")
-def page(undisturbed: tuple[Path, Conducted]) -> Path:
+def page(undisturbed: tuple[Path, StudyResult]) -> Path:
     return undisturbed[1].page
 
 
 @pytest.fixture(scope="module")
-def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile(undisturbed: tuple[Path, StudyResult], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a study whose names are as bad as text can be."""
-    folder, conducted = undisturbed
+    folder, result = undisturbed
     names = {"gender": HOSTILE[4], "sexual_orientation": HOSTILE[0], "text": HOSTILE[1], "glove": HOSTILE[2]}
     tables = {
         name: table.with_columns(
@@ -37,7 +37,7 @@ def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPa
             for column in table.columns
             if table[column].dtype == pl.String
         )
-        for name, table in conducted.tables.items()
+        for name, table in result.tables.items()
     }
     figures = [
         (
@@ -52,7 +52,7 @@ def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPa
             ),
             folder / "figures" / f"{drawing.name}.png",
         )
-        for number, drawing in enumerate(drawings(conducted.tables))
+        for number, drawing in enumerate(drawings(result.tables))
     ]
     path = tmp_path_factory.mktemp("hostile") / "study.html"
     facts = [(text, text) for text in HOSTILE]
@@ -61,7 +61,7 @@ def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPa
     return path
 
 
-def test_a_claim_holds_in_the_cells_of_its_matrix(undisturbed: tuple[Path, Conducted]) -> None:
+def test_a_claim_holds_in_the_cells_of_its_matrix(undisturbed: tuple[Path, StudyResult]) -> None:
     tables = undisturbed[1].tables
     for verdict in verdicts(tables):
         rows = claim_rows(tables["claims"], verdict.claim)
@@ -86,7 +86,7 @@ def test_algorithms_of_unlike_vocabularies_have_their_own_coverage() -> None:
     assert matrix.groups == {"gender": [(["23"], ["SGNS 9, GloVe 4", "7"])]}
 
 
-def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, Conducted]) -> None:
+def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, StudyResult]) -> None:
     tables = undisturbed[1].tables
     (group,) = seed_groups(tables)
     lines = in_plain_words(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
@@ -108,7 +108,7 @@ def test_it_opens_from_disk_and_asks_for_nothing_else(browser: Browser, page: Pa
 
 
 def test_the_verdicts_come_first_and_the_cells_bear_them_out(
-    browser: Browser, undisturbed: tuple[Path, Conducted]
+    browser: Browser, undisturbed: tuple[Path, StudyResult]
 ) -> None:
     browser.open(undisturbed[1].page)
     sentences = browser.run("[...document.querySelectorAll('.verdicts .sentence')].map(s => s.textContent)")
