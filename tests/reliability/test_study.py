@@ -124,8 +124,8 @@ def test_stored_scores_are_matched_by_the_name_of_their_rule(
     before = scored_again(study_file, folder)
     stored = {path: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
     assert len(stored) == 2 * 4 * len(RULES)  # algorithms, seeds, rules
-    backwards = dict(reversed(list(scores.VERSIONS.items())))
-    monkeypatch.setattr(scores, "VERSIONS", backwards)
+    backwards = dict(reversed(list(scores.RULE_VERSIONS.items())))
+    monkeypatch.setattr(scores, "RULE_VERSIONS", backwards)
     monkeypatch.setattr(scores, "RULES", tuple(backwards))
     after = scored_again(study_file, folder)
     for algorithm, tensor in before.items():
@@ -139,7 +139,7 @@ def test_a_new_version_of_a_rule_and_a_new_rule_are_computed_again(
 ) -> None:
     folder = copy_of(undisturbed, tmp_path)
     before = scored_again(study_file, folder)["glove"].mean("nbm")
-    monkeypatch.setattr(scores, "VERSIONS", {"dbwa": 1, "twice": 1, "nbm": 2})
+    monkeypatch.setattr(scores, "RULE_VERSIONS", {"dbwa": 1, "twice": 1, "nbm": 2})
 
     def changed(*arguments: Any) -> dict[str, scores.Scores]:
         found = scores.score_embedding(*arguments)

@@ -115,9 +115,9 @@ def run(
         settings = settings_of(profile_of(profile), settings)
     chosen_tests = choose_tests([tests] if isinstance(tests, str | AssociationTest) else tests)
     chosen_measures = select_measures([measures] if isinstance(measures, str) else measures)
-    listed: Sequence[Any] = models if isinstance(models, list | tuple) else [models]
+    join_names: Sequence[Any] = models if isinstance(models, list | tuple) else [models]
     plan = Plan(
-        choose_models(listed),
+        choose_models(join_names),
         chosen_tests,
         chosen_measures,
         settings,

@@ -80,8 +80,8 @@ def try_model(
         tokens.add_row(text, " ".join(read.tokens), " ".join(read.missing), read.note)
     near = plain_table("text", "nearest by cosine")
     for text, others in zip(texts, neighbours(vectors), strict=True):
-        listed = "   ".join(f"{texts[other]} {cosine:.3f}" for other, cosine in others[:NEAREST])
-        near.add_row(text, listed or "no vector to compare")
+        join_names = "   ".join(f"{texts[other]} {cosine:.3f}" for other, cosine in others[:NEAREST])
+        near.add_row(text, join_names or "no vector to compare")
     console = screen()
     choices = "  ".join(f"{name}={value}" for name, value in encoder.options.items())
     for line in (encoder.name, choices, f"{vectors.shape[1]} dimensions", *encoder.notes()):

@@ -71,7 +71,7 @@ def score(options: Options) -> None:
     """Score every word of the embeddings that exist, with every rule and base pair."""
     from weatherglass.api.studies import TABLES, group_warnings
     from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.agreement.assess_study import scores_of_study
+    from weatherglass.reliability.agreement.assess_study import average_score_table
     from weatherglass.reliability.study import (
         imported_groups,
         remove_unnamed_scores,
@@ -86,7 +86,7 @@ def score(options: Options) -> None:
         groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
         warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, options.backend(), bar)
-        write_tables(folder / TABLES, {"scores": scores_of_study(study, scored)})
+        write_tables(folder / TABLES, {"scores": average_score_table(study, scored)})
     for group, tensor in scored:
         typer.echo(
             f"{group.corpus}, {group.algorithm}: {len(tensor.words)} words × {len(tensor.pairs)} pairs × "

@@ -206,8 +206,8 @@ def remove_unnamed_scores(folder: Path) -> list[str]:
     if not unnamed:
         return []
     return [
-        f"{folder / SCORES}: {len(unnamed)} score files of an earlier version did not name their rule; they were removed, "
-        "and the scores computed again"
+        f"{folder / SCORES}: {len(unnamed)} score files of an earlier version did not name their rule; "
+        "they were removed, and the scores computed again"
     ]
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weatherglass.reliability.agreement.assess import Condition, five_numbers
-from weatherglass.reliability.agreement.claims import size_of_alpha, size_of_icc
+from weatherglass.reliability.agreement.assess import Condition, five_number_summary
+from weatherglass.reliability.agreement.claims import alpha_label, icc_label
 from weatherglass.reliability.agreement.icc import (
     MeanSquares,
     absolute_agreement,
@@ -20,7 +20,7 @@ from weatherglass.reliability.agreement.icc import (
     retest,
     standardise,
 )
-from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, in_plain_words
+from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, seed_lines
 from weatherglass.reliability.scoring.scores import RULES, ScoreTensor
 
 SHROUT_FLEISS = np.array(
@@ -152,16 +152,16 @@ def test_five_numbers_are_those_of_matplotlibs_box() -> None:
     values = np.random.default_rng(0).standard_t(2, size=200)
     expected = boxplot_stats(values)[0]
     names = ("whislo", "q1", "med", "q3", "whishi")
-    assert list(five_numbers(np.append(values, np.nan)).values()) == pytest.approx(
+    assert list(five_number_summary(np.append(values, np.nan)).values()) == pytest.approx(
         [expected[name] for name in names]
     )
 
 
 def test_sizes_are_named_as_by_cicchetti() -> None:
-    assert [size_of_icc(value) for value in (0.39, 0.40, 0.59, 0.60, 0.74, 0.75)] == [
+    assert [icc_label(value) for value in (0.39, 0.40, 0.59, 0.60, 0.74, 0.75)] == [
         "poor", "fair", "fair", "good", "good", "excellent",
     ]  # fmt: skip
-    assert [size_of_alpha(value) for value in (0.69, 0.70)] == ["not acceptable", "acceptable"]
+    assert [alpha_label(value) for value in (0.69, 0.70)] == ["not acceptable", "acceptable"]
 
 
 def tensor_of(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> ScoreTensor:
@@ -200,7 +200,7 @@ def test_batches_are_disjoint_and_said_in_words() -> None:
     assert [row["which"] for row in of_rule] == [
         "0 1 2 3 4 5 6 7", "0 1 2 3", "4 5 6 7", "0 1", "2 3", "4 5", "6 7",
     ]  # fmt: skip
-    lines = in_plain_words(batches, estimate_by_seeds(condition, tensor, np.arange(30)))
+    lines = seed_lines(batches, estimate_by_seeds(condition, tensor, np.arange(30)))
     assert len(lines) == 3
     assert lines[0].startswith("c, sgns, p, dbwa: with 8 seeds the median word has a test–retest of")
     assert "disjoint batches of 4 give medians" in lines[0]

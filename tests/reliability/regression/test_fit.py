@@ -197,8 +197,8 @@ def test_without_senses_and_tags_the_model_goes_on_without_them() -> None:
     assert design.dropped == {}
     assert design.fixed_factors == ["rule", "log freq", "nn similarity", "l2 norm", "embedding stability"]
     assert design.warnings == (
-        "senses is unknown for every row, so the model is without it",
-        "pos is unknown for every row, so the model is without it",
+        "senses is unknown for every row, so it is not in the model",
+        "pos is unknown for every row, so it is not in the model",
     )
 
 
@@ -278,7 +278,7 @@ def test_few_levels_and_features_that_go_together_are_warned_of(explanation: exp
     assert "algorithm has 2 levels" in said
     assert "corpus has 3 levels" in said
     assert "the variance of corpus is estimated as zero" in said
-    assert "log freq and l2 norm go together (r = 0.8" in said
+    assert "log freq and l2 norm are correlated (r = 0.8" in said
 
 
 @pytest.mark.parametrize("reliability", ["test-retest", "inter-rater"])
@@ -322,9 +322,9 @@ def test_the_coefficient_plot_is_the_same_file_each_time(
 def test_signs_agree_or_not_or_were_never_published() -> None:
     design = generated(np.random.default_rng(14), words=60, corpora=3, algorithms=2)
     part = explain_part("test-retest", design)
-    signs: Mapping[str, bool | None] = {name: part.agrees("with word", name) for name in TRUTH}
+    signs: Mapping[str, bool | None] = {name: part.same_sign("with word", name) for name in TRUTH}
     assert signs["embedding stability"] is True
     assert signs["log senses"] is False  # ours is negative by construction, the published one positive
-    assert part.agrees("with word", "pos:noun") is None
-    assert part.settled("with word", "embedding stability")
+    assert part.same_sign("with word", "pos:noun") is None
+    assert part.excludes_zero("with word", "embedding stability")
     assert isinstance(part.models["with word"].changes["rule"], RSquared)

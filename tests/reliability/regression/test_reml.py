@@ -122,7 +122,9 @@ def test_factors_that_divide_the_rows_alike_are_one_factor() -> None:
     assert alone.variances["corpus"] > 1
     both = fit(made(score, columns, algorithm=(corpus + 1) % 3, corpus=corpus), ("algorithm", "corpus"))
     assert both.variances == pytest.approx({"algorithm": alone.variances["corpus"]}, rel=1e-5)
-    assert any(warning.startswith("corpus divides the rows as algorithm does") for warning in both.warnings)
+    assert any(
+        warning.startswith("corpus and algorithm have the same groups of rows") for warning in both.warnings
+    )
 
 
 def test_a_variance_that_the_features_take_up_is_said_to_be_undetermined() -> None:
@@ -144,8 +146,8 @@ PAIRS = {"corpus": ROWS % 2, "word": ROWS // 3}
     ("score", "columns", "factors", "message"),
     [
         (np.full(12, 0.1), {"x": NOISE}, PAIRS, "the score is the same in every row"),
-        (3 * NOISE, {"x": NOISE}, PAIRS, "give the score exactly"),
-        (NOISE[ROWS // 3], {}, PAIRS, "give the score exactly"),
+        (3 * NOISE, {"x": NOISE}, PAIRS, "determine the score exactly"),
+        (NOISE[ROWS // 3], {}, PAIRS, "determine the score exactly"),
         (NOISE, {"x": ROWS.astype(float), "y": 2.0 * ROWS}, PAIRS, "some of x, y are constant or determined"),
         (NOISE, {}, {"word": ROWS}, "every row has its own word"),
         (NOISE[:2], {"x": NOISE[3:5]}, {"corpus": ROWS[:2] * 0}, "2 rows are too few for 2 coefficients"),

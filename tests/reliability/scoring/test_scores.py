@@ -57,7 +57,7 @@ def test_a_word_is_never_its_own_neighbour_even_among_duplicates() -> None:
 
 
 def test_more_neighbours_than_words_are_refused() -> None:
-    with pytest.raises(ValueError, match="5 neighbours cannot be had among 5 words"):
+    with pytest.raises(ValueError, match="k = 5 neighbours need at least 6 words, but there are 5"):
         list(neighbours(np.eye(5, dtype=np.float32), np.arange(5), 5))
 
 
@@ -129,9 +129,9 @@ def test_a_tensor_averages_over_seeds() -> None:
     assert block.shape == (2, 3, 5)
     assert block == pytest.approx(np.stack([part["ripa"][1:3] for part in parts], axis=-1))
     assert tensor.mean("nbm") == pytest.approx(np.mean([part["nbm"] for part in parts], axis=0), abs=1e-6)
-    some = tensor.of_pairs([2, 0])
+    some = tensor.select_pairs([2, 0])
     assert some.parts is tensor.parts  # Nothing is copied out of the memory-mapped arrays.
     assert (
         some.block("dbwa", np.array([1, 3])) == tensor.block("dbwa", slice(None))[[1, 3]][:, [2, 0]]
     ).all()
-    assert (some.of_pairs([1]).mean("nbm") == tensor.mean("nbm")[:, [0]]).all()
+    assert (some.select_pairs([1]).mean("nbm") == tensor.mean("nbm")[:, [0]]).all()

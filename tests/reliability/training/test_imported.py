@@ -19,7 +19,7 @@ from weatherglass.reliability.lists import base_pairs
 from weatherglass.reliability.study import Group, imported_groups, score_study, study_folder
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.training.embedding import Embedding, load_embedding, save_embedding
-from weatherglass.reliability.training.imported import UNNAMED, import_embeddings, embedding_files
+from weatherglass.reliability.training.imported import UNNAMED, embedding_files, import_embeddings
 
 PEOPLE = list(dict.fromkeys(word for pair in base_pairs("gender").pairs[:8] for word in pair))
 WORDS = [*PEOPLE, "naïve", "New_York", *(f"word{number}" for number in range(40))]

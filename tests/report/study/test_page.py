@@ -12,7 +12,7 @@ from tests.report.conftest import HOSTILE
 
 from weatherglass.api.studies import StudyResult
 from weatherglass.reliability.agreement.claims import FAILS, HOLDS, STATEMENTS, claim_rows, verdicts
-from weatherglass.reliability.agreement.seeds import in_plain_words
+from weatherglass.reliability.agreement.seeds import seed_lines
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.study_file import Study
 from weatherglass.report.study.figures import drawings
@@ -89,7 +89,7 @@ def test_algorithms_of_unlike_vocabularies_have_their_own_coverage() -> None:
 def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, StudyResult]) -> None:
     tables = undisturbed[1].tables
     (group,) = seed_groups(tables)
-    lines = in_plain_words(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
+    lines = seed_lines(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
     assert len(lines) == len(group.sentences) == 6
     for line, (_, sentence) in zip(lines, group.sentences, strict=True):
         assert line.endswith(f": {sentence}")

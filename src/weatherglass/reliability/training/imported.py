@@ -188,6 +188,6 @@ def _vocabulary_warnings(name: str, files: Sequence[Path], descriptions: Sequenc
     if sizes == [len(common)]:
         return []
     return [
-        f"the vocabularies differ ({sizes[0]} to {sizes[-1]} words): only the {len(common)} words that all {len(files)} "
-        "files have are scored; nbm searches for neighbours among all words of a file"
+        f"the vocabularies differ ({sizes[0]} to {sizes[-1]} words): only the {len(common)} words that all "
+        f"{len(files)} files have are scored; nbm searches for neighbours among all words of a file"
     ]

@@ -14,7 +14,7 @@ from weatherglass import __version__
 from weatherglass.reliability.agreement.icc import FEWEST
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.regression.tables import filled_table
-from weatherglass.reliability.regression.words import in_plain_words
+from weatherglass.reliability.regression.words import plain_sentences
 from weatherglass.reliability.study_file import Study
 from weatherglass.report.shell import template_environment
 from weatherglass.report.study.plots import LABELS, Drawing, label
@@ -58,7 +58,7 @@ def write_page(
     environment.filters |= {
         "number": number,
         "label": label,
-        "in_plain_words": in_plain_words,
+        "plain_sentences": plain_sentences,
         "spanned": spanned,
     }
     shown = figures_by_pairs(figures, sets_of_pairs(tables))
