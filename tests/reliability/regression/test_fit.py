@@ -22,7 +22,7 @@ from weatherglass.reliability.regression.tables import regression_table, termina
 from weatherglass.report.study.coefficients import coefficient_drawing
 from weatherglass.report.study.figures import save_drawing
 
-ORACLES = Path(__file__).parents[1] / "oracles" / "lme4"
+ORACLES = Path(__file__).parents[2] / "oracles" / "lme4"
 FEATURES = ("frequency", "senses", "pos", "nn_similarity", "l2_norm", "stability")
 TRUTH = {
     "rule:ripa": -0.011,
