@@ -31,7 +31,7 @@ from weatherglass.reliability.study import score_study, study_folder, trained_gr
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
 from weatherglass.reliability.tables import COLUMNS
 from weatherglass.reliability.training.embedding import load_embedding
-from weatherglass.report.study.figures import consistency_by_query, remove_old
+from weatherglass.report.study.figures import consistency_by_query, remove_outdated_figures
 from weatherglass.report.study.plots import Subject
 from weatherglass.storage.atomic import UNFINISHED
 
@@ -443,7 +443,7 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
 def test_figures_of_a_study_as_it_was_before_go_away_and_others_stay(tmp_path: Path) -> None:
     for name in ("test-retest-old-sgns.png", "test-retest-new-sgns.png", "mine.png", "test-retest-notes.txt"):
         (tmp_path / name).touch()
-    remove_old(tmp_path, {"test-retest-new-sgns"})
+    remove_outdated_figures(tmp_path, {"test-retest-new-sgns"})
     assert {path.name for path in tmp_path.iterdir()} == {
         "test-retest-new-sgns.png", "mine.png", "test-retest-notes.txt",
     }  # fmt: skip

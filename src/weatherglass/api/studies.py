@@ -90,7 +90,7 @@ def _report(
     from weatherglass.reliability.regression.study import explain_study
     from weatherglass.reliability.tables import write_tables
     from weatherglass.report.study.coefficients import coefficient_drawing
-    from weatherglass.report.study.figures import drawings, remove_old, save_drawing
+    from weatherglass.report.study.figures import drawings, remove_outdated_figures, save_drawing
     from weatherglass.report.study.page import write_page
 
     tables = assess_study(study, scored, progress)
@@ -107,7 +107,7 @@ def _report(
     figures = [
         (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*coefficients, *drawings(tables))
     ]
-    remove_old(folder / FIGURES, {drawing.name for drawing, _ in figures})
+    remove_outdated_figures(folder / FIGURES, {drawing.name for drawing, _ in figures})
     write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder), explanations)
     progress.advance()
     return tables, folder / PAGE, explanations

@@ -1,8 +1,8 @@
-"""Packs what details.sqlite holds into blocks that a page carries and a browser unpacks when a result is opened.
+"""Pack details.sqlite into compressed blocks inside the page, which the browser decompresses when a result is opened.
 
-A block is JSON, compressed and written in base64: one for each model and measure, and one that they share with the
-texts, each once, and the lists in which results name them. Numbers are rounded to what a plot can show: scores to four
-digits, effect sizes to three decimals. The figures that are printed come from the table, not from here.
+A block is JSON, compressed, in base64: one for each model and measure, and a shared one with every text once, and the
+lists by which results refer to them. Numbers are rounded to what a plot can show: scores to four digits, effect sizes
+to three decimals. Numbers that are printed come from the table of results, not from here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from weatherglass.runs.details import DETAILS, TABLES, Details
 from weatherglass.runs.stored import StoredRun
 
 SCORE_STEPS = 9999
-"""Scores are whole multiples of the largest |s| over this."""
+"""Scores are stored as integer multiples of the largest |s| divided by this."""
 EFFECT_STEPS = 1000
 
 Row = Sequence[Any]
@@ -30,12 +30,12 @@ Row = Sequence[Any]
 
 @dataclass(slots=True)
 class Numbering:
-    """Gives each distinct thing a number, in the order in which things come."""
+    """Numbers distinct items in the order in which they first appear."""
 
     numbers: dict[Hashable, int] = field(default_factory=dict)
 
-    def of(self, thing: Hashable) -> int:
-        return self.numbers.setdefault(thing, len(self.numbers))
+    def number_of(self, item: Hashable) -> int:
+        return self.numbers.setdefault(item, len(self.numbers))
 
 
 class Packer:
@@ -45,18 +45,18 @@ class Packer:
         self._elements = Numbering()
         self._lists = {kind: Numbering() for kind in ("elements", "words", "left_out")}
         self._blocks: dict[int, list[str]] = {}
-        """By block, its results: the member of a JSON object, already written."""
+        """Block -> its results, each as a member of a JSON object, already serialised."""
 
     def add(self, run: StoredRun, number: Callable[[int], int], block: Callable[[int], int]) -> None:
-        """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
+        """Pack one run; `number` and `block` give a result's number in the page and its block."""
         with closing(Details(run.path / DETAILS)) as details:
             texts = {row["id"]: tuple(row)[1:] for row in details.every("element")}
             present = details.tables()
             tables = {table: _Groups(details, table) for table in TABLES if table in present}
             for position, stored in sorted(run.details.items(), key=itemgetter(1)):
                 rows: dict[str, list[Row]] = {table: [] for table in TABLES}
-                rows |= {table: groups.of(stored) for table, groups in tables.items()}
-                packed = self._pack(rows, texts) | _about(run, position)
+                rows |= {table: groups.rows_of(stored) for table, groups in tables.items()}
+                packed = self._pack(rows, texts) | _remarks(run, position)
                 member = f"{json.dumps(str(number(position)))}:{_json(packed)}"
                 self._blocks.setdefault(block(position), []).append(member)
 
@@ -78,7 +78,7 @@ class Packer:
             step = max((abs(row[4]) for row in scores), default=0) / SCORE_STEPS or 1
             packed["step"] = float(f"{step:.6g}")
             packed["elements"] = self._list(
-                "elements", ((row[1], self._elements.of(texts[row[3]])) for row in scores)
+                "elements", ((row[1], self._elements.number_of(texts[row[3]])) for row in scores)
             )
             packed["scores"] = [round(row[4] / step) for row in scores]
             words = rows["word_score"]
@@ -99,38 +99,38 @@ class Packer:
         return packed
 
     def _list(self, kind: str, items: Iterator[tuple[Any, ...]]) -> int:
-        return self._lists[kind].of(tuple(items))
+        return self._lists[kind].number_of(tuple(items))
 
 
 class _Groups:
-    """The rows of one table by result, read once in the order in which results were written."""
+    """The rows of one table by result, read once, in the order of the results."""
 
     def __init__(self, details: Details, table: str) -> None:
         self._groups = groupby(details.every(table), key=lambda row: int(row["result"]))
         self._ahead: tuple[int, list[Row]] | None = None
 
-    def of(self, result: int) -> list[Row]:
+    def rows_of(self, result: int) -> list[Row]:
         while self._ahead is None or self._ahead[0] < result:
-            following = next(self._groups, None)
-            if following is None:
+            group = next(self._groups, None)
+            if group is None:
                 return []
-            self._ahead = following[0], [tuple(row) for row in following[1]]
+            self._ahead = group[0], [tuple(row) for row in group[1]]
         return self._ahead[1] if self._ahead[0] == result else []
 
 
 def compress(text: str) -> str:
-    """What a browser turns back with atob and DecompressionStream; the same text gives the same bytes."""
+    """Gzip and base64, which a browser reverses with atob and DecompressionStream; deterministic."""
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
-def _about(run: StoredRun, position: int) -> dict[str, Any]:
+def _remarks(run: StoredRun, position: int) -> dict[str, Any]:
     result = run.results[position]
-    said: dict[str, Any] = {"p_middle": result.p_middle, "certified": result.certified}
+    remarks: dict[str, Any] = {"p_middle": result.p_middle, "certified": result.certified}
     if result.warnings:
-        said["warnings"] = list(result.warnings)
+        remarks["warnings"] = list(result.warnings)
     if result.notes:
-        said["notes"] = dict(result.notes)
-    return said
+        remarks["notes"] = dict(result.notes)
+    return remarks
 
 
 def _effect(d: float | None) -> int | None:
@@ -138,7 +138,7 @@ def _effect(d: float | None) -> int | None:
 
 
 def _differences(values: Sequence[int]) -> list[int]:
-    """The first value, then each one's distance from the one before: small numbers compress well."""
+    """The first value, then the difference of each value from the one before: small numbers compress well."""
     return [*values[:1], *(after - before for before, after in pairwise(values))]
 
 
