@@ -356,7 +356,7 @@ def test_corpora_may_lie_in_another_folder_than_the_study_file(tmp_path: Path) -
     done = CliRunner().invoke(app, [*command, "--corpora", str(elsewhere)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert len(list((tmp_path / "out" / "embeddings").glob("*.safetensors"))) == 2
-    with pytest.raises(CorpusError, match="--corpora goes with a study file"):
+    with pytest.raises(CorpusError, match="--corpora needs a study file"):
         CliRunner().invoke(
             app, ["reliability", "train", "--corpus", "a.txt", "--corpora", "b"], catch_exceptions=False
         )

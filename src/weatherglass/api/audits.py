@@ -1,4 +1,4 @@
-"""`weatherglass.run`: models through tests, the results kept in a folder, and the page that shows them."""
+"""`weatherglass.run`: run tests on models, store the results in a folder, and write their page."""
 
 from __future__ import annotations
 
@@ -62,39 +62,39 @@ def run(
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
 ) -> Run:
-    """Put models through association tests.
+    """Run association tests on models.
 
     Args:
         models: specs such as "vectors:glove.txt", or encoders of your own.
         tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
         measures: `similarity/statistic`, or globs over them.
-        significance: how p is had: auto, exact, sampled, normal, … (docs/methods 3).
+        significance: how p is computed: auto, exact, sampled, normal, … (docs/methods 3).
         alternative: greater, less, two-sided or observed.
-        permute: what is exchanged: elements (the published procedure) or words.
+        permute: what permutations exchange: elements (the published procedure) or words.
         ddof: 1 for the papers' standard deviation, 0 for that of WEFE and responsibly.
-        seed: of the random draws, where there are any; each test starts from it anew.
-        precision: relative gap of certified bounds.
-        budget: what one p-value may cost.
+        seed: random seed; every test starts from it.
+        precision: relative gap of certified bounds of p.
+        budget: time and memory for one p-value.
         covariance: estimator for Mahalanobis measures: glasso or ledoit-wolf.
-        synonyms: what enlarges attribute sets for that covariance: a TOML file, "catalogue", "wordnet" or a mapping.
-        ci: which measures get an interval and the like: those with the statistic mean, all, or none.
-        resamples: of the bootstrap.
-        profile: whose d and p these are to be: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly.
-        alpha: level of the marks * (p) and ** (adjusted p).
+        synonyms: words added to the attribute sets for that covariance: a TOML file, "catalogue", "wordnet" or a mapping.
+        ci: measures that get intervals, leave-one-out and power: those with the statistic mean, all, or none.
+        resamples: number of bootstrap resamples.
+        profile: compute d and p as in: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly.
+        alpha: significance level of the marks * (p) and ** (adjusted p).
         correction: holm or benjamini-hochberg.
-        family: how many tests the correction counts, if more than the rows of this run.
+        family: number of tests to correct for, if more than in this run.
         jobs: local processes to use.
         scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file.
-        shared_dir: a folder that all its machines see under the same path.
-        folder: where journal, table and record are kept; what is there already is not computed again.
-        progress: told how far the work has come.
-        command: the words of the command line that asks for this run, for its record; None for a call from Python.
+        shared_dir: a folder that all machines of the cluster see under the same path.
+        folder: where results are stored; results that are already there are not computed again.
+        progress: updated as the work proceeds.
+        command: the command line of this run, for its record; None for a call from Python.
 
     Returns:
         The results, in the order models × tests × measures, with the record of the run.
 
     Raises:
-        WeatherglassError: for a mistake in the request, found before work starts.
+        WeatherglassError: if an argument is wrong; raised before work starts.
     """
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
     chosen_synonyms = choose_synonyms(synonyms)
@@ -115,9 +115,9 @@ def run(
         settings = settings_of(profile_of(profile), settings)
     chosen_tests = choose_tests([tests] if isinstance(tests, str | AssociationTest) else tests)
     chosen_measures = select_measures([measures] if isinstance(measures, str) else measures)
-    join_names: Sequence[Any] = models if isinstance(models, list | tuple) else [models]
+    model_list: Sequence[Any] = models if isinstance(models, list | tuple) else [models]
     plan = Plan(
-        choose_models(join_names),
+        choose_models(model_list),
         chosen_tests,
         chosen_measures,
         settings,
@@ -131,12 +131,12 @@ def run(
         return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
     with RunFolder(Path(folder)) as opened:
         finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
-        finished.record["warnings"] += _leave_page(opened.path)
+        finished.record["warnings"] += _write_page(opened.path)
         return finished
 
 
-def _leave_page(folder: Path) -> list[str]:
-    """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning."""
+def _write_page(folder: Path) -> list[str]:
+    """Write report.html and return warnings: the results are safe, so a page that fails is only a warning."""
     from weatherglass.report.page.html import PAGE, write_page  # jinja2, only where there is a page to write
 
     try:

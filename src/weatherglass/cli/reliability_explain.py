@@ -33,26 +33,26 @@ def explain(options: Options) -> None:
     print_warnings(group_warnings(groups))
     if not options.quiet:
         print_explanations(explanations)
-    for pairs, found in explanations.items():
-        if found.parts:
-            typer.echo(f"figure: {save_drawing(coefficient_drawing(found, pairs), folder / FIGURES)}")
+    for pairs, explanation in explanations.items():
+        if explanation.parts:
+            typer.echo(f"figure: {save_drawing(coefficient_drawing(explanation, pairs), folder / FIGURES)}")
     typer.echo(f"tables: {folder / TABLES}, regression and features")
 
 
 def print_explanations(explanations: Mapping[str, Explanation]) -> None:
-    """The filled table of each set of base pairs, what each factor adds, and every warning."""
+    """Print the estimates of each set of base pairs, what each factor explains, and every warning."""
     from weatherglass.cli.console import screen
     from weatherglass.reliability.regression.tables import terminal_tables
 
-    console, notices = screen(), screen(stderr=True)
-    for pairs, found in explanations.items():
+    console, stderr = screen(), screen(stderr=True)
+    for pairs, explanation in explanations.items():
         console.print(f"\n{pairs}: which words are measured reliably?")
-        for table in terminal_tables(found):
+        for table in terminal_tables(explanation):
             console.print(table)
-        for part in found.parts:
+        for part in explanation.parts:
             for reason, rows in part.dropped.items():
-                notices.print(f"{pairs}, {part.reliability}: {rows} of {part.rows} rows dropped: {reason}")
+                stderr.print(f"{pairs}, {part.reliability}: {rows} of {part.rows} rows dropped: {reason}")
             for warning in part.warnings:
-                notices.print(f"warning: {pairs}, {part.reliability}: {warning}", soft_wrap=True)
-        for line in found.missing:
-            notices.print(f"warning: {pairs}: {line}", soft_wrap=True)
+                stderr.print(f"warning: {pairs}, {part.reliability}: {warning}", soft_wrap=True)
+        for line in explanation.missing:
+            stderr.print(f"warning: {pairs}: {line}", soft_wrap=True)

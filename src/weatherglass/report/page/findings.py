@@ -24,7 +24,7 @@ class Count:
     judged: bool
     """Whether there are marks: a run that was stopped has none."""
     by_words: tuple[int, int, int]
-    """Of tests with several sentences per word: their number, how many are starred, how many have p by words ≤ alpha."""
+    """Of tests with several sentences per word: their number, how many are starred, how many by words (p ≤ alpha)."""
 
     @classmethod
     def of(cls, results: Iterable[Result], alpha: float) -> Count:
