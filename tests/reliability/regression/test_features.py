@@ -140,12 +140,12 @@ def test_embeddings_of_different_vocabularies_are_compared_on_the_words_they_sha
     turned = whole @ rotation(rng, 6)
     order = rng.permutation(30)
     counts = np.zeros(40, dtype=np.int64)
-    one = Embedding(names, counts, whole, "brought", 1, "c")
-    other = Embedding([names[i] for i in order], counts[:30], turned[order], "brought", 2, "c")
+    one = Embedding(names, counts, whole, "imported", 1, "c")
+    other = Embedding([names[i] for i in order], counts[:30], turned[order], "imported", 2, "c")
     table = word_features([one, other], Lexicon(None, None))
     assert table["word"].to_list() == names[:30]
     np.testing.assert_allclose(table["stability"].to_numpy(), 1, atol=1e-5)
-    assert table["frequency"].null_count() == 30  # brought embeddings know no counts
+    assert table["frequency"].null_count() == 30  # imported embeddings may have no counts
 
 
 def test_embeddings_of_two_algorithms_have_no_common_features() -> None:

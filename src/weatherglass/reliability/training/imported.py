@@ -27,7 +27,7 @@ from weatherglass.reliability.training.embedding import (
 from weatherglass.storage.fingerprint import file_hash
 from weatherglass.vectors import files_of, read_every_word
 
-UNNAMED = "brought/brought"
+UNNAMED = "imported/imported"
 """Default corpus and algorithm, for files that do not name theirs."""
 
 
@@ -67,7 +67,7 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
     for seed, (file, content) in enumerate(zip(files, hashes, strict=True), start=1):
         path = file
         if origin != (corpus, algorithm):
-            path = folder / f"{corpus}-{algorithm}-brought{seed:03d}-{content[:12]}{SUFFIX}"
+            path = folder / f"{corpus}-{algorithm}-imported{seed:03d}-{content[:12]}{SUFFIX}"
             if not path.is_file():
                 save_embedding(path, read_embedding(file, corpus, algorithm, seed))
         paths.append(path)
