@@ -78,10 +78,10 @@ def test_a_word_has_the_reliability_that_its_scores_give(undisturbed: tuple[Path
     msc = n * table.mean(0).var(ddof=1)
     mse = (((table - table.mean()) ** 2).sum() - (n - 1) * msr - (k - 1) * msc) / ((n - 1) * (k - 1))
     expected = (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse))
-    found = result.tables["test_retest_words"].filter(
+    word_table = result.tables["test_retest_words"].filter(
         (pl.col("word") == "salary") & (pl.col("rule") == "dbwa") & (pl.col("algorithm") == "glove")
     )
-    assert found["icc"].to_list() == pytest.approx([expected], abs=1e-4)
+    assert word_table["icc"].to_list() == pytest.approx([expected], abs=1e-4)
     average = result.tables["scores"].filter(
         (pl.col("word") == "salary") & (pl.col("algorithm") == "glove") & (pl.col("pairs") == "gender")
     )
@@ -142,8 +142,8 @@ def test_a_new_version_of_a_rule_and_a_new_rule_are_computed_again(
     monkeypatch.setattr(scores, "RULE_VERSIONS", {"dbwa": 1, "twice": 1, "nbm": 2})
 
     def changed(*arguments: Any) -> dict[str, scores.Scores]:
-        found = scores.score_embedding(*arguments)
-        return {"dbwa": found["dbwa"], "twice": 2 * found["dbwa"], "nbm": -found["nbm"]}
+        by_rule = scores.score_embedding(*arguments)
+        return {"dbwa": by_rule["dbwa"], "twice": 2 * by_rule["dbwa"], "nbm": -by_rule["nbm"]}
 
     monkeypatch.setattr(study_module, "score_embedding", changed)
     after = scored_again(study_file, folder)["glove"]
@@ -290,10 +290,10 @@ def test_embeddings_from_elsewhere_are_assessed(
     study = Study(
         "elsewhere", embeddings={"text/glove": str(tmp_path / "*.txt")}, neighbours=10, frequent=100
     )
-    found = run_study(study, tmp_path / "out").tables["test_retest_words"]
+    word_table = run_study(study, tmp_path / "out").tables["test_retest_words"]
     expected = undisturbed[1].tables["test_retest_words"].filter(pl.col("algorithm") == "glove")
-    assert found["word"].to_list() == expected["word"].to_list()
-    assert found["icc"].to_numpy() == pytest.approx(expected["icc"].to_numpy(), abs=1e-5, nan_ok=True)
+    assert word_table["word"].to_list() == expected["word"].to_list()
+    assert word_table["icc"].to_numpy() == pytest.approx(expected["icc"].to_numpy(), abs=1e-5, nan_ok=True)
 
 
 def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
     p = float(10 ** -(max(d, 0) * 4))
     several = len({s.word for s in scores}) < len(scores)
     null = np.quantile(rng.normal(0, 0.4, 999), NULL_LEVELS)
-    made = Result(
+    result = Result(
         model=model,
         options="dim=256;pooling=mean",
         test=test.name,
@@ -93,10 +93,10 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
             "power": {str(size): 0.5 for size in POWER_EFFECTS},
         },
     )
-    left_out = list(_left_out(made, test, d, rng))
-    telling = min(left_out, key=lambda each: each["effect_size"])
+    left_out = list(_left_out(result, test, d, rng))
+    telling = min(left_out, key=lambda entry: entry["effect_size"])
     telling["p_value"] = min(1.0, p * 2)
-    return _with(made, {**made.details, "left_out": left_out, "most_telling": telling})
+    return _with(result, {**result.details, "left_out": left_out, "most_telling": telling})
 
 
 def _with(result: Result, details: Mapping[str, Any]) -> Result:

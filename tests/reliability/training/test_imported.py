@@ -235,7 +235,8 @@ def test_the_command_assesses_binary_files_and_prints_what_is_assumed(tmp_path: 
     done = CliRunner().invoke(app, ["reliability", "assess", *options])
     assert done.exit_code == 0, done.output
     assert (
-        "warning: imported, imported: the files have no counts: words are assumed to be ordered" in done.stderr
+        "warning: imported, imported: the files have no counts: words are assumed to be ordered"
+        in done.stderr
     )
     # his–hers and him–her are among the eight, so that his–her occurs, too.
     assert "gender, imported, imported: 9 of 23 base pairs occur" in done.stdout

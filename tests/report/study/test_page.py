@@ -70,9 +70,9 @@ def test_a_claim_holds_in_the_cells_of_its_matrix(undisturbed: tuple[Path, Study
             for pairs in ("gender", "sexual_orientation")
             for algorithm in ("sgns", "glove")
         ]
-        found = [cell["verdict"] for row in rows for cell in row.cells if cell]
-        assert found.count(HOLDS) == verdict.holds
-        assert found.count(HOLDS) + found.count(FAILS) == verdict.estimable > 0
+        outcomes = [cell["verdict"] for row in rows for cell in row.cells if cell]
+        assert outcomes.count(HOLDS) == verdict.holds
+        assert outcomes.count(HOLDS) + outcomes.count(FAILS) == verdict.estimable > 0
         assert [row.reason for row in rows if row.pairs == "sexual_orientation"] == [
             "no base pair occurs"
         ] * 2
@@ -119,9 +119,9 @@ def test_the_verdicts_come_first_and_the_cells_bear_them_out(
         "t.querySelectorAll(c).length))"
     )
     assert counts == [[verdict.holds, verdict.estimable - verdict.holds] for verdict in expected]
-    said = browser.run("[...document.querySelectorAll('#claims td .cell')].map(c => c.textContent)")
-    assert len(said) == 4 * (3 + 3 + 2)
-    assert all("✓holds" in text or "✗does not hold" in text or text == "–" for text in said)
+    cells = browser.run("[...document.querySelectorAll('#claims td .cell')].map(c => c.textContent)")
+    assert len(cells) == 4 * (3 + 3 + 2)
+    assert all("✓holds" in text or "✗does not hold" in text or text == "–" for text in cells)
     assert "no base pair occurs" in browser.find("#claims").text
 
 
@@ -216,7 +216,9 @@ def test_axe_finds_no_serious_violation(
     browser.open(request.getfixturevalue(which), width=width, dark=dark)
     browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     browser.driver.execute_script(axe)
-    found = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-    serious = [each for each in found["violations"] if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
-    assert len(found["passes"]) > 10
+    audit = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    serious = [
+        violation for violation in audit["violations"] if violation["impact"] in ("serious", "critical")
+    ]
+    assert [(violation["id"], violation["nodes"][0]["html"][:200]) for violation in serious] == []
+    assert len(audit["passes"]) > 10
