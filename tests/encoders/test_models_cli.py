@@ -138,7 +138,7 @@ def test_encode_reads_texts_of_a_file_each_once(
 ) -> None:
     (tmp_path / name).write_text(content)
     said = run("encode", f"encodings:{three_vectors}", "--texts", tmp_path / name, "-o", tmp_path / "out.npz")
-    assert "3 texts, 2 dimensions; 1 of them could not be read" in said
+    assert "3 texts, 2 dimensions; 1 of them could not be encoded" in said
     assert read_encodings(tmp_path / "out.npz").texts == ["rose", "wasp", "bee"]
 
 
