@@ -1,1 +1,1 @@
-"""The doors of the library: each function puts rooms together, such as an audit and then its page."""
+"""The functions that users call: each combines several packages, such as an audit and its page."""

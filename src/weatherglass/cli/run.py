@@ -1,4 +1,4 @@
-"""`weatherglass run`: put models through tests."""
+"""`weatherglass run`: run tests on models."""
 
 from __future__ import annotations
 
@@ -41,40 +41,45 @@ def run(
         typer.Option("-m", "--measure", help="similarity/statistic, or a glob; repeat.", metavar="MEASURE"),
     ] = ["cosine/mean"],  # noqa: B006
     folder: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for journal, table and record.", metavar="DIR")
+        Path, typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR")
     ] = DEFAULT_FOLDER,
     significance: Annotated[
         str,
         typer.Option(help="auto, exact, enumerate, meet-in-the-middle, lattice, bounds, sampled, normal."),
     ] = "auto",
-    alternative: Annotated[str, typer.Option(help="greater, less, two-sided or observed.")] = "greater",
-    permute: Annotated[str, typer.Option(help="What is exchanged: elements or words.")] = "elements",
+    alternative: Annotated[
+        str, typer.Option(help="Alternative hypothesis: greater, less, two-sided or observed.")
+    ] = "greater",
+    permute: Annotated[str, typer.Option(help="What permutations exchange: elements or words.")] = "elements",
     ddof: Annotated[
-        int, typer.Option(help="1: the papers' standard deviation; 0: WEFE's.", min=0, max=1)
+        int, typer.Option(help="Standard deviation of d; 1: as in the papers, 0: as in WEFE.", min=0, max=1)
     ] = 1,
-    alpha: Annotated[float, typer.Option(help="Level of the marks * and **.")] = 0.01,
-    correction: Annotated[str, typer.Option(help="holm or benjamini-hochberg.")] = "holm",
+    alpha: Annotated[float, typer.Option(help="Significance level of the marks * and **.")] = 0.01,
+    correction: Annotated[
+        str, typer.Option(help="Correction for multiple tests: holm or benjamini-hochberg.")
+    ] = "holm",
     family: Annotated[
-        int | None, typer.Option(help="Tests that the correction counts, if more than this run's.")
+        int | None, typer.Option(help="Number of tests to correct for, if more than in this run.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random draws, where there are any.", min=0)] = 0,
-    precision: Annotated[float, typer.Option(help="Relative gap of certified bounds.")] = 0.01,
-    budget: Annotated[str, typer.Option(help="What one p-value may cost, as seconds,memory.")] = "2s,1GB",
+    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
+    precision: Annotated[float, typer.Option(help="Relative gap of certified bounds of p.")] = 0.01,
+    budget: Annotated[str, typer.Option(help="Time and memory for one p-value.")] = "2s,1GB",
     covariance: Annotated[
-        str, typer.Option(help="Estimator for mahalanobis: glasso or ledoit-wolf.")
+        str, typer.Option(help="Covariance estimator for mahalanobis: glasso or ledoit-wolf.")
     ] = "glasso",
     synonyms: Annotated[
         str | None,
-        typer.Option(help="For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"),
+        typer.Option(help="Synonyms for that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"),
     ] = None,
     ci: Annotated[
-        str, typer.Option(help="Intervals and leave-one-out for: mean (the statistic), all, none.")
+        str,
+        typer.Option(help="Measures that get intervals and leave-one-out: mean (the statistic), all, none."),
     ] = "mean",
-    resamples: Annotated[int, typer.Option(help="Of the bootstrap.", min=100)] = 2000,
+    resamples: Annotated[int, typer.Option(help="Resamples of the bootstrap.", min=100)] = 2000,
     profile: Annotated[
         str | None,
         typer.Option(
-            help="d and p as others have them: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly."
+            help="Compute d and p as: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly."
         ),
     ] = None,
     fail_if: Annotated[
@@ -85,7 +90,7 @@ def run(
         ),
     ] = [],  # noqa: B006
     gate: Annotated[
-        Path | None, typer.Option(help="A TOML file of such conditions for groups of tests.", metavar="FILE")
+        Path | None, typer.Option(help="A TOML file with conditions for groups of tests.", metavar="FILE")
     ] = None,
     junit: Annotated[
         Path | None, typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE")
@@ -96,16 +101,15 @@ def run(
         typer.Option(help="A Dask cluster: tcp://HOST:PORT or a scheduler file.", metavar="ADDRESS"),
     ] = None,
     shared_dir: Annotated[
-        Path | None, typer.Option(help="A folder that all its machines see.", metavar="DIR")
+        Path | None, typer.Option(help="A folder that all machines of the cluster see.", metavar="DIR")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print results for machines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
 ) -> None:
-    """Put models through association tests: effect sizes, p-values, correction, a table and a record.
+    """Run association tests on models: effect sizes, p-values, correction, a table and a report.
 
-    Without arguments: the embedded model and all 46 published tests. Running the same command again does only what
-    is missing. Exit code 0: done; 1: the gate failed; 2: a mistake in the command or its files; 3: some tests could
-    not be run.
+    Without arguments: the embedded model and all 46 published tests. The same command again computes only what is
+    missing. Exit code 0: done; 1: the gate failed; 2: an error in the command or its files; 3: some tests failed.
     """
     from weatherglass.api.audits import run as audit
     from weatherglass.cli.bar import Bar
@@ -145,7 +149,7 @@ def run(
             )
     except KeyboardInterrupt:
         raise InterruptedRunError(
-            f"stopped; what was finished is in {folder}, and the same command goes on from there"
+            f"stopped; finished work is in {folder}, and the same command continues from there"
         ) from None
     breaches = rules.judge(finished.results) if rules else []
     if as_json:
@@ -167,7 +171,7 @@ def run(
 
 
 def show(finished: Run, folder: Path) -> None:
-    """The table on stdout; warnings and failures on stderr."""
+    """Print the tables to stdout, warnings and failures to stderr."""
     from weatherglass.cli.console import screen
     from weatherglass.report.terminal import caption, results_tables
 
@@ -176,10 +180,10 @@ def show(finished: Run, folder: Path) -> None:
         console.print(table)
     for line in [*caption(finished), f"Results, record and page (report.html): {folder}"]:
         console.print(line, soft_wrap=True)
-    notices = [f"warning: {warning}" for warning in finished.warnings]
-    notices += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]
-    for notice in notices:
-        typer.echo(notice, err=True)
+    lines = [f"warning: {warning}" for warning in finished.warnings]
+    lines += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]
+    for line in lines:
+        typer.echo(line, err=True)
 
 
 def parse_budget(text: str) -> Budget:
@@ -195,5 +199,5 @@ def parse_budget(text: str) -> Budget:
 
     match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
     if match is None:
-        raise WeatherglassError(f"budget '{text}' should read seconds,memory, such as 2s,1GB")
+        raise WeatherglassError(f"budget '{text}' should be seconds,memory, such as 2s,1GB")
     return Budget(float(match[1]), int(float(match[2]) * UNITS[match[3].upper()]))

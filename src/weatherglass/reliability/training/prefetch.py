@@ -1,4 +1,4 @@
-"""Ask the processor for memory before it is needed: LLVM's prefetch, which numba has no name for."""
+"""Prefetch memory into the processor's cache: LLVM's prefetch instruction, which numba does not offer."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 TO_WRITE, USED_SOON, DATA = 1, 3, 1
-"""LLVM's flags."""
+"""Arguments of llvm.prefetch: access, locality, cache."""
 
 
 def _prefetch(_: Any, array: Any, i: Any, j: Any, k: Any) -> Any:  # noqa: ARG001 - numba wants an argument for each
-    """Begin to load the cache line of array[i, j, k], which is going to be changed; nothing waits for it."""
+    """Begin to load the cache line of array[i, j, k], which will be changed; nothing waits for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        of, place = signature.args[0], arguments[1:]
-        values = make_array(of)(context, builder, arguments[0])
-        address = cgutils.get_item_pointer(context, builder, of, values, place)
+        array_type, indices = signature.args[0], arguments[1:]
+        values = make_array(array_type)(context, builder, arguments[0])
+        address = cgutils.get_item_pointer(context, builder, array_type, values, indices)
         pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
         flags = [ir.Constant(number, flag) for flag in (TO_WRITE, USED_SOON, DATA)]
