@@ -16,6 +16,7 @@ import polars as pl
 from markup import bullets, fill, table
 from regression_page import figure_paths, regression_page
 
+from weatherglass.api.studies import study_facts
 from weatherglass.reliability.agreement.claims import (
     CONSISTENCY,
     FAILS,
@@ -27,7 +28,6 @@ from weatherglass.reliability.agreement.claims import (
     claim_rows,
 )
 from weatherglass.reliability.agreement.seeds import in_plain_words
-from weatherglass.reliability.conduct import study_facts
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables

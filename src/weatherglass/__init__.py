@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from weatherglass import moved
+from weatherglass.lazy import lazy_names
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
+    from weatherglass.api.studies import conduct as study  # noqa: F401 - re-exported under this name
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
@@ -20,26 +23,19 @@ if TYPE_CHECKING:
     from weatherglass.runs.results import Run as Run
 
 _PLACES = {
-    "associate": "weatherglass.audit.evaluate",
-    "AssociationTest": "weatherglass.catalogue.association_test",
-    "list_tests": "weatherglass.catalogue",
-    "load_encoder": "weatherglass.encoders",
-    "load_test": "weatherglass.catalogue",
-    "Measure": "weatherglass.metrics.weat.measure",
-    "Result": "weatherglass.runs.results",
-    "Run": "weatherglass.runs.results",
-    "run": "weatherglass.api.audits",
-    "WeatherglassError": "weatherglass.errors",
+    "associate": "audit.evaluate",
+    "AssociationTest": "catalogue.association_test",
+    "list_tests": "catalogue",
+    "load_encoder": "encoders",
+    "load_test": "catalogue",
+    "Measure": "metrics.weat.measure",
+    "Result": "runs.results",
+    "Run": "runs.results",
+    "run": "api.audits",
+    "study": "api.studies:conduct",
+    "WeatherglassError": "errors",
 }
 __all__ = list(_PLACES)
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that `import weatherglass` stays light."""
-    if name not in _PLACES:
-        raise AttributeError(f"module 'weatherglass' has no attribute '{name}'")
-    return getattr(import_module(_PLACES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+moved.install()
