@@ -11,7 +11,6 @@ import pytest
 import weatherglass
 
 PACKAGE = Path(weatherglass.__file__).parent
-BEING_MENDED = {"weatherglass.evaluate"}  # the example of `associate` prints another effect size
 
 
 def modules_with_examples() -> list[str]:
@@ -22,7 +21,5 @@ def modules_with_examples() -> list[str]:
 
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_examples_print_what_they_say(name: str) -> None:
-    if name in BEING_MENDED:
-        pytest.xfail("known")
     failed, _ = doctest.testmod(import_module(name))
     assert failed == 0, f"{failed} examples of {name} fail; they are printed above"

@@ -86,7 +86,9 @@ def test_type_checkers_see_the_names_that_are_imported_lazily(path: Path) -> Non
     ]
     imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
     typed = {
-        alias.asname or alias.name: (node.module, alias.name) for node in imports for alias in node.names
+        (alias.asname or alias.name).removeprefix("_"): (node.module, alias.name)
+        for node in imports
+        for alias in node.names
     }
     package = ".".join(("weatherglass", *path.parent.relative_to(SOURCE).parts))
     places = import_module(package)._PLACES

@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
-    from weatherglass.api.studies import conduct as study  # noqa: F401 - re-exported under this name
+    from weatherglass.api.studies import conduct as _study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from weatherglass.metrics.weat.measure import Measure as Measure
     from weatherglass.runs.results import Result as Result
     from weatherglass.runs.results import Run as Run
+
+    study = _study  # Type checkers take an import under another name for a private one.
 
 _PLACES = {
     "associate": "audit.evaluate",
