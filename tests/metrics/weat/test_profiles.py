@@ -18,7 +18,7 @@ from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.inference.significance.base import Alternative
 from weatherglass.metrics.weat.profiles import PROFILES, profile_of
 
-ORACLE = json.loads((Path(__file__).parent / "oracles" / "wefe_weat.json").read_text())
+ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "wefe_weat.json").read_text())
 
 
 @pytest.fixture
