@@ -1,1 +1,4 @@
-"""The functions that users call: each combines several packages, such as an audit and its page."""
+"""The doors of the library: each function puts rooms together, such as an audit and then its page.
+
+They are called as `weatherglass.run` and `weatherglass.study`.
+"""

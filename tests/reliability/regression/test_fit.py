@@ -13,8 +13,7 @@ from tests.oracles import du2021
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
-from weatherglass.reliability.regression import explain as explaining
-from weatherglass.reliability.regression.explain import explain, explain_part, published
+from weatherglass.reliability.regression.explain import Explanation, explain, explain_part, published
 from weatherglass.reliability.regression.fit import MODELS, RSquared, changes, fit, inflation
 from weatherglass.reliability.regression.observations import KEYS, Design, build_design
 from weatherglass.reliability.regression.reml import criterion, cross_products, reml
@@ -252,7 +251,7 @@ def test_inflation_of_a_single_column_is_one_over_one_less_r_squared() -> None:
 
 
 @pytest.fixture(scope="module")
-def explanation() -> explaining.Explanation:
+def explanation() -> Explanation:
     test_retest, features = oracle_data("test_retest")
     raw = test_retest.with_columns(pl.lit("ripa-raw").alias("rule"))
     scores = {"test-retest": pl.concat([test_retest, raw]), "inter-rater": oracle_data("inter_rater")[0]}
@@ -260,7 +259,7 @@ def explanation() -> explaining.Explanation:
 
 
 def test_shares_of_the_random_factors_add_up_to_what_they_explain(
-    explanation: explaining.Explanation,
+    explanation: Explanation,
 ) -> None:
     for part in explanation.parts:
         for model in part.models.values():
@@ -268,12 +267,12 @@ def test_shares_of_the_random_factors_add_up_to_what_they_explain(
             assert sum(model.fit.shares.values()) == pytest.approx(r2.conditional - r2.marginal)
 
 
-def test_rules_that_were_not_published_stay_out(explanation: explaining.Explanation) -> None:
+def test_rules_that_were_not_published_stay_out(explanation: Explanation) -> None:
     assert explanation.parts[0].rows == 45 * 18
     assert explanation.parts[0].references == {"rule": "dbwa", "pos": "adj"}
 
 
-def test_few_levels_and_features_that_go_together_are_warned_of(explanation: explaining.Explanation) -> None:
+def test_few_levels_and_features_that_go_together_are_warned_of(explanation: Explanation) -> None:
     warnings = "\n".join(explanation.parts[1].warnings)
     assert "algorithm has 2 levels" in warnings
     assert "corpus has 3 levels" in warnings
@@ -287,7 +286,7 @@ def test_published_estimates_are_those_of_the_papers(reliability: str) -> None:
     assert published(reliability).r2 == du2021.R2[reliability]
 
 
-def test_tables_show_every_estimate_beside_the_published_one(explanation: explaining.Explanation) -> None:
+def test_tables_show_every_estimate_beside_the_published_one(explanation: Explanation) -> None:
     lines = regression_table(explanation, "gender").to_dicts()
     assert {row["pairs"] for row in lines} == {"gender"}
     estimates = [row for row in lines if row["quantity"] == "estimate" and row["name"] == "rule:nbm"]
@@ -307,9 +306,7 @@ def test_tables_show_every_estimate_beside_the_published_one(explanation: explai
     assert len(terminal_tables(explanation)) == 4
 
 
-def test_the_coefficient_plot_is_the_same_file_each_time(
-    explanation: explaining.Explanation, tmp_path: Path
-) -> None:
+def test_the_coefficient_plot_is_the_same_file_each_time(explanation: Explanation, tmp_path: Path) -> None:
     first, second = (
         save_drawing(coefficient_drawing(explanation, "gender"), tmp_path / name) for name in ("a", "b")
     )
