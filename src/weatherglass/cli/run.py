@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weatherglass.audit.settings import Settings
 from weatherglass.cli.command_line import command_line
-from weatherglass.errors import InterruptedRunError, WeatherglassError
+from weatherglass.cli.settings_options import takes_settings
+from weatherglass.errors import InterruptedRunError
 
 if TYPE_CHECKING:
-    from weatherglass.inference.significance.base import Budget
     from weatherglass.runs.results import Run
 
 DEFAULT_FOLDER = Path("weatherglass-run")
-NUMBER = r"(\d{0,12}\.?\d{1,12})"
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
+@takes_settings
 def run(
     context: typer.Context,
+    settings: Settings,
     models: Annotated[
         list[str] | None,
         typer.Argument(
@@ -36,52 +36,16 @@ def run(
         list[str],
         typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
     ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
-    measures: Annotated[
+    metrics: Annotated[
         list[str],
-        typer.Option("-m", "--measure", help="similarity/statistic, or a glob; repeat.", metavar="MEASURE"),
+        typer.Option(
+            "-m", "--metric", help="similarity/statistic for WEAT, or a glob; repeat.", metavar="METRIC"
+        ),
     ] = ["cosine/mean"],  # noqa: B006
+    measures: Annotated[list[str] | None, typer.Option("--measure", hidden=True)] = None,
     folder: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR")
     ] = DEFAULT_FOLDER,
-    significance: Annotated[
-        str,
-        typer.Option(help="auto, exact, enumerate, meet-in-the-middle, lattice, bounds, sampled, normal."),
-    ] = "auto",
-    alternative: Annotated[
-        str, typer.Option(help="Alternative hypothesis: greater, less, two-sided or observed.")
-    ] = "greater",
-    permute: Annotated[str, typer.Option(help="What permutations exchange: elements or words.")] = "elements",
-    ddof: Annotated[
-        int, typer.Option(help="Standard deviation of d; 1: as in the papers, 0: as in WEFE.", min=0, max=1)
-    ] = 1,
-    alpha: Annotated[float, typer.Option(help="Significance level of the marks * and **.")] = 0.01,
-    correction: Annotated[
-        str, typer.Option(help="Correction for multiple tests: holm or benjamini-hochberg.")
-    ] = "holm",
-    family: Annotated[
-        int | None, typer.Option(help="Number of tests to correct for, if more than in this run.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
-    precision: Annotated[float, typer.Option(help="Relative gap of certified bounds of p.")] = 0.01,
-    budget: Annotated[str, typer.Option(help="Time and memory for one p-value.")] = "2s,1GB",
-    covariance: Annotated[
-        str, typer.Option(help="Covariance estimator for mahalanobis: glasso or ledoit-wolf.")
-    ] = "glasso",
-    synonyms: Annotated[
-        str | None,
-        typer.Option(help="Synonyms for that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"),
-    ] = None,
-    ci: Annotated[
-        str,
-        typer.Option(help="Measures that get intervals and leave-one-out: mean (the statistic), all, none."),
-    ] = "mean",
-    resamples: Annotated[int, typer.Option(help="Resamples of the bootstrap.", min=100)] = 2000,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            help="Compute d and p as: may2019, caliskan2017, azarpanah2021, bias-bench, wefe, responsibly."
-        ),
-    ] = None,
     fail_if: Annotated[
         list[str],
         typer.Option(
@@ -115,31 +79,18 @@ def run(
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.gate.rules import gate_of
-    from weatherglass.inference.significance.base import ALTERNATIVES
-    from weatherglass.registry import one_of
 
     rules = gate_of(fail_if, gate)
+    if measures:
+        typer.echo("warning: --measure is now --metric", err=True)
+        metrics = measures
     try:
         with Bar(quiet or as_json) as bar:
             finished = audit(
                 models or [DEFAULT_MODEL],
                 tests,
-                measures,
-                significance=significance,
-                alternative=one_of("alternative", alternative, ALTERNATIVES),
-                permute=permute,
-                ddof=ddof,
-                seed=seed,
-                precision=precision,
-                budget=parse_budget(budget),
-                covariance=covariance,
-                synonyms=synonyms,
-                trust=ci,
-                resamples=resamples,
-                profile=profile,
-                alpha=alpha,
-                correction=correction,
-                family=family,
+                metrics,
+                settings,
                 jobs=jobs,
                 scheduler=scheduler,
                 shared_dir=shared_dir,
@@ -184,20 +135,3 @@ def show(finished: Run, folder: Path) -> None:
     lines += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]
     for line in lines:
         typer.echo(line, err=True)
-
-
-def parse_budget(text: str) -> Budget:
-    """`2s,1GB` as seconds and bytes.
-
-    >>> parse_budget("0.5s,300MB")
-    Budget(seconds=0.5, bytes=300000000)
-
-    Raises:
-        WeatherglassError: for any other text.
-    """
-    from weatherglass.inference.significance.base import Budget
-
-    match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
-    if match is None:
-        raise WeatherglassError(f"budget '{text}' should be seconds,memory, such as 2s,1GB")
-    return Budget(float(match[1]), int(float(match[2]) * UNITS[match[3].upper()]))
