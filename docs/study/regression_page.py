@@ -13,11 +13,11 @@ from weatherglass.reliability.regression.explain import Explanation, Part, expla
 from weatherglass.reliability.regression.study import study_scores
 from weatherglass.reliability.regression.tables import filled_table, regression_table
 from weatherglass.reliability.regression.words import (
-    agreeing_everywhere,
-    in_plain_words,
-    listed,
-    preferred,
-    signs_that_differ,
+    agreeing_in_all,
+    differing_signs,
+    join_names,
+    plain_sentences,
+    preferred_model,
 )
 
 TOLERANCE = 1e-4
@@ -74,11 +74,12 @@ def _section(pairs: str, explanation: Explanation) -> str:
         return "\n\n".join([heading, *explanation.missing])
     blocks = [heading]
     for part in explanation.parts:
-        blocks += [f"**{part.reliability.capitalize()} in plain words**", bullets(in_plain_words(part))]
-    both = agreeing_everywhere(explanation)
+        blocks += [f"**{part.reliability.capitalize()} in plain words**", bullets(plain_sentences(part))]
+    both = agreeing_in_all(explanation)
     if len(explanation.parts) > 1:
         blocks.append(
-            f"With the sign of the reproduction, and an interval without zero, in both reliabilities: {listed(both)}."
+            "With the sign of the reproduction, and an interval without zero, in both reliabilities: "
+            f"{join_names(both)}."
         )
     blocks += [
         table(*filled_table(explanation), numbers=True),
@@ -143,10 +144,12 @@ def _differences(by_condition: Explanations) -> str:
             for part in found.parts
             if part.reliability == reliability
         }
-        differing = signs_that_differ(parts)
-        names = [c.name for part in parts.values() for c in part.models[preferred(part)].fit.coefficients]
+        differing = differing_signs(parts)
+        names = [
+            c.name for part in parts.values() for c in part.models[preferred_model(part)].fit.coefficients
+        ]
         kept = [name for name in dict.fromkeys(names) if name not in differing]
-        blocks.append(f"{reliability.capitalize()}: the same sign everywhere: {listed(kept)}.")
+        blocks.append(f"{reliability.capitalize()}: the same sign everywhere: {join_names(kept)}.")
         if differing:
             rows = [[name, *(_cell(part, name) for part in parts.values())] for name in differing]
             blocks.append(table([f"sign differs, {reliability}", *parts], rows, numbers=True))
@@ -154,11 +157,11 @@ def _differences(by_condition: Explanations) -> str:
 
 
 def _cell(part: Part, name: str) -> str:
-    model = preferred(part)
+    model = preferred_model(part)
     found = next((c for c in part.models[model].fit.coefficients if c.name == name), None)
     if found is None:
         return ""
-    return _number(found.estimate) + ("" if part.settled(model, name) else "°")
+    return _number(found.estimate) + ("" if part.excludes_zero(model, name) else "°")
 
 
 def figure_paths(folder: Path, names: Sequence[str]) -> list[Path]:

@@ -15,8 +15,8 @@ from pathlib import Path
 import polars as pl
 from markup import bullets, fill, table
 from regression_page import figure_paths, regression_page
-from weatherglass.reliability.conduct import study_facts
 
+from weatherglass.api.studies import study_facts
 from weatherglass.reliability.agreement.claims import (
     CONSISTENCY,
     FAILS,
@@ -27,7 +27,7 @@ from weatherglass.reliability.agreement.claims import (
     STATEMENTS,
     claim_rows,
 )
-from weatherglass.reliability.agreement.seeds import in_plain_words
+from weatherglass.reliability.agreement.seeds import seed_lines
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables
@@ -87,7 +87,7 @@ def study_page(
     coverage = tables["pairs"].unique(["corpus", "pairs"], maintain_order=True)
     fewest = coverage.pivot(on="corpus", index="pairs", values="present", maintain_order=True)
     of = dict(coverage.select("pairs", "of").iter_rows())
-    seeds = in_plain_words(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
+    seeds = seed_lines(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
     shown = [name for name in SHOWN if (folder / "figures" / f"{name}.png").is_file()]
     filled = {
         "facts": table(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from weatherglass import moved
+from weatherglass.lazy import lazy_names
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
+    from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
+    from weatherglass.audit.settings import Settings as Settings
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
     from weatherglass.catalogue.association_test import AssociationTest as AssociationTest
@@ -19,27 +23,23 @@ if TYPE_CHECKING:
     from weatherglass.runs.results import Result as Result
     from weatherglass.runs.results import Run as Run
 
+    study = _study  # Type checkers take an import under another name for a private one.
+
 _PLACES = {
-    "associate": "weatherglass.audit.evaluate",
-    "AssociationTest": "weatherglass.catalogue.association_test",
-    "list_tests": "weatherglass.catalogue",
-    "load_encoder": "weatherglass.encoders",
-    "load_test": "weatherglass.catalogue",
-    "Measure": "weatherglass.metrics.weat.measure",
-    "Result": "weatherglass.runs.results",
-    "Run": "weatherglass.runs.results",
-    "run": "weatherglass.api.audits",
-    "WeatherglassError": "weatherglass.errors",
+    "associate": "audit.evaluate",
+    "AssociationTest": "catalogue.association_test",
+    "list_tests": "catalogue",
+    "load_encoder": "encoders",
+    "load_test": "catalogue",
+    "Measure": "metrics.weat.measure",
+    "Result": "runs.results",
+    "Run": "runs.results",
+    "Settings": "audit.settings",
+    "run": "api.audits",
+    "study": "api.studies:run_study",
+    "WeatherglassError": "errors",
 }
 __all__ = list(_PLACES)
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that `import weatherglass` stays light."""
-    if name not in _PLACES:
-        raise AttributeError(f"module 'weatherglass' has no attribute '{name}'")
-    return getattr(import_module(_PLACES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+moved.install()

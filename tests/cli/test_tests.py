@@ -120,10 +120,10 @@ def test_sentences_prints_toml_and_says_what_was_guessed(tmp_path: Path) -> None
     path = tmp_path / "chores.toml"
     path.write_text(WORDS)
     result = invoke("sentences", path)
-    (tmp_path / "made.toml").write_text(result.stdout)
-    made = load_test(tmp_path / "made.toml")
-    assert made.name == "sent-chores"
-    assert made.targets[0].texts[0] == "This is an oven."
+    (tmp_path / "test.toml").write_text(result.stdout)
+    test = load_test(tmp_path / "test.toml")
+    assert test.name == "sent-chores"
+    assert test.targets[0].texts[0] == "This is an oven."
     guesses = [line.split() for line in result.stderr.splitlines()]
     assert ["oven", "thing", "noun", "an", "oven,", "ovens", "nothing", "else", "fits"] in guesses
     assert ["Hoover", "given", "name", "begins", "with", "a", "capital", "letter"] in guesses
@@ -139,7 +139,7 @@ def test_sentences_go_to_a_file_in_the_form_of_its_name(tmp_path: Path) -> None:
         load_test(tmp_path / "sent-chores.toml"),
         load_test(tmp_path / "sent-chores.jsonl"),
     )
-    assert [each.texts for each in from_toml.sets] == [each.texts for each in from_jsonl.sets]
+    assert [elements.texts for elements in from_toml.sets] == [elements.texts for elements in from_jsonl.sets]
     assert from_toml.targets[0].words[:2] == ("oven", "oven")
 
 

@@ -128,7 +128,7 @@ def test_the_files_of_a_folder_or_pattern_are_one_model(tmp_path: Path) -> None:
 def test_two_vectors_for_one_text_are_an_error(tmp_path: Path) -> None:
     write_encodings(tmp_path / "a.npz", ["wasp"], VECTORS[:1], "")
     write_encodings(tmp_path / "b.npz", ["wasp"], VECTORS[1:2], "")
-    with pytest.raises(VectorFileError, match="'wasp' has another vector in an earlier file"):
+    with pytest.raises(VectorFileError, match="'wasp' already has a different vector"):
         encoder(tmp_path).encode(["wasp"])
 
 

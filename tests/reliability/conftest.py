@@ -10,7 +10,7 @@ import pytest
 from tests.report.conftest import axe as axe
 from tests.report.conftest import browser as browser
 
-from weatherglass.api.studies import Conducted, conduct
+from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.lists import base_pairs, queries
 from weatherglass.reliability.study_file import read_study
@@ -87,7 +87,7 @@ def study_file(text: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(study_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Conducted]:
+def undisturbed(study_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResult]:
     """The same, carried out: its folder and what came of it."""
     folder = tmp_path_factory.mktemp("study")
-    return folder, conduct(read_study(study_file), folder)
+    return folder, run_study(read_study(study_file), folder)

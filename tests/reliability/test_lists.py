@@ -39,9 +39,9 @@ def test_the_queries_are_sets_of_weat_in_lower_case() -> None:
         "science": weat8.targets[0],
         "arts_2": weat8.targets[1],
     }
-    found = {query.name: set(query.words) for query in queries()}
-    assert found == {name: {word.lower() for word in given.words} for name, given in expected.items()}
-    assert {len(query) for query in found.values()} == {8}
+    words = {query.name: set(query.words) for query in queries()}
+    assert words == {name: {word.lower() for word in query.words} for name, query in expected.items()}
+    assert {len(query) for query in words.values()} == {8}
 
 
 def test_the_published_correlations_are_those_of_the_reproduction() -> None:

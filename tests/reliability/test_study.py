@@ -20,7 +20,7 @@ import pytest
 from tests.reliability.conftest import STUDY
 from typer.testing import CliRunner
 
-from weatherglass.api.studies import Conducted, conduct
+from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, WeatherglassError
 from weatherglass.reliability import study as study_module
@@ -31,14 +31,14 @@ from weatherglass.reliability.study import score_study, study_folder, trained_gr
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
 from weatherglass.reliability.tables import COLUMNS
 from weatherglass.reliability.training.embedding import load_embedding
-from weatherglass.report.study.figures import consistency_by_query, remove_old
+from weatherglass.report.study.figures import consistency_by_query, remove_outdated_figures
 from weatherglass.report.study.plots import Subject
 from weatherglass.storage.atomic import UNFINISHED
 
 
-def test_every_table_has_its_rows(undisturbed: tuple[Path, Conducted]) -> None:
-    folder, conducted = undisturbed
-    tables = conducted.tables
+def test_every_table_has_its_rows(undisturbed: tuple[Path, StudyResult]) -> None:
+    folder, result = undisturbed
+    tables = result.tables
     words = 2 * 9 - 2 + 45 + 60  # "his" and "her" are in two pairs each; the queries share words.
     vocabulary = len((next((folder / "corpora").glob("text-*")) / "vocabulary.tsv").read_text().splitlines())
     assert abs(vocabulary - words) < 10
@@ -61,9 +61,9 @@ def test_every_table_has_its_rows(undisturbed: tuple[Path, Conducted]) -> None:
         assert header.split("\t") == table.columns
 
 
-def test_a_word_has_the_reliability_that_its_scores_give(undisturbed: tuple[Path, Conducted]) -> None:
+def test_a_word_has_the_reliability_that_its_scores_give(undisturbed: tuple[Path, StudyResult]) -> None:
     """From the stored vectors, by hand, to the table: ICC(2,1) of one word's DB/WA."""
-    folder, conducted = undisturbed
+    folder, result = undisturbed
     embeddings = [load_embedding(path) for path in sorted((folder / "embeddings").glob("text-glove-*"))]
     pairs = [("he", "she"), ("son", "daughter"), ("his", "hers"), ("him", "her"), ("father", "mother")]
     pairs += [("man", "woman"), ("boy", "girl"), ("himself", "herself"), ("male", "female"), ("his", "her")]
@@ -78,25 +78,25 @@ def test_a_word_has_the_reliability_that_its_scores_give(undisturbed: tuple[Path
     msc = n * table.mean(0).var(ddof=1)
     mse = (((table - table.mean()) ** 2).sum() - (n - 1) * msr - (k - 1) * msc) / ((n - 1) * (k - 1))
     expected = (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse))
-    found = conducted.tables["test_retest_words"].filter(
+    word_table = result.tables["test_retest_words"].filter(
         (pl.col("word") == "salary") & (pl.col("rule") == "dbwa") & (pl.col("algorithm") == "glove")
     )
-    assert found["icc"].to_list() == pytest.approx([expected], abs=1e-4)
-    average = conducted.tables["scores"].filter(
+    assert word_table["icc"].to_list() == pytest.approx([expected], abs=1e-4)
+    average = result.tables["scores"].filter(
         (pl.col("word") == "salary") & (pl.col("algorithm") == "glove") & (pl.col("pairs") == "gender")
     )
     assert average["dbwa"].to_list() == pytest.approx([table.mean()], abs=1e-6)
 
 
 def test_score_alone_leaves_the_table_of_scores_that_assessing_leaves(
-    undisturbed: tuple[Path, Conducted], study_file: Path
+    undisturbed: tuple[Path, StudyResult], study_file: Path
 ) -> None:
-    folder, conducted = undisturbed
+    folder, result = undisturbed
     table = folder / "tables" / "scores.parquet"
     table.unlink()
     done = CliRunner().invoke(app, ["reliability", "score", str(study_file), "-o", str(folder), "-q"])
     assert done.exit_code == 0, done.output
-    assert pl.read_parquet(table).equals(conducted.tables["scores"])
+    assert pl.read_parquet(table).equals(result.tables["scores"])
 
 
 def test_two_corpora_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_two_corpora_of_one_name_are_refused(tmp_path: Path) -> None:
         CliRunner().invoke(app, [*arguments, "-o", str(tmp_path)], catch_exceptions=False)
 
 
-def copy_of(undisturbed: tuple[Path, Conducted], to: Path) -> Path:
+def copy_of(undisturbed: tuple[Path, StudyResult], to: Path) -> Path:
     """The folder of the study, to be changed."""
     return Path(shutil.copytree(undisturbed[0], to / "copy"))
 
@@ -118,14 +118,14 @@ def scored_again(study_file: Path, folder: Path) -> dict[str, ScoreTensor]:
 
 
 def test_stored_scores_are_matched_by_the_name_of_their_rule(
-    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = copy_of(undisturbed, tmp_path)
     before = scored_again(study_file, folder)
     stored = {path: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
     assert len(stored) == 2 * 4 * len(RULES)  # algorithms, seeds, rules
-    backwards = dict(reversed(list(scores.VERSIONS.items())))
-    monkeypatch.setattr(scores, "VERSIONS", backwards)
+    backwards = dict(reversed(list(scores.RULE_VERSIONS.items())))
+    monkeypatch.setattr(scores, "RULE_VERSIONS", backwards)
     monkeypatch.setattr(scores, "RULES", tuple(backwards))
     after = scored_again(study_file, folder)
     for algorithm, tensor in before.items():
@@ -135,15 +135,15 @@ def test_stored_scores_are_matched_by_the_name_of_their_rule(
 
 
 def test_a_new_version_of_a_rule_and_a_new_rule_are_computed_again(
-    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = copy_of(undisturbed, tmp_path)
     before = scored_again(study_file, folder)["glove"].mean("nbm")
-    monkeypatch.setattr(scores, "VERSIONS", {"dbwa": 1, "twice": 1, "nbm": 2})
+    monkeypatch.setattr(scores, "RULE_VERSIONS", {"dbwa": 1, "twice": 1, "nbm": 2})
 
     def changed(*arguments: Any) -> dict[str, scores.Scores]:
-        found = scores.score_embedding(*arguments)
-        return {"dbwa": found["dbwa"], "twice": 2 * found["dbwa"], "nbm": -found["nbm"]}
+        by_rule = scores.score_embedding(*arguments)
+        return {"dbwa": by_rule["dbwa"], "twice": 2 * by_rule["dbwa"], "nbm": -by_rule["nbm"]}
 
     monkeypatch.setattr(study_module, "score_embedding", changed)
     after = scored_again(study_file, folder)["glove"]
@@ -152,7 +152,7 @@ def test_a_new_version_of_a_rule_and_a_new_rule_are_computed_again(
 
 
 def test_scores_of_a_version_that_did_not_name_rules_are_computed_again_with_one_notice(
-    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
+    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path
 ) -> None:
     folder = copy_of(undisturbed, tmp_path)
     stems = {path.name.split(".")[0] for path in (folder / "scores").glob("*.npy")}
@@ -160,22 +160,22 @@ def test_scores_of_a_version_that_did_not_name_rules_are_computed_again_with_one
         path.unlink()
     for stem in stems:  # As they were stored before: rule × word × pair in one file.
         np.save(folder / "scores" / f"{stem}.npy", np.zeros((len(RULES), 3, 3), dtype=np.float32))
-    again = conduct(read_study(study_file), folder)
-    (notice,) = again.notices
-    assert "8 files of an earlier version did not say which rule" in notice
+    again = run_study(read_study(study_file), folder)
+    (warning,) = again.warnings
+    assert "8 score files of an earlier version did not name their rule" in warning
     assert again.tables["scores"].equals(undisturbed[1].tables["scores"])
     done = CliRunner().invoke(app, ["reliability", "score", str(study_file), "-o", str(folder), "-q"])
     assert "earlier version" not in done.output
 
 
-def test_what_does_not_occur_is_listed(undisturbed: tuple[Path, Conducted]) -> None:
+def test_what_does_not_occur_is_listed(undisturbed: tuple[Path, StudyResult]) -> None:
     missing = undisturbed[1].tables["missing"].filter(pl.col("algorithm") == "glove")
     assert missing.filter(pl.col("kind") == "target")["entry"].n_unique() == 320
     assert missing.filter(pl.col("kind") == "base pair").height == 13 + 12
     assert missing.filter(pl.col("kind") == "query").is_empty()
 
 
-def test_seed_tables_mark_what_is_extrapolated(undisturbed: tuple[Path, Conducted]) -> None:
+def test_seed_tables_mark_what_is_extrapolated(undisturbed: tuple[Path, StudyResult]) -> None:
     tables = undisturbed[1].tables
     numbers = tables["seed_numbers"]
     assert numbers.filter(pl.col("seeds") > 4)["extrapolated"].all()
@@ -187,7 +187,7 @@ def test_seed_tables_mark_what_is_extrapolated(undisturbed: tuple[Path, Conducte
     assert set(tables["seed_batches"]["which"]) == {"1 2 3 4", "1 2", "3 4"}
 
 
-def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, Conducted]) -> None:
+def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, StudyResult]) -> None:
     page = undisturbed[1].page.read_text(encoding="utf-8")
     assert "tiny &lt;b&gt;study&lt;/b&gt;" in page
     assert "<b>study" not in page
@@ -198,7 +198,7 @@ def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, Conduc
     assert page.count("data:image/png;base64,") == len(list((undisturbed[0] / "figures").glob("*.png"))) > 0
 
 
-def test_every_condition_has_its_figures(undisturbed: tuple[Path, Conducted]) -> None:
+def test_every_condition_has_its_figures(undisturbed: tuple[Path, StudyResult]) -> None:
     names = {path.stem for path in (undisturbed[0] / "figures").glob("*.svg")}
     kinds = ["test-retest", "inter-rater", "consistency", "test-retest-pairs", "inter-rater-pairs"]
     kinds += ["seed-batches", "seed-numbers"]
@@ -225,7 +225,7 @@ def start(study_file: Path, folder: Path) -> subprocess.Popen[bytes]:
 
 
 def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
-    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
+    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "killed"
     process = start(study_file, folder)
@@ -236,7 +236,7 @@ def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
     first = min(folder.glob("embeddings/*.safetensors"))
     stamp = first.stat().st_mtime_ns
     (folder / "embeddings" / f"{UNFINISHED}1-half.safetensors.part").write_bytes(b"half")
-    again = conduct(read_study(study_file), folder)
+    again = run_study(read_study(study_file), folder)
     assert first.stat().st_mtime_ns == stamp  # What was finished was not done again.
     assert not list(folder.glob("*/.*"))
     for name, table in undisturbed[1].tables.items():
@@ -248,7 +248,7 @@ def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
 
 @pytest.mark.large
 def test_a_study_killed_at_20_random_moments_ends_with_the_same_tables(
-    undisturbed: tuple[Path, Conducted], study_file: Path, tmp_path: Path
+    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "killed"
     moments = random.Random(20)
@@ -257,7 +257,7 @@ def test_a_study_killed_at_20_random_moments_ends_with_the_same_tables(
         time.sleep(moments.uniform(0.5, 6))
         process.send_signal(signal.SIGKILL)
         process.wait()
-    conduct(read_study(study_file), folder)
+    run_study(read_study(study_file), folder)
     for name in undisturbed[1].tables:
         ours, theirs = (place / "tables" / f"{name}.tsv" for place in (folder, undisturbed[0]))
         assert ours.read_bytes() == theirs.read_bytes(), name
@@ -265,15 +265,21 @@ def test_a_study_killed_at_20_random_moments_ends_with_the_same_tables(
 
 def test_assessing_before_training_says_what_to_do(study_file: Path, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="run: weatherglass reliability train"):
-        conduct(read_study(study_file), tmp_path / "empty", train=False)
+        run_study(read_study(study_file), tmp_path / "empty", train=False)
 
 
 def test_two_studies_do_not_share_a_folder_at_once(tmp_path: Path) -> None:
-    with study_folder(tmp_path), pytest.raises(OutputError, match="another study"), study_folder(tmp_path):
+    with (
+        study_folder(tmp_path),
+        pytest.raises(OutputError, match="another study is running"),
+        study_folder(tmp_path),
+    ):
         pass
 
 
-def test_embeddings_from_elsewhere_are_assessed(undisturbed: tuple[Path, Conducted], tmp_path: Path) -> None:
+def test_embeddings_from_elsewhere_are_assessed(
+    undisturbed: tuple[Path, StudyResult], tmp_path: Path
+) -> None:
     for number, path in enumerate(sorted((undisturbed[0] / "embeddings").glob("text-glove-*"))):
         embedding = load_embedding(path)
         lines = [
@@ -284,10 +290,10 @@ def test_embeddings_from_elsewhere_are_assessed(undisturbed: tuple[Path, Conduct
     study = Study(
         "elsewhere", embeddings={"text/glove": str(tmp_path / "*.txt")}, neighbours=10, frequent=100
     )
-    found = conduct(study, tmp_path / "out").tables["test_retest_words"]
+    word_table = run_study(study, tmp_path / "out").tables["test_retest_words"]
     expected = undisturbed[1].tables["test_retest_words"].filter(pl.col("algorithm") == "glove")
-    assert found["word"].to_list() == expected["word"].to_list()
-    assert found["icc"].to_numpy() == pytest.approx(expected["icc"].to_numpy(), abs=1e-5, nan_ok=True)
+    assert word_table["word"].to_list() == expected["word"].to_list()
+    assert word_table["icc"].to_numpy() == pytest.approx(expected["icc"].to_numpy(), abs=1e-5, nan_ok=True)
 
 
 def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
@@ -350,13 +356,13 @@ def test_corpora_may_lie_in_another_folder_than_the_study_file(tmp_path: Path) -
     done = CliRunner().invoke(app, [*command, "--corpora", str(elsewhere)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert len(list((tmp_path / "out" / "embeddings").glob("*.safetensors"))) == 2
-    with pytest.raises(CorpusError, match="--corpora goes with a study file"):
+    with pytest.raises(CorpusError, match="--corpora needs a study file"):
         CliRunner().invoke(
             app, ["reliability", "train", "--corpus", "a.txt", "--corpora", "b"], catch_exceptions=False
         )
 
 
-def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, Conducted]) -> None:
+def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, StudyResult]) -> None:
     claims = undisturbed[1].tables["claims"].filter(pl.col("pairs") == "gender")
     by = {claim: set(part["by"]) for (claim,), part in claims.group_by("claim")}
     assert by == {
@@ -377,12 +383,12 @@ def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, Conducted]) -
 def test_a_study_that_can_estimate_nothing_still_says_so(tmp_path: Path, lines: str, seeds: int) -> None:
     (tmp_path / "text.txt").write_text(lines, encoding="utf-8")
     (tmp_path / "study.toml").write_text(STUDY.replace("seeds = 4", f"seeds = {seeds}"), encoding="utf-8")
-    conducted = conduct(read_study(tmp_path / "study.toml"), tmp_path / "out")
-    assert set(conducted.tables["claims"]["verdict"]) == {"not estimable"}
-    assert "Too few seeds or base pairs to say." in conducted.page.read_text(encoding="utf-8")
+    result = run_study(read_study(tmp_path / "study.toml"), tmp_path / "out")
+    assert set(result.tables["claims"]["verdict"]) == {"not estimable"}
+    assert "Too few seeds or base pairs to say." in result.page.read_text(encoding="utf-8")
     for name, columns in COLUMNS.items():
         assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").columns == list(columns)
-    assert all("not estimable" in str(verdict) for verdict in verdicts(conducted.tables))
+    assert all("not estimable" in str(verdict) for verdict in verdicts(result.tables))
 
 
 @pytest.mark.parametrize(
@@ -407,7 +413,7 @@ def test_a_mistake_in_a_list_is_found_before_training(tmp_path: Path, entry: str
     lines = [entry if line.startswith(f"{name} =") else line for line in STUDY.splitlines()]
     (tmp_path / "study.toml").write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(WeatherglassError, match=message):
-        conduct(read_study(tmp_path / "study.toml"), tmp_path / "out")
+        run_study(read_study(tmp_path / "study.toml"), tmp_path / "out")
     assert not list((tmp_path / "out" / "corpora").iterdir())
 
 
@@ -416,7 +422,7 @@ def test_a_pair_of_rare_words_is_a_pair_still(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("\n".join(lines), encoding="utf-8")
     settings = STUDY.replace("neighbours = 10", "neighbours = 2\nmin_frequency = 20")
     (tmp_path / "study.toml").write_text(settings.replace("seeds = 4", "seeds = 2"), encoding="utf-8")
-    tables = conduct(read_study(tmp_path / "study.toml"), tmp_path / "out").tables
+    tables = run_study(read_study(tmp_path / "study.toml"), tmp_path / "out").tables
     assert tables["pairs"].filter(pl.col("pairs") == "gender")["present"].to_list() == [1, 1]
     assert set(tables["test_retest_words"]["word"]) == {"often", "again", "he"}
 
@@ -430,14 +436,14 @@ def test_what_a_killed_count_left_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="no space is left"), study_folder(tmp_path):
+    with pytest.raises(OutputError, match="no space left on the disk"), study_folder(tmp_path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_figures_of_a_study_as_it_was_before_go_away_and_others_stay(tmp_path: Path) -> None:
     for name in ("test-retest-old-sgns.png", "test-retest-new-sgns.png", "mine.png", "test-retest-notes.txt"):
         (tmp_path / name).touch()
-    remove_old(tmp_path, {"test-retest-new-sgns"})
+    remove_outdated_figures(tmp_path, {"test-retest-new-sgns"})
     assert {path.name for path in tmp_path.iterdir()} == {
         "test-retest-new-sgns.png", "mine.png", "test-retest-notes.txt",
     }  # fmt: skip

@@ -52,7 +52,7 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
     p = float(10 ** -(max(d, 0) * 4))
     several = len({s.word for s in scores}) < len(scores)
     null = np.quantile(rng.normal(0, 0.4, 999), NULL_LEVELS)
-    made = Result(
+    result = Result(
         model=model,
         options="dim=256;pooling=mean",
         test=test.name,
@@ -83,13 +83,13 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
         scores=scores,
         warnings=test.warnings,
     )
-    left_out = list(_left_out(made, test, d, rng))
+    left_out = list(_left_out(result, test, d, rng))
     telling = min(range(len(left_out)), key=lambda place: left_out[place].effect_size or 0.0)
     left_out[telling] = replace(left_out[telling], p_value=min(1.0, p * 2))
     interval = Interval(
         percentile_low=d - 0.3, percentile_high=d + 0.3, bca_low=d - 0.4, bca_high=d + 0.4, resamples=2000
     )
-    return replace(made, trust=Trust(interval, tuple(left_out), tuple(map(float, null)), 0.1))
+    return replace(result, trust=Trust(interval, tuple(left_out), tuple(map(float, null)), 0.1))
 
 
 def _left_out(result: Result, test: AssociationTest, d: float, rng: np.random.Generator) -> Iterator[LeftOut]:

@@ -33,8 +33,8 @@ def test_several_runs_make_one_page(tmp_path: Path) -> None:
     folders = [str(tmp_path / name) for name in ("first", "second", "third")]
     done = runner.invoke(app, ["report", *folders, "-o", str(tmp_path / "all.html")])
     assert done.exit_code == 0, done.output
-    made = (tmp_path / "all.html").read_text("utf-8")
-    assert all(f"model-of-{name}" in made for name in ("first", "second", "third"))
+    page = (tmp_path / "all.html").read_text("utf-8")
+    assert all(f"model-of-{name}" in page for name in ("first", "second", "third"))
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:
 def test_every_run_leaves_a_page(tmp_path: Path) -> None:
     finished = run(HashedEncoder(), "weat[12]", folder=tmp_path)
     assert not any("report.html" in warning for warning in finished.warnings)
-    made = (tmp_path / "report.html").read_text("utf-8")
-    assert "hashed" in made
-    assert 'id="block-0"' in made
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "hashed" in page
+    assert 'id="block-0"' in page
 
 
 def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
@@ -96,10 +96,17 @@ def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> No
     for name in ("before", "after"):
         made_up_run(tmp_path / name, load_tests(["weat1"]))
     change = {"test": "weat1", "measure": "cosine/mean", "models": ["model", "model"], "change": -0.125}
-    found = {"differences": [{**change, "low": -0.25, "high": -0.0625, "changed": True}]}
-    (tmp_path / "found.json").write_text(json.dumps(found))
+    comparison = {"differences": [{**change, "low": -0.25, "high": -0.0625, "changed": True}]}
+    (tmp_path / "comparison.json").write_text(json.dumps(comparison))
     folders = [str(tmp_path / "before"), str(tmp_path / "after")]
-    command = ["report", *folders, "--comparison", str(tmp_path / "found.json"), "-o", str(tmp_path / "page")]
+    command = [
+        "report",
+        *folders,
+        "--comparison",
+        str(tmp_path / "comparison.json"),
+        "-o",
+        str(tmp_path / "page"),
+    ]
     assert runner.invoke(app, command).exit_code == 0
     assert '[0,0,"model","model",-0.125,-0.25,-0.0625,true]' in (tmp_path / "page").read_text("utf-8")
 
@@ -107,7 +114,7 @@ def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> No
 @pytest.mark.parametrize("content", ["", "[]", "{}"])
 def test_a_comparison_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
-    (tmp_path / "found.json").write_text(content)
-    done = runner.invoke(app, ["report", str(tmp_path), "--comparison", str(tmp_path / "found.json")])
+    (tmp_path / "comparison.json").write_text(content)
+    done = runner.invoke(app, ["report", str(tmp_path), "--comparison", str(tmp_path / "comparison.json")])
     assert isinstance(done.exception, WeatherglassError)
-    assert "found.json" in str(done.exception)
+    assert "comparison.json" in str(done.exception)

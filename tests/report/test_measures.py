@@ -27,7 +27,7 @@ def test_a_spread_reads_as_a_sentence() -> None:
 
 
 def test_a_spread_reaches_from_the_least_to_the_greatest_d() -> None:
-    found = spreads(
+    ranges = spreads(
         [
             result("weat1", "cosine/mean", 1.5, "**"),
             result("weat2", "cosine/mean", 0.3),
@@ -36,17 +36,17 @@ def test_a_spread_reaches_from_the_least_to_the_greatest_d() -> None:
             result("weat2", "dot/min", math.nan),
         ]
     )
-    assert found == [Spread("weat1", -0.4, 1.5, 2, 3), Spread("weat2", 0.3, 0.3, 0, 2)]
+    assert ranges == [Spread("weat1", -0.4, 1.5, 2, 3), Spread("weat2", 0.3, 0.3, 0, 2)]
 
 
 def test_the_sign_of_a_measure_without_direction_does_not_widen_the_spread() -> None:
-    (found,) = spreads([result("weat1", "cosine/mean", 0.5), result("weat1", "cosine/eq2", -0.7)])
-    assert (found.lowest, found.highest) == (0.5, 0.7)
+    (spread,) = spreads([result("weat1", "cosine/mean", 0.5), result("weat1", "cosine/eq2", -0.7)])
+    assert (spread.lowest, spread.highest) == (0.5, 0.7)
 
 
 def test_a_test_without_any_d_says_so() -> None:
-    (found,) = spreads([result("weat1", "cosine/eq2", math.nan)])
-    assert str(found) == "weat1: no d; significant in 0 of 1"
+    (spread,) = spreads([result("weat1", "cosine/eq2", math.nan)])
+    assert str(spread) == "weat1: no d; significant in 0 of 1"
 
 
 def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:

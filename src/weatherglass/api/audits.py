@@ -1,4 +1,4 @@
-"""`weatherglass.run`: models through tests, the results kept in a folder, and the page that shows them."""
+"""`weatherglass.run`: run tests on models, store the results in a folder, and write their page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from weatherglass.audit.audit import Audit
 from weatherglass.audit.plan import Plan, choose_models, choose_synonyms, choose_tests
-from weatherglass.audit.profile import under_profile
+from weatherglass.audit.profile import chosen_settings, under_profile
 from weatherglass.audit.record import CommandCall, PythonCall
 from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.settings import Settings
@@ -39,7 +39,7 @@ def run(
     measures: Sequence[str] | str | None = None,
     **changes: Any,
 ) -> Run:
-    """Put models through association tests.
+    """Run association tests on models.
 
     Args:
         models: specs such as "vectors:glove.txt" or "NAME=vectors:glove.txt", or encoders of your own.
@@ -59,13 +59,13 @@ def run(
         The results, in the order models × tests × metrics, with the record of the run.
 
     Raises:
-        WeatherglassError: for a mistake in the request, found before work starts.
+        WeatherglassError: if an argument is wrong; raised before work starts.
     """
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
     if measures is not None:
         warnings.warn("measures= is now metrics=", DeprecationWarning, stacklevel=2)
         metrics = measures
-    chosen = (settings or Settings()).changed(**changes)
+    chosen = chosen_settings(settings, changes)
     plan = Plan(
         choose_models(_listed(models)),
         choose_tests(_listed(tests)),
@@ -80,7 +80,7 @@ def run(
         return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
     with RunFolder(Path(folder)) as opened:
         finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
-        finished.record["warnings"] += _leave_page(opened.path)
+        finished.record["warnings"] += _write_page(opened.path)
         return finished
 
 
@@ -89,7 +89,7 @@ def _listed(given: Any) -> Sequence[Any]:
     return given if isinstance(given, list | tuple) else [given]
 
 
-def _leave_page(folder: Path) -> list[str]:
+def _write_page(folder: Path) -> list[str]:
     """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning."""
     from weatherglass.report.page.html import PAGE, write_page  # jinja2, only where there is a page to write
 

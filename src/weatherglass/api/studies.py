@@ -1,4 +1,4 @@
-"""A study from its corpora to its page, and what is printed about it."""
+"""`run_study`: a reliability study from its corpora to its tables, figures and page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weatherglass.reliability.corpus.corpus import encode_corpus
 from weatherglass.reliability.study import (
     CORPORA,
     Group,
-    brought_groups,
+    imported_groups,
     remove_unnamed_scores,
     score_study,
     study_folder,
@@ -32,25 +32,25 @@ TABLES, FIGURES, PAGE = "tables", "figures", "study.html"
 
 
 @dataclass(frozen=True)
-class Conducted:
-    """What a study came to."""
+class StudyResult:
+    """The tables, page and warnings of a finished study."""
 
     tables: Mapping[str, pl.DataFrame]
     page: Path
     explanations: Mapping[str, Explanation]
-    """Set of base pairs -> which words are measured reliably."""
+    """Set of base pairs -> the regression that says which words are measured reliably."""
     failures: Sequence[str]
     """One line for each embedding that could not be trained."""
-    notices: Sequence[str] = ()
-    """What a reader of the results has to know: about embeddings trained elsewhere, and scores computed again."""
+    warnings: Sequence[str] = ()
+    """About imported embeddings, and about stored scores that were computed again."""
 
 
-def notices_of(groups: Sequence[Group]) -> list[str]:
-    """What has to be known about the embeddings, each line with their names before it."""
-    return [f"{group.corpus}, {group.algorithm}: {notice}" for group in groups for notice in group.notices]
+def group_warnings(groups: Sequence[Group]) -> list[str]:
+    """The warnings of all groups, each with its corpus and algorithm in front."""
+    return [f"{group.corpus}, {group.algorithm}: {warning}" for group in groups for warning in group.warnings]
 
 
-def conduct(
+def run_study(
     study: Study,
     folder: Path,
     backend: Backend | None = None,
@@ -58,24 +58,24 @@ def conduct(
     train: bool = True,
     senses: Path | None = None,
     parts: Path | None = None,
-) -> Conducted:
-    """Train, score, assess, explain and report; what is there already is not done again.
+) -> StudyResult:
+    """Train, score, assess, explain and report; steps that are already in `folder` are skipped.
 
     Args:
-        train: False to assess the embeddings that are there and train no more.
-        senses: a file of words and their numbers of senses, instead of WordNet.
-        parts: a file of words and their parts of speech, instead of Brill's lexicon.
+        train: False to assess the embeddings that are already in `folder`, without training.
+        senses: a file of words and their numbers of senses, to use instead of WordNet.
+        parts: a file of words and their parts of speech, to use instead of Brill's lexicon.
     """
     with study_folder(folder):
         if train:
             groups, failures = train_study(study, folder, backend, progress)
         else:
-            groups, failures = [*trained_groups(study, folder), *brought_groups(study, folder, progress)], []
+            groups, failures = [*trained_groups(study, folder), *imported_groups(study, folder, progress)], []
         progress = progress or Silent()
-        notices = [*notices_of(groups), *remove_unnamed_scores(folder)]
+        warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, backend, progress)
-        reported = _report(study, groups, scored, folder, (senses, parts), progress)
-        return Conducted(*reported, failures, notices)
+        tables, page, explanations = _report(study, groups, scored, folder, (senses, parts), progress)
+        return StudyResult(tables, page, explanations, failures, warnings)
 
 
 def _report(
@@ -90,27 +90,31 @@ def _report(
     from weatherglass.reliability.regression.study import explain_study
     from weatherglass.reliability.tables import write_tables
     from weatherglass.report.study.coefficients import coefficient_drawing
-    from weatherglass.report.study.figures import drawings, remove_old, save_drawing
+    from weatherglass.report.study.figures import drawings, remove_outdated_figures, save_drawing
     from weatherglass.report.study.page import write_page
 
     tables = assess_study(study, scored, progress)
     write_tables(folder / TABLES, tables)
     # Without a base pair there is no word to explain.
-    estimated = not tables["test_retest_words"].is_empty()
-    explanations = explain_study(groups, tables, folder, *lexicon, progress) if estimated else {}
+    has_words = not tables["test_retest_words"].is_empty()
+    explanations = explain_study(groups, tables, folder, *lexicon, progress) if has_words else {}
     progress.stage("drawing", 1)
-    explained = [coefficient_drawing(found, pairs) for pairs, found in explanations.items() if found.parts]
-    figures = [
-        (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*explained, *drawings(tables))
+    coefficients = [
+        coefficient_drawing(explanation, pairs)
+        for pairs, explanation in explanations.items()
+        if explanation.parts
     ]
-    remove_old(folder / FIGURES, {drawing.name for drawing, _ in figures})
+    figures = [
+        (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*coefficients, *drawings(tables))
+    ]
+    remove_outdated_figures(folder / FIGURES, {drawing.name for drawing, _ in figures})
     write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder), explanations)
     progress.advance()
     return tables, folder / PAGE, explanations
 
 
 def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tuple[str, str]]:
-    """The scale of a study, for people."""
+    """Name and text of each fact that shows the scale of a study: corpora, settings, embeddings."""
     facts = []
     for name, (source, settings) in study.corpora.items():
         corpus = encode_corpus(name, source, folder / CORPORA, settings)
@@ -126,7 +130,7 @@ def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tup
         facts.append((algorithm, text))
     embeddings: dict[str, list[str]] = {}
     for group in groups:
-        text = "; ".join([f"{len(group.paths)} seeds", *group.notices])
+        text = "; ".join([f"{len(group.paths)} seeds", *group.warnings])
         embeddings.setdefault(text, []).append(f"{group.corpus} {group.algorithm}")
     facts += [(f"embeddings {', '.join(names)}", text) for text, names in embeddings.items()]
     return [*facts, ("nbm", f"{study.neighbours} neighbours")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,30 @@ def under_profile(metrics: Iterable[Metric], profile: str | None) -> list[Metric
             raise WeatherglassError(f"profile '{chosen}' is one of WEAT's; {metric.name} has none")
         changed.append(metric if metric.profile else replace(metric, profile=chosen))
     return changed
+
+
+def chosen_settings(settings: Settings | None, given: Mapping[str, Any]) -> Settings:
+    """The settings with some fields given by name; a profile brings its published tail, unit and level along.
+
+    Raises:
+        WeatherglassError: for a name that is no setting, or a value that it cannot have.
+    """
+    if settings is not None:
+        return settings.changed(**given)
+    profile = given.get("profile")
+    base = published_settings(profile_of(profile)) if profile else Settings()
+    return base.changed(**given)
+
+
+def published_settings(profile: Profile) -> Settings:
+    """What a paper or tool does where the user states nothing else: single elements are exchanged, alpha is 0.01."""
+    return Settings(
+        profile=profile.name,
+        alternative=profile.alternatives[0],
+        permute="elements",
+        ddof=profile.ddof,
+        alpha=0.01,
+    )
 
 
 def check_profiles(metrics: Sequence[Metric], settings: Settings) -> None:

@@ -7,13 +7,10 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference.correction import CORRECTIONS
-from weatherglass.inference.significance import ALTERNATIVES, METHODS, Alternative, Budget
-from weatherglass.metrics.weat.covariance import ESTIMATORS
-from weatherglass.metrics.weat.profiles import PROFILES
 from weatherglass.registry import one_of, suggestion
 
 if TYPE_CHECKING:
+    from weatherglass.inference.significance.base import Alternative, Budget
     from weatherglass.metrics.base import Metric
 
 PERMUTE = ("elements", "words")
@@ -31,6 +28,12 @@ def _option(default: Any, help: str, **shown: Any) -> Any:  # Any, as dataclasse
     return field(**made, metadata={"help": help, **shown})
 
 
+def _default_budget() -> Budget:
+    from weatherglass.inference.significance.base import Budget
+
+    return Budget()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Every option of a run.
@@ -44,19 +47,21 @@ class Settings:
     weatherglass.errors.UnknownNameError: unknown permute 'sentences' (known: elements, words)
     """
 
-    significance: str = _option("auto", "How p is computed: " + ", ".join(METHODS) + ".")
-    alternative: Alternative = _option("two-sided", "Tail of the test: " + ", ".join(ALTERNATIVES) + ".")
+    significance: str = _option(
+        "auto", "How p is computed: auto, exact, bounds, sampled, normal; see docs/methods."
+    )
+    alternative: Alternative = _option("two-sided", "Tail of the test: greater, less, two-sided or observed.")
     permute: str = _option("words", "What is exchanged: words, or elements (single sentences, as published).")
     ddof: int = _option(1, "1: standard deviation with n - 1, as in the papers; 0: with n.", min=0, max=1)
     alpha: float = _option(0.05, "Level of the marks; intervals are at 1 - alpha.")
     smallest: float | None = _option(
         None, "Smallest |d| of interest; results shown to be below it are called small."
     )
-    correction: str = _option("holm", "For the family of tests: " + ", ".join(CORRECTIONS) + ".")
+    correction: str = _option("holm", "For the family of tests: holm, benjamini-hochberg or westfall-young.")
     family: int | None = _option(None, "Tests in the family, if more than this run has.", min=1)
     seed: int = _option(0, "Of the random draws, where there are any.", min=0)
     precision: float = _option(0.01, "Relative gap of certified bounds.")
-    budget: Budget = _option(Budget, "What one p-value may cost, as seconds,memory.")
+    budget: Budget = _option(_default_budget, "What one p-value may cost, as seconds,memory.")
     covariance: str = _option("glasso", "Estimator for mahalanobis: glasso or ledoit-wolf.")
     synonyms: str | Synonyms | None = _option(
         None, "For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"
@@ -65,9 +70,15 @@ class Settings:
     trust: str = _option(
         "all", "Both readings and leave-one-out for: all metrics, mean (the statistic), none."
     )
-    profile: str | None = _option(None, "d and p as others report them: " + ", ".join(PROFILES) + ".")
+    profile: str | None = _option(None, "d and p as others report them: may2019, wefe, …; see docs/profiles.")
 
     def __post_init__(self) -> None:
+        # Imported here, so that a command's help can list the options without loading numpy.
+        from weatherglass.inference.correction import CORRECTIONS
+        from weatherglass.inference.significance import ALTERNATIVES, METHODS
+        from weatherglass.metrics.weat.covariance import ESTIMATORS
+        from weatherglass.metrics.weat.profiles import PROFILES
+
         one_of("significance", self.significance, METHODS)
         one_of("alternative", self.alternative, ALTERNATIVES)
         one_of("permute", self.permute, PERMUTE)

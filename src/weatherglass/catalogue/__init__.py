@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
+from weatherglass.lazy import lazy_names
 
 if TYPE_CHECKING:
     from weatherglass.catalogue.jsonl import export_test, read_jsonl
@@ -45,10 +45,4 @@ _MODULES = {
     "write_test": "select",
     "read_toml": "toml_format",
 }
-
-
-def __getattr__(name: str) -> Any:
-    """Import a function at its first use, so that the classes alone import fast."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__, __dir__ = lazy_names(__name__, _MODULES)

@@ -1,4 +1,4 @@
-"""The command line: one file per group of commands; they parse, call and print, nothing else."""
+"""The command line: one file per group of commands; they parse arguments, call the library and print."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ app.add_typer(reliability.app, name="reliability")
 
 
 def main() -> None:
-    """Run a command; a user's mistake is one line on stderr, never a traceback."""
+    """Run a command; a user error is one line on stderr, never a traceback."""
     try:
         app()
     except WeatherglassError as error:
@@ -46,8 +46,8 @@ def main() -> None:
         sys.exit(error.exit_code)
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from weatherglass import __version__
 
         typer.echo(f"weatherglass {__version__}")
@@ -60,4 +60,4 @@ def common(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """How biased is an embedding, and how far can that number be trusted?"""
+    """Measure social bias in embeddings, and how far each number can be trusted."""

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 LOOK_BACK = 24 * 60 * 60.0
-"""Seconds of the past from which the time left is told; one embedding alone may train for an hour."""
+"""Seconds from which the remaining time is estimated; one embedding may train for an hour."""
 
 
 class Bar:
-    """A progress bar on stderr, one line per stage; silent where nobody watches."""
+    """A progress bar on stderr, one line per stage; silent if stderr is not a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""The words of the command as they were typed, for the record of the run that it asks for."""
+"""The command line as it was typed, for the record of the run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ KEY = "weatherglass.command"
 
 
 class RememberingGroup(TyperGroup):
-    """Keeps its arguments before they are parsed; `sys.argv` may be another program's."""
+    """Stores its arguments before they are parsed; `sys.argv` may belong to another program."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # typer has a click of its own, or not
+    def parse_args(
+        self, ctx: Any, args: list[str]
+    ) -> list[str]:  # the type of ctx depends on typer's version
         """Parse as usual; all commands below share the context's meta."""
         ctx.meta[KEY] = ("weatherglass", *args)
         return super().parse_args(ctx, args)
 
 
 def command_line(context: typer.Context) -> tuple[str, ...]:
-    """The words of the command that is running, to be given again."""
+    """The program name and arguments of the running command."""
     words: tuple[str, ...] = context.meta[KEY]
     return words

@@ -1,4 +1,4 @@
-"""`weatherglass compare`: what changed between two runs."""
+"""`weatherglass compare`: which effects changed between two runs."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ import typer
 
 def compare(
     before: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)],
-    after: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of another.", show_default=False)],
-    resamples: Annotated[int, typer.Option(help="Of the paired bootstrap.", min=100)] = 2000,
-    seed: Annotated[int, typer.Option(help="Of the resampling.", min=0)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print for machines.")] = False,
+    after: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder of the run to compare it with.", show_default=False)
+    ],
+    resamples: Annotated[int, typer.Option(help="Resamples of the paired bootstrap.", min=100)] = 2000,
+    seed: Annotated[int, typer.Option(help="Random seed of the resampling.", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say which effects changed between two runs, with an interval, and what cannot be compared and why."""
+    """Show which effects changed between two runs, with intervals, and what cannot be compared and why."""
     from weatherglass.cli.console import print_json, screen
     from weatherglass.report.comparison import caption, comparison_table
     from weatherglass.runs.compare import compare_runs
 
-    found = compare_runs(before, after, resamples=resamples, seed=seed)
+    comparison = compare_runs(before, after, resamples=resamples, seed=seed)
     if as_json:
-        print_json(found.to_json())
+        print_json(comparison.to_json())
         return
     console = screen()
-    if found.differences:
-        console.print(comparison_table(found))
-    for line in caption(found):
+    if comparison.differences:
+        console.print(comparison_table(comparison))
+    for line in caption(comparison):
         console.print(line, soft_wrap=True)

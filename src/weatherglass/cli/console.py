@@ -1,4 +1,4 @@
-"""Where commands print: results to stdout, everything about the work to stderr."""
+"""Printing: results to stdout, progress and warnings to stderr."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 PIPE_WIDTH = 4000
-"""Columns where there is no screen: nothing is cut or folded, a row is a line."""
+"""Width if the output is not a terminal: nothing is cut or folded, a row is a line."""
 
 
 def screen(stderr: bool = False) -> Console:
-    """As wide as the screen, or as wide as it takes; text is printed as it is, since tokens have brackets."""
+    """A console as wide as the terminal or, in a pipe, as needed; no markup, since tokens may have brackets."""
     console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = PIPE_WIDTH
@@ -29,5 +29,5 @@ def plain_table(*headings: str) -> Table:
 
 
 def print_json(value: object) -> None:
-    """JSON as it is read by people and machines."""
+    """Print indented JSON."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

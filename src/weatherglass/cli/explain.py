@@ -1,4 +1,4 @@
-"""`weatherglass explain`: one row of a run, from scores to p."""
+"""`weatherglass explain`: the steps from scores to p for one result of a run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ def explain(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)],
     test: Annotated[str, typer.Argument(metavar="TEST", help="Name of a test in it.", show_default=False)],
     model: Annotated[str | None, typer.Option(help="Which model, if the run has several.")] = None,
-    measure: Annotated[str | None, typer.Option("-m", "--measure", help="Which measure, likewise.")] = None,
+    metric: Annotated[
+        str | None, typer.Option("-m", "--metric", "--measure", help="Which metric, if the run has several.")
+    ] = None,
 ) -> None:
-    """Print the steps from scores to effect size and p for one test, and what other tools would have reported."""
+    """Print the steps from scores to effect size and p for one test, and what other tools would report."""
     from weatherglass.audit.explain import explain as explanation
 
-    for line in explanation(run, test, model, measure).steps:
+    for line in explanation(run, test, model, metric).steps:
         typer.echo(line)

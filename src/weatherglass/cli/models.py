@@ -1,4 +1,4 @@
-"""`weatherglass models`, `try`, `encode` and `cache`: what can be loaded, what it is fed, and what is kept of it."""
+"""`weatherglass models`, `try`, `encode` and `cache`: list, try and run encoders; show and clear the cache."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from weatherglass.errors import WeatherglassError
 if TYPE_CHECKING:
     from weatherglass.encoders.kinds import Kind
 
-cache_app = typer.Typer(no_args_is_help=True, help="The cache of encodings: what is in it, and away with it.")
+cache_app = typer.Typer(no_args_is_help=True, help="The cache of encodings: show it or clear it.")
 
 Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="As for 'run': a path, a preset or kind:target?option=value.")
+    str, typer.Argument(metavar="MODEL", help="As in 'run': a path, a preset or kind:target?option=value.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 NEAREST = 5
 """Neighbours shown for each text."""
 
 AT_ONCE = 512
-"""Texts between two movements of the progress bar."""
+"""Texts encoded between two updates of the progress bar."""
 
 
 def models(as_json: AsJson = False) -> None:
-    """Every kind of model: what it is, whether it is installed, how to install it, how its spec is written."""
+    """List every kind of model: what it is, whether it is installed, how to install it, and an example."""
     from weatherglass.encoders.kinds import KINDS
     from weatherglass.encoders.presets import FAMILIES, PRESETS
 
@@ -68,23 +68,23 @@ def try_model(
     model: Model,
     texts: Annotated[list[str], typer.Argument(metavar="TEXT…", help="Words or sentences.")],
 ) -> None:
-    """Show what a model is fed and what it makes of it: tokens, what is missing, and which texts are near."""
+    """Show how a model reads texts: tokens, out-of-vocabulary words, and which texts are near each other."""
     from weatherglass.encoders import load_encoder
     from weatherglass.encoders.neighbours import neighbours
 
     encoder = load_encoder(model)
     vectors = encoder.encode(texts)
-    covered = encoder.coverage(texts)
+    coverages = encoder.coverage(texts)
     tokens = plain_table("text", "tokens", "missing", "remarks")
-    for text, read in zip(texts, covered, strict=True):
-        tokens.add_row(text, " ".join(read.tokens), " ".join(read.missing), read.note)
+    for text, coverage in zip(texts, coverages, strict=True):
+        tokens.add_row(text, " ".join(coverage.tokens), " ".join(coverage.missing), coverage.note)
     near = plain_table("text", "nearest by cosine")
     for text, others in zip(texts, neighbours(vectors), strict=True):
-        listed = "   ".join(f"{texts[other]} {cosine:.3f}" for other, cosine in others[:NEAREST])
-        near.add_row(text, listed or "no vector to compare")
+        neighbour_list = "   ".join(f"{texts[other]} {cosine:.3f}" for other, cosine in others[:NEAREST])
+        near.add_row(text, neighbour_list or "no vector to compare")
     console = screen()
-    choices = "  ".join(f"{name}={value}" for name, value in encoder.options.items())
-    for line in (encoder.name, choices, f"{vectors.shape[1]} dimensions", *encoder.notes()):
+    options = "  ".join(f"{name}={value}" for name, value in encoder.options.items())
+    for line in (encoder.name, options, f"{vectors.shape[1]} dimensions", *encoder.notes()):
         if line:
             console.print(line, soft_wrap=True)
     console.print()
@@ -98,21 +98,27 @@ def encode(
     model: Model,
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="FILE", help="To write: .npz, .safetensors, .parquet or .h5."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="File to write: .npz, .safetensors, .parquet or .h5."
+        ),
     ],
     tests: Annotated[
         list[str] | None,
-        typer.Option("-t", "--test", metavar="TEST", help="Texts of these tests; default: all of them."),
+        typer.Option(
+            "-t", "--test", metavar="TEST", help="Encode the texts of these tests. Default: all tests."
+        ),
     ] = None,
     texts_file: Annotated[
         Path | None,
         typer.Option(
-            "--texts", metavar="FILE", help="Texts of this file: one a line, or a JSON list (.json)."
+            "--texts",
+            metavar="FILE",
+            help="Encode the texts of this file: one per line, or a JSON list (.json).",
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Write a model's vectors to a file that `encodings:FILE` reads, here or on another machine."""
+    """Write a model's vectors to a file, to use as `encodings:FILE`, also on another machine."""
     import numpy as np
 
     from weatherglass.cli.bar import Bar
@@ -126,63 +132,63 @@ def encode(
     with Bar(quiet) as bar:
         bar.stage(f"encoding with {encoder.name}", len(texts))
         for start in range(0, len(texts), AT_ONCE):
-            some = texts[start : start + AT_ONCE]
-            rows.append(encoder.encode(some))
-            bar.advance(len(some))
+            batch = texts[start : start + AT_ONCE]
+            rows.append(encoder.encode(batch))
+            bar.advance(len(batch))
     vectors = np.concatenate(rows)
     write_encodings(output, texts, vectors, encoder.name)
-    unread = int(np.isnan(vectors).all(axis=1).sum())
-    remark = f"; {unread} of them could not be read and are rows of NaN" if unread else ""
+    unreadable = int(np.isnan(vectors).all(axis=1).sum())
+    remark = f"; {unreadable} of them could not be encoded and are rows of NaN" if unreadable else ""
     typer.echo(f"{len(texts)} texts, {vectors.shape[1]} dimensions{remark}: {output}")
 
 
 def _texts(tests: Sequence[str] | None, file: Path | None) -> list[str]:
-    """The distinct texts asked for, in order."""
+    """The distinct texts to encode, in order."""
     if file is None:
         from weatherglass.catalogue import load_tests
 
         return list(dict.fromkeys(text for test in load_tests(tests or ["*"]) for text in test.texts))
     if tests:
-        raise WeatherglassError("say either -t or --texts, not both")
+        raise WeatherglassError("use either -t or --texts, not both")
     try:
         content = file.read_text(encoding="utf-8")
         lines = json.loads(content) if file.suffix == ".json" else content.splitlines()
     except (OSError, ValueError) as error:
         raise WeatherglassError(f"{file}: cannot be read as texts ({error})") from None
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        raise WeatherglassError(f"{file}: should be a JSON list of texts")
+        raise WeatherglassError(f"{file}: should be a JSON list of strings")
     texts = list(dict.fromkeys(line for line in lines if line.strip()))
     if not texts:
-        raise WeatherglassError(f"{file}: no texts in it")
+        raise WeatherglassError(f"{file}: this file has no texts")
     return texts
 
 
 @cache_app.command("info")
 def cache_info(as_json: AsJson = False) -> None:
-    """Where the cache is, how large, and what it holds."""
+    """Show where the cache is, its size, and its models."""
     from dataclasses import asdict
 
     from weatherglass.encoders.cache.store import EncodingCache
 
     cache = EncodingCache()
-    kept = cache.models()
+    cached = cache.models()
     size = cache.size()
     if as_json:
-        content = {"path": str(cache.path), "bytes": size, "models": [asdict(model) for model in kept]}
+        content = {"path": str(cache.path), "bytes": size, "models": [asdict(model) for model in cached]}
         typer.echo(json.dumps(content))
         return
     console = screen()
     console.print(f"{cache.path}: {size / 1e6:.1f} MB", soft_wrap=True)
-    if kept:
+    if cached:
         table = plain_table("model", "texts", "MB")
-        for model in kept:
+        for model in cached:
             table.add_row(model.name, str(model.texts), f"{model.bytes / 1e6:.1f}")
         console.print(table)
 
 
 @cache_app.command("clear")
 def cache_clear() -> None:
-    """Forget all encodings; models are asked again when they are next needed."""
+    """Delete all cached encodings; they are computed again when they are needed."""
     from weatherglass.encoders.cache.store import EncodingCache
 
     cache = EncodingCache()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from weatherglass.cli.study_options import Options, study_command
-from weatherglass.cli.study_output import interruptible, print_notices
+from weatherglass.cli.study_output import interruptible, print_warnings
 
 if TYPE_CHECKING:
     from weatherglass.reliability.regression.explain import Explanation
@@ -17,42 +17,42 @@ if TYPE_CHECKING:
 @study_command("pairs", "targets", "jobs", "scheduler")
 def explain(options: Options) -> None:
     """Which words are measured reliably? Regress the reliability of an assessed study on word features."""
-    from weatherglass.api.studies import FIGURES, TABLES, notices_of
+    from weatherglass.api.studies import FIGURES, TABLES, group_warnings
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.regression.study import explain_study
-    from weatherglass.reliability.study import brought_groups, study_folder, trained_groups
+    from weatherglass.reliability.study import imported_groups, study_folder, trained_groups
     from weatherglass.reliability.tables import read_tables
     from weatherglass.report.study.coefficients import coefficient_drawing
     from weatherglass.report.study.figures import save_drawing
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
-        groups = [*trained_groups(study, folder), *brought_groups(study, folder, bar)]
+        groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
         tables = read_tables(folder / TABLES)
         explanations = explain_study(groups, tables, folder, options.senses, options.parts, bar)
-    print_notices(notices_of(groups))
+    print_warnings(group_warnings(groups))
     if not options.quiet:
         print_explanations(explanations)
-    for pairs, found in explanations.items():
-        if found.parts:
-            typer.echo(f"figure: {save_drawing(coefficient_drawing(found, pairs), folder / FIGURES)}")
+    for pairs, explanation in explanations.items():
+        if explanation.parts:
+            typer.echo(f"figure: {save_drawing(coefficient_drawing(explanation, pairs), folder / FIGURES)}")
     typer.echo(f"tables: {folder / TABLES}, regression and features")
 
 
 def print_explanations(explanations: Mapping[str, Explanation]) -> None:
-    """The filled table of each set of base pairs, what each factor adds, and every warning."""
+    """Print the estimates of each set of base pairs, what each factor explains, and every warning."""
     from weatherglass.cli.console import screen
     from weatherglass.reliability.regression.tables import terminal_tables
 
-    console, notices = screen(), screen(stderr=True)
-    for pairs, found in explanations.items():
+    console, stderr = screen(), screen(stderr=True)
+    for pairs, explanation in explanations.items():
         console.print(f"\n{pairs}: which words are measured reliably?")
-        for table in terminal_tables(found):
+        for table in terminal_tables(explanation):
             console.print(table)
-        for part in found.parts:
+        for part in explanation.parts:
             for reason, rows in part.dropped.items():
-                notices.print(f"{pairs}, {part.reliability}: {rows} of {part.rows} rows dropped: {reason}")
+                stderr.print(f"{pairs}, {part.reliability}: {rows} of {part.rows} rows dropped: {reason}")
             for warning in part.warnings:
-                notices.print(f"warning: {pairs}, {part.reliability}: {warning}", soft_wrap=True)
-        for line in found.missing:
-            notices.print(f"warning: {pairs}: {line}", soft_wrap=True)
+                stderr.print(f"warning: {pairs}, {part.reliability}: {warning}", soft_wrap=True)
+        for line in explanation.missing:
+            stderr.print(f"warning: {pairs}: {line}", soft_wrap=True)

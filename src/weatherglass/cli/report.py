@@ -1,4 +1,4 @@
-"""`weatherglass report`: what runs found, as a page, tables or figures."""
+"""`weatherglass report`: the results of runs as a page, tables or figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What a report can be."""
+    """Formats of a report."""
 
     html = "html"
     md = "md"
@@ -31,13 +31,13 @@ class Format(StrEnum):
 
 def report(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR…", help="Folders that runs left behind.", show_default=False)
+        list[Path], typer.Argument(metavar="DIR…", help="Folders of runs.", show_default=False)
     ],
-    form: Annotated[Format, typer.Option("--format", "-f", help="What to make.")] = Format.html,
+    form: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.html,
     comparison: Annotated[
         Path | None,
         typer.Option(
-            help="For the page of two runs: what 'weatherglass compare DIR DIR --json' printed, in a file.",
+            help="For the page of two runs: a file with the output of 'weatherglass compare DIR DIR --json'.",
             metavar="FILE",
             show_default=False,
         ),
@@ -48,14 +48,14 @@ def report(
             "-o",
             "--output",
             help="File for html, md, latex and csv; folder for figures. Default: report.html and figures go into "
-            "the run's folder, or here for several runs; tables are printed.",
+            "the run's folder, or the current folder for several runs; tables are printed.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
     """Make a page, a table for a paper, or figures from one or more runs.
 
-    A report reads what runs have left behind and computes nothing. Two runs are also shown side by side.
+    A report only reads the folders of runs and computes nothing. Two runs are also shown side by side.
     """
     from weatherglass.runs.stored import labelled, read_run
 
@@ -79,14 +79,14 @@ def _comparison(path: Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        comparison = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise OutputError(unreadable(path, error)) from error
     except ValueError as error:
         raise OutputError(f"{path}: not JSON ({error})") from error
-    if not isinstance(found, dict) or "differences" not in found:
-        raise OutputError(f"{path}: not what 'weatherglass compare --json' prints")
-    return found
+    if not isinstance(comparison, dict) or "differences" not in comparison:
+        raise OutputError(f"{path}: not the output of 'weatherglass compare --json'")
+    return comparison
 
 
 def _page(runs: Sequence[StoredRun], path: Path, comparison: dict[str, Any] | None) -> None:
@@ -101,7 +101,7 @@ def _figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> None:
     from weatherglass.report.figures import write_figures
 
     if folder.is_file():
-        raise WeatherglassError(f"{folder} is a file; figures are several, so -o should name a folder")
+        raise WeatherglassError(f"{folder} is a file; there are several figures, so -o should be a folder")
     folder.mkdir(parents=True, exist_ok=True)
     for path in write_figures(runs, folder, kind):
         typer.echo(path)

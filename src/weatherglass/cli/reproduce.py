@@ -1,4 +1,4 @@
-"""`weatherglass reproduce`: a paper's procedure on the models at hand, its numbers beside ours."""
+"""`weatherglass reproduce`: run a paper's procedure, and print its numbers beside ours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-app = typer.Typer(no_args_is_help=True, help="Reproduce a paper: its procedure, its numbers beside ours.")
+app = typer.Typer(
+    no_args_is_help=True, help="Reproduce a paper: run its procedure, and show its numbers beside ours."
+)
 
 Models = Annotated[
     list[str] | None,
@@ -27,7 +29,7 @@ Models = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Of the random draws.", min=0)]
+Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
 Jobs = Annotated[int, typer.Option(help="Processes to use.", min=1)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
 
@@ -45,8 +47,8 @@ def may2019(
 ) -> None:
     """May et al. (2019): 46 tests, sampled p, Holm over a family of 644, Table 4 beside ours.
 
-    NAME is one of cbow, infersent, gensen, use, elmo, gpt and bert. Without a model it prints what the paper printed
-    and how to name each of the seven. For ELMo and BERT it also shows what the released code's settings give.
+    NAME is one of cbow, infersent, gensen, use, elmo, gpt and bert. Without a model it prints the published numbers
+    and how to name each of the seven models. For ELMo and BERT it also shows the results with the released settings.
     """
     from weatherglass.cli.bar import Bar
     from weatherglass.reproduce.may2019.procedure import parse_models, reproduce
@@ -54,7 +56,7 @@ def may2019(
 
     specs = parse_models(models or [])
     with Bar(quiet) as bar:
-        found = reproduce(
+        reproduction = reproduce(
             specs,
             folder=folder if specs else None,
             seed=seed,
@@ -63,8 +65,11 @@ def may2019(
             command=command_line(context),
         )
     if not quiet:
-        _show(tables(found), [*lines(found), *([f"Results, record and Table 4: {folder}"] if specs else [])])
-    if found.run.failures or (found.released and found.released.failures):
+        _show(
+            tables(reproduction),
+            [*lines(reproduction), *([f"Results, record and Table 4: {folder}"] if specs else [])],
+        )
+    if reproduction.run.failures or (reproduction.released and reproduction.released.failures):
         raise typer.Exit(3)
 
 
@@ -73,7 +78,7 @@ def azarpanah2021(
     context: typer.Context,
     models: Models = None,
     folder: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the run, tables and pictures.", metavar="DIR")
+        Path, typer.Option("-o", "--output", help="Folder for the run, tables and figures.", metavar="DIR")
     ] = Path("azarpanah2021"),
     synonyms: Annotated[
         str, typer.Option(help="For the covariances: a TOML file, catalogue or wordnet.", metavar="FILE")
@@ -88,8 +93,8 @@ def azarpanah2021(
 ) -> None:
     """Azarpanah & Farhadloo (2021): ten tests under twenty measures; Tables 3 and 4, aggregates, verdicts.
 
-    NAME is one of glove, word2vec, elmo, bert, gpt and gpt2, or a name of your own for another model. Without a model
-    it runs on the embedded one.
+    NAME is one of glove, word2vec, elmo, bert, gpt and gpt2, or a new name for another model. Without a model it
+    runs on the embedded model.
     """
     from weatherglass.cli.bar import Bar
     from weatherglass.reproduce.azarpanah2021.procedure import parse_models, reproduce
@@ -97,7 +102,7 @@ def azarpanah2021(
 
     specs = parse_models(models or [])
     with Bar(quiet) as bar:
-        found = reproduce(
+        reproduction = reproduce(
             specs,
             synonyms=synonyms,
             covariance=covariance,
@@ -108,27 +113,31 @@ def azarpanah2021(
             progress=bar,
             command=command_line(context),
         )
-    write_reproduction(found, folder)
+    write_reproduction(reproduction, folder)
     if not quiet:
-        _show(tables(found), [*lines(found), f"Results, tables and pictures: {folder}"])
-    if found.run.failures:
+        _show(tables(reproduction), [*lines(reproduction), f"Results, tables and figures: {folder}"])
+    if reproduction.run.failures:
         raise typer.Exit(3)
 
 
 @app.command()
 def du2021(
-    corpus: Annotated[list[str], typer.Argument(metavar="[NAME=]PATH…", help="The corpora, one or more.")],
+    corpus: Annotated[list[str], typer.Argument(metavar="[NAME=]PATH…", help="One or more corpora.")],
     folder: study_options.Folder = Path("du2021"),
-    seeds: Annotated[int, typer.Option(help="How many; the paper has 32.", min=2)] = 32,
-    share: Annotated[float, typer.Option(help="Of the lines of each corpus, evenly spread.")] = 1.0,
-    dimensions: Annotated[int, typer.Option(help="The paper has 300.", min=2)] = 300,
+    seeds: Annotated[int, typer.Option(help="Number of seeds; the paper has 32.", min=2)] = 32,
+    share: Annotated[
+        float, typer.Option(help="Share of the lines of each corpus to read, evenly spread.")
+    ] = 1.0,
+    dimensions: Annotated[
+        int, typer.Option(help="Dimensions of the vectors; the paper has 300.", min=2)
+    ] = 300,
     jobs: study_options.Jobs = 1,
     scheduler: study_options.Scheduler = None,
     quiet: study_options.Quiet = False,
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
     study_options.require_tables()
-    from weatherglass.api.studies import conduct
+    from weatherglass.api.studies import run_study
     from weatherglass.cli.bar import Bar
     from weatherglass.cli.console import plain_table
     from weatherglass.parallel import backend
@@ -136,23 +145,23 @@ def du2021(
 
     chosen = study(study_options.named_corpora(corpus), seeds, share, dimensions)
     with interruptible(folder), Bar(quiet) as bar:
-        conducted = conduct(chosen, folder, backend(jobs, scheduler), bar)
+        result = run_study(chosen, folder, backend(jobs, scheduler), bar)
     if not quiet:
-        print_claims(conducted.tables)
+        print_claims(result.tables)
         table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")
-        for row in correlations(conducted.tables):
+        for row in correlations(result.tables):
             numbers = (row.ours, row.reproduced, row.original)
             table.add_row(
                 row.pairs, row.algorithm, row.rules, *("–" if r is None else f"{r:.3f}" for r in numbers)
             )
         typer.echo("\nPearson's r between rules, over the vocabularies of all corpora")
-        _show([table], map(str, verdicts(conducted.tables)))
-    typer.echo(f"page: {conducted.page}")
-    report_failures(conducted.failures)
+        _show([table], map(str, verdicts(result.tables)))
+    typer.echo(f"page: {result.page}")
+    report_failures(result.failures)
 
 
 def _show(tables: Iterable[Table], lines: Iterable[str]) -> None:
-    """Print tables, each with room below it, and then the lines."""
+    """Print tables with an empty line after each, then the lines."""
     from weatherglass.cli.console import screen
 
     console = screen()

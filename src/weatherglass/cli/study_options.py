@@ -1,4 +1,4 @@
-"""The options of the commands on a study, said once: which study, where, and how it is carried out."""
+"""The options that all study commands share: which study, which folder, how to run it."""
 
 from __future__ import annotations
 
@@ -18,39 +18,53 @@ if TYPE_CHECKING:
     from weatherglass.reliability.study_file import Study
 
 StudyFile = Annotated[
-    Path | None, typer.Argument(metavar="[STUDY.toml]", help="See 'reliability init'.", show_default=False)
+    Path | None,
+    typer.Argument(
+        metavar="[STUDY.toml]", help="Study file; 'reliability init' writes one.", show_default=False
+    ),
 ]
-Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything is kept.")]
+Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder of the study.")]
 Corpora = Annotated[
     list[str] | None,
-    typer.Option("--corpus", metavar="[NAME=]PATH", help="A corpus without a study file; repeat."),
+    typer.Option(
+        "--corpus", metavar="[NAME=]PATH", help="A corpus, to use without a study file; repeat for several."
+    ),
 ]
 CorporaFolder = Annotated[
     Path | None,
     typer.Option(
         "--corpora",
         metavar="DIR",
-        help="Where the study file's corpora lie, if not beside it.",
+        help="Folder of the study file's corpora, if not that of the file.",
         show_default=False,
     ),
 ]
 Embeddings = Annotated[
     str | None,
-    typer.Option(metavar="'GLOB'", help="Embeddings from elsewhere, one file per seed: 'folder/*.txt'."),
+    typer.Option(metavar="'GLOB'", help="Embeddings to import, one file per seed: 'folder/*.txt'."),
 ]
 Pairs = Annotated[
     list[str] | None,
-    typer.Option("--pairs", metavar="NAME|FILE", help="Base pairs, two words a line; repeat."),
+    typer.Option(
+        "--pairs",
+        metavar="NAME|FILE",
+        help="Base pairs: a built-in set, or a file with two words per line; repeat for several.",
+    ),
 ]
 Targets = Annotated[
-    list[str] | None, typer.Option("--targets", metavar="NAME|FILE", help="Target words, one a line; repeat.")
+    list[str] | None,
+    typer.Option(
+        "--targets",
+        metavar="NAME|FILE",
+        help="Target words: a built-in list, or a file with one word per line; repeat for several.",
+    ),
 ]
-Seeds = Annotated[int | None, typer.Option(help="How many seeds, from 1.", min=1)]
-Jobs = Annotated[int, typer.Option(help="Embeddings that are trained side by side.", min=1)]
+Seeds = Annotated[int | None, typer.Option(help="Number of seeds; they are 1, 2, …", min=1)]
+Jobs = Annotated[int, typer.Option(help="Number of embeddings to train in parallel.", min=1)]
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        help="A Dask cluster instead: tcp://HOST:PORT or a scheduler file; its workers must see -o and the corpora.",
+        help="A Dask cluster: tcp://HOST:PORT or a scheduler file; its workers must see -o and the corpora.",
         metavar="ADDRESS",
         show_default=False,
     ),
@@ -59,14 +73,18 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tabl
 
 Senses = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Word, tab, number of senses; instead of WordNet.", show_default=False),
+    typer.Option(
+        metavar="FILE",
+        help="File to use instead of WordNet: word, tab, number of senses.",
+        show_default=False,
+    ),
 ]
 Parts = Annotated[
     Path | None,
     typer.Option(
         "--pos",
         metavar="FILE",
-        help="Word, tab, part of speech; instead of Brill's lexicon.",
+        help="File to use instead of Brill's lexicon: word, tab, part of speech.",
         show_default=False,
     ),
 ]
@@ -76,7 +94,7 @@ FOLDER = Path("weatherglass-study")
 
 @dataclass(frozen=True)
 class Options:
-    """What a command on a study was given; the order is that of the help."""
+    """The values of the options, in the order of the help."""
 
     study: StudyFile = None
     folder: Folder = FOLDER
@@ -93,13 +111,13 @@ class Options:
     quiet: Quiet = False
 
     def backend(self) -> Backend:
-        """Who does the work."""
+        """The backend that runs the work."""
         from weatherglass.parallel import backend
 
         return backend(self.jobs, self.scheduler)
 
     def chosen_study(self) -> Study:
-        """The study of the file, or one made of the options; options win."""
+        """The study of the file or of the options; options override the file."""
         from weatherglass.reliability.corpus.corpus import CorpusSettings
         from weatherglass.reliability.study_file import Study, read_study
         from weatherglass.reliability.training.imported import UNNAMED
@@ -107,10 +125,10 @@ class Options:
 
         if self.study is None and not self.corpus and not self.embeddings:
             raise CorpusError(
-                "name a study file, a --corpus or --embeddings; 'weatherglass reliability init' writes a file"
+                "give a study file, a --corpus or --embeddings; 'weatherglass reliability init' writes a study file"
             )
         if self.corpora is not None and self.study is None:
-            raise CorpusError("--corpora goes with a study file; without one, name each --corpus by its path")
+            raise CorpusError("--corpora needs a study file; without one, give the path of each --corpus")
         study = Study("study") if self.study is None else read_study(self.study, self.corpora)
         if self.corpus:
             corpora = named_corpora(self.corpus)
@@ -131,7 +149,7 @@ class Options:
 
 
 def study_command(*without: str) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """Give a function of `Options` the signature that typer reads: all options but those named."""
+    """Give a function of `Options` the signature that typer reads: all options except `without`."""
     hints = get_type_hints(Options, include_extras=True)
     parameters = [
         inspect.Parameter(
@@ -143,9 +161,9 @@ def study_command(*without: str) -> Callable[[Callable[[Options], None]], Callab
 
     def with_signature(command: Callable[[Options], None]) -> Callable[..., None]:
         @wraps(command)
-        def called_by_typer(**given: Any) -> None:
+        def called_by_typer(**values: Any) -> None:
             require_tables()
-            command(Options(**given))
+            command(Options(**values))
 
         called_by_typer.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return called_by_typer
@@ -154,26 +172,26 @@ def study_command(*without: str) -> Callable[[Callable[[Options], None]], Callab
 
 
 def require_tables() -> None:
-    """Stop before hours of training if what makes its tables is not installed.
+    """Check that polars is installed, before hours of training.
 
     Raises:
-        MissingExtraError: naming the command that installs it.
+        MissingExtraError: with the command that installs it.
     """
     from weatherglass.encoders.kinds import require
 
     require("weatherglass reliability", ("polars",), "reliability")
 
 
-def named_corpora(given: Sequence[str]) -> dict[str, Path]:
-    """Name -> path of each [NAME=]PATH; without a name it is that of the file.
+def named_corpora(arguments: Sequence[str]) -> dict[str, Path]:
+    """Name -> path of each [NAME=]PATH; the default name is the file name.
 
     Raises:
-        CorpusError: if two corpora would have one name.
+        CorpusError: if two corpora have the same name.
     """
     corpora: dict[str, Path] = {}
-    for text in given:
-        name, equals, source = text.partition("=")
-        path = Path(source if equals else text)
+    for argument in arguments:
+        name, equals, source = argument.partition("=")
+        path = Path(source if equals else argument)
         chosen = name if name and equals else path.name.split(".")[0]
         if chosen in corpora:
             raise CorpusError(

@@ -1,4 +1,4 @@
-"""What the commands on a study print: claims, what has to be known about them, what failed, how to go on."""
+"""What the study commands print: claims, warnings, failures, and how to continue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
-    """How many base pairs occur, and the claims with their medians and verdicts."""
+    """Print how many base pairs occur, and the claims with their medians and verdicts."""
     from weatherglass.cli.console import plain_table, screen
 
     console = screen()
@@ -32,24 +32,24 @@ def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
     console.print(table)
 
 
-def print_notices(notices: Sequence[str]) -> None:
-    """What a reader of the results has to know, whether or not the results are shown."""
-    for notice in notices:
-        typer.echo(f"warning: {notice}", err=True)
+def print_warnings(warnings: Sequence[str]) -> None:
+    """Print warnings to stderr, also with --quiet."""
+    for warning in warnings:
+        typer.echo(f"warning: {warning}", err=True)
 
 
 def report_failures(failures: Sequence[str]) -> None:
-    """End with an error if an embedding could not be trained."""
+    """Raise an error if an embedding could not be trained."""
     if failures:
         raise UnitError(f"{len(failures)} embeddings could not be trained; the first: {failures[0]}")
 
 
 @contextmanager
 def interruptible(folder: Path) -> Iterator[None]:
-    """Ctrl-C ends in one line that says how to go on."""
+    """Turn Ctrl-C into one line that says how to continue."""
     try:
         yield
     except KeyboardInterrupt:
         raise InterruptedRunError(
-            f"stopped; what was finished is in {folder}, and the same command goes on from there"
+            f"stopped; finished work is in {folder}, and the same command continues from there"
         ) from None

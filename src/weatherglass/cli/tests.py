@@ -1,4 +1,4 @@
-"""`weatherglass tests`: list, show and export the tests, and make sentences from one's own words."""
+"""`weatherglass tests`: list, show and export tests, and make sentence-level tests from words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Patterns = Annotated[
     list[str],
     typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print for machines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("list")
@@ -34,7 +34,7 @@ def list_command(
     ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
     as_json: AsJson = False,
 ) -> None:
-    """The tests: name, sets with their sizes, context, source."""
+    """List tests: name, sets with their sizes, context, source."""
     tests = catalogue.load_tests(patterns)
     if as_json:
         print_json([_summary(test) for test in tests])
@@ -52,7 +52,7 @@ def list_command(
 
 @app.command("sets")
 def sets_command(as_json: AsJson = False) -> None:
-    """The word sets of the catalogue, which a test of one's own can name."""
+    """List the word sets of the catalogue, for use in your own tests."""
     sets = catalogue.list_sets()
     if as_json:
         print_json([asdict(entry) for entry in sets])
@@ -67,14 +67,16 @@ def sets_command(as_json: AsJson = False) -> None:
 def show_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name or a file.")], as_json: AsJson = False
 ) -> None:
-    """The elements of one test, side by side."""
+    """Show the elements of one test, side by side."""
     test = catalogue.load_test(name)
     if as_json:
         print_json(_content(test))
         return
-    table = plain_table(*(f"{role}: {each.category} ({len(each)})" for role, each in _roles(test)))
-    longest = max(len(each) for each in test.sets)
-    columns = [[*each.texts, *[""] * (longest - len(each))] for each in test.sets]
+    table = plain_table(
+        *(f"{role}: {elements.category} ({len(elements)})" for role, elements in _roles(test))
+    )
+    longest = max(len(elements) for elements in test.sets)
+    columns = [[*elements.texts, *[""] * (longest - len(elements))] for elements in test.sets]
     for row in zip(*columns, strict=True):
         table.add_row(*row)
     console = screen()
@@ -87,10 +89,12 @@ def show_command(
 
 @app.command("export")
 def export_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; it is made if need be.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder to write to; it is created if necessary.")
+    ],
     patterns: Patterns = ["*"],  # noqa: B006
 ) -> None:
-    """Write tests in the published form, one .jsonl file each; without -t all 46."""
+    """Write tests in the published format, one .jsonl file each. Default: all 46."""
     tests = catalogue.load_tests(patterns)
     for test in tests:
         catalogue.export_test(test, folder / f"{test.name}.jsonl")
@@ -99,8 +103,8 @@ def export_command(
 
 @app.command("texts")
 def texts_command(patterns: Patterns = ["*"], as_json: AsJson = False) -> None:  # noqa: B006
-    """Every text of the tests, each once, a line each: what a model has to encode. A text may itself hold a
-    line break; --json tells."""
+    """Print every distinct text of the tests, one per line: what a model has to encode. A text may contain a
+    line break; use --json to see it."""
     tests = catalogue.load_tests(patterns)
     texts = list(dict.fromkeys(text for test in tests for text in test.texts))
     if as_json:
@@ -116,10 +120,10 @@ def sentences_command(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="A .toml or .jsonl file; without it, TOML to stdout."),
+        typer.Option("-o", "--output", help="A .toml or .jsonl file. Default: TOML to stdout."),
     ] = None,
 ) -> None:
-    """Make the sentence-level test of a word-level one, and say how each word was read."""
+    """Make a sentence-level test from a word-level test, and show how each word was classified."""
     test, readings = catalogue.sentence_test(file)
     if output is None:
         typer.echo(catalogue.to_toml(test), nl=False)
@@ -139,10 +143,10 @@ def _test_table(tests: list[AssociationTest]) -> Table:
 
 
 def _width(table: Table) -> int:
-    """The columns that a table takes when nothing is folded."""
-    endless = screen()
-    endless.width = PIPE_WIDTH
-    return endless.measure(table).maximum
+    """The width of a table if nothing is folded."""
+    console = screen()
+    console.width = PIPE_WIDTH
+    return console.measure(table).maximum
 
 
 def _print_title(test: AssociationTest, console: Console) -> None:
@@ -157,18 +161,18 @@ def _roles(test: AssociationTest) -> list[tuple[str, ElementSet]]:
 
 
 def _pair(sets: tuple[ElementSet, ElementSet]) -> str:
-    return " : ".join(f"{each.category} {len(each)}" for each in sets)
+    return " : ".join(f"{elements.category} {len(elements)}" for elements in sets)
 
 
 def _summary(test: AssociationTest) -> dict[str, Any]:
-    sizes = {role: {"category": each.category, "size": len(each)} for role, each in _roles(test)}
-    about = {"context": test.context, "source": test.source, "citation": test.citation}
-    return {"name": test.name, **sizes, **about, "warnings": list(test.warnings)}
+    sizes = {role: {"category": elements.category, "size": len(elements)} for role, elements in _roles(test)}
+    description = {"context": test.context, "source": test.source, "citation": test.citation}
+    return {"name": test.name, **sizes, **description, "warnings": list(test.warnings)}
 
 
 def _content(test: AssociationTest) -> dict[str, Any]:
-    elements = {role: {**asdict(each), "size": len(each)} for role, each in _roles(test)}
-    return {**_summary(test), **elements}
+    sets = {role: {**asdict(elements), "size": len(elements)} for role, elements in _roles(test)}
+    return {**_summary(test), **sets}
 
 
 def _print_warnings(tests: list[AssociationTest]) -> None:

@@ -66,7 +66,7 @@ class EncodingsEncoder:
                 )
             for text, vector in zip(encoded.texts, encoded.vectors, strict=True):
                 if not np.array_equal(rows.setdefault(text, vector), vector, equal_nan=True):
-                    raise VectorFileError(f"{path}: '{text}' has another vector in an earlier file")
+                    raise VectorFileError(f"{path}: '{text}' already has a different vector")
         return rows
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:

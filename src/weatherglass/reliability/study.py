@@ -1,4 +1,4 @@
-"""Carry out a study: encode, train, score, assess; every step does only what is missing."""
+"""The steps of a study on the disk: encode, train, import, score; each does only what is missing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from weatherglass.reliability.scoring.scores import (
 )
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.training.embedding import load_embedding
-from weatherglass.reliability.training.imported import bring
+from weatherglass.reliability.training.imported import import_embeddings
 from weatherglass.reliability.training.train import TrainingUnit, embedding_path, train_all
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.fingerprint import file_hash
@@ -52,30 +52,30 @@ class Group:
     algorithm: str
     seeds: tuple[int, ...]
     paths: tuple[Path, ...]
-    notices: tuple[str, ...] = ()
-    """What a reader of the results has to know about embeddings that were trained elsewhere."""
+    warnings: tuple[str, ...] = ()
+    """About imported embeddings."""
 
 
 @dataclass(frozen=True)
 class ScoreUnit:
-    """One embedding to be scored with all pairs, and where the scores go."""
+    """One embedding to score with all pairs, and the files to write the scores to."""
 
     embedding: Path
     seed: int
     words: Path
-    """A JSON list of the targets, the same for all seeds of the group."""
+    """A file with a JSON list of the target words, the same for all seeds of the group."""
     pairs: tuple[tuple[str, str], ...]
     neighbours: int
     target: Path
-    """What the names of the scores' files begin with; see `score_paths`."""
+    """Stem of the score files; see `score_paths`."""
 
 
 @contextmanager
 def study_folder(folder: Path) -> Iterator[Path]:
-    """The folder of a study, locked; what a killed study left half-written is removed.
+    """Lock the folder of a study, and remove partial files that a killed study left in it.
 
     Raises:
-        OutputError: if the folder cannot be used or another study is at work in it.
+        OutputError: if the folder cannot be used or another study is running in it.
     """
     try:
         for name in (CORPORA, EMBEDDINGS, SCORES):
@@ -84,30 +84,29 @@ def study_folder(folder: Path) -> Iterator[Path]:
         lock.acquire()
     except Timeout:
         raise OutputError(
-            f"{folder}: another study is at work here; wait for it, or choose another -o"
+            f"{folder}: another study is running in this folder; wait for it, or choose another -o"
         ) from None
     except OSError as error:
         raise OutputError(f"{folder}: cannot be used ({reason_of(error)})") from None
     try:
-        for place in (folder, *folder.glob("*/"), *folder.glob(f"{CORPORA}/*/")):
-            remove_unfinished(place)
+        for subfolder in (folder, *folder.glob("*/"), *folder.glob(f"{CORPORA}/*/")):
+            remove_unfinished(subfolder)
         yield folder
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise OutputError(
-            f"{folder}: no space is left; what was finished is there, and the same command goes on from there"
+            f"{folder}: no space left on the disk; finished work is kept, and the same command continues from there"
         ) from None
     finally:
         lock.release()
 
 
 def check_lists(study: Study) -> None:
-    """Read every list of the study, so that a mistake is found before hours of training and not after.
+    """Read every list of the study, so that a mistake stops it before hours of training, not after.
 
     Raises:
-        WeatherglassError: if a list cannot be read, or two have one name, under which the tables could not keep
-            them apart.
+        WeatherglassError: if a list cannot be read, or two lists have the same name, since tables are keyed by it.
     """
     targets = [target_list(name).name for name in study.targets]
     if isinstance(study.frequent, str):
@@ -118,29 +117,29 @@ def check_lists(study: Study) -> None:
     ):
         for name in names:
             if names.count(name) > 1:
-                raise CorpusError(f"two {kind} are called '{name}'; give one of the files another name")
+                raise CorpusError(f"two {kind} are called '{name}'; rename one of the files")
 
 
 def train_study(
     study: Study, folder: Path, backend: Backend | None = None, progress: Progress | None = None
 ) -> tuple[list[Group], list[str]]:
-    """Encode the corpora and train what is missing.
+    """Encode the corpora and train the embeddings that are missing.
 
     Returns:
-        The groups of embeddings, and one line for each that could not be trained.
+        The groups of embeddings, and an error message for each embedding that could not be trained.
     """
     check_lists(study)
     progress = progress or Silent()
-    brought = brought_groups(study, folder, progress)
+    imported = imported_groups(study, folder, progress)
     progress.stage("encoding", len(study.corpora))
     units: list[TrainingUnit] = []
     for name, (source, settings) in study.corpora.items():
         corpus = encode_corpus(name, source, folder / CORPORA, settings)
         units += _training_units(study, corpus, folder)
         progress.advance()
-    units.sort(key=lambda unit: unit.seed)  # A study that is cut short has whole seeds.
+    units.sort(key=lambda unit: unit.seed)  # So that a study that is stopped has complete seeds.
     failures = train_all(units, backend or InProcess(), progress)
-    return [*trained_groups(study, folder), *brought], failures
+    return [*trained_groups(study, folder), *imported], failures
 
 
 def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[TrainingUnit]:
@@ -158,46 +157,48 @@ def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[Training
 
 
 def trained_groups(study: Study, folder: Path) -> list[Group]:
-    """The embeddings of the study that are there."""
+    """The embeddings of the study that have been trained so far."""
     groups = []
     for name, (source, settings) in study.corpora.items():
         units = _training_units(study, encode_corpus(name, source, folder / CORPORA, settings), folder)
         for algorithm in study.algorithms:
-            there = [unit for unit in units if unit.algorithm == algorithm and unit.target.is_file()]
-            seeds, paths = tuple(unit.seed for unit in there), tuple(unit.target for unit in there)
+            trained = [unit for unit in units if unit.algorithm == algorithm and unit.target.is_file()]
+            seeds, paths = tuple(unit.seed for unit in trained), tuple(unit.target for unit in trained)
             groups.append(Group(name, algorithm, seeds, paths))
     return groups
 
 
-def brought_groups(study: Study, folder: Path, progress: Progress | None = None) -> list[Group]:
-    """Groups of embeddings that were trained elsewhere."""
+def imported_groups(study: Study, folder: Path, progress: Progress | None = None) -> list[Group]:
+    """The embeddings of the study that were trained elsewhere, imported."""
     groups = []
     for name, pattern in study.embeddings.items():
-        found = bring(name, pattern, folder / EMBEDDINGS, progress)
-        seeds = tuple(range(1, len(found.paths) + 1))
-        notices = found.notices if found.counted else (*found.notices, *_without_counts(study))
-        groups.append(Group(found.corpus, found.algorithm, seeds, found.paths, notices))
+        imported = import_embeddings(name, pattern, folder / EMBEDDINGS, progress)
+        seeds = tuple(range(1, len(imported.paths) + 1))
+        warnings = (
+            imported.warnings if imported.has_counts else (*imported.warnings, *_no_count_warnings(study))
+        )
+        groups.append(Group(imported.corpus, imported.algorithm, seeds, imported.paths, warnings))
     return groups
 
 
-def _without_counts(study: Study) -> list[str]:
-    """What is assumed where nobody knows how often a word occurs."""
-    lines = []
+def _no_count_warnings(study: Study) -> list[str]:
+    """What is assumed if the files do not say how often a word occurs."""
+    warnings = []
     if isinstance(study.frequent, int):
-        lines.append(
-            "no counts are known: words are taken to be ordered by frequency, and the first "
-            f"{study.frequent} of the first file to be the frequent ones"
+        warnings.append(
+            "the files have no counts: words are assumed to be ordered by frequency, and the first "
+            f"{study.frequent} words of the first file are used as the frequent words"
         )
     if study.min_frequency > 1:
-        lines.append(f"no counts are known: min_frequency = {study.min_frequency} is not applied")
-    return lines
+        warnings.append(f"the files have no counts: min_frequency = {study.min_frequency} is not applied")
+    return warnings
 
 
 def remove_unnamed_scores(folder: Path) -> list[str]:
-    """Remove scores that an earlier version stored without saying which rule each is of.
+    """Remove scores that an earlier version stored without the name of the rule.
 
     Returns:
-        One line to tell the user, or none where there was nothing to remove.
+        One warning, or none if there was nothing to remove.
     """
     unnamed = [path for path in (folder / SCORES).glob("*.npy") if UNNAMED_SCORES.search(path.name)]
     for path in unnamed:
@@ -205,8 +206,8 @@ def remove_unnamed_scores(folder: Path) -> list[str]:
     if not unnamed:
         return []
     return [
-        f"{folder / SCORES}: {len(unnamed)} files of an earlier version did not say which rule their scores are of; "
-        "they were removed and the scores computed again"
+        f"{folder / SCORES}: {len(unnamed)} score files of an earlier version did not name their rule; "
+        "they were removed, and the scores computed again"
     ]
 
 
@@ -217,17 +218,17 @@ def score_study(
     backend: Backend | None = None,
     progress: Progress | None = None,
 ) -> list[tuple[Group, ScoreTensor]]:
-    """Score every embedding with every pair that its vocabulary has; all sets of pairs at once.
+    """Score every embedding with every base pair in its vocabulary; all sets of pairs at once.
 
     Raises:
-        CorpusError: if there is no embedding, two groups have one name, or an embedding could not be scored.
+        CorpusError: if there is no embedding, two groups have the same name, or an embedding could not be scored.
     """
     check_lists(study)
     progress = progress or Silent()
     names = [f"{group.corpus}/{group.algorithm}" for group in groups]
-    if doubled := next((name for name in names if names.count(name) > 1), None):
+    if duplicate := next((name for name in names if names.count(name) > 1), None):
         raise CorpusError(
-            f"there are two groups of embeddings for {doubled}; give those from elsewhere another name, under "
+            f"there are two groups of embeddings for {duplicate}; give the imported ones another name, under "
             "[embeddings] in a study file"
         )
     if not any(group.paths for group in groups):
@@ -238,25 +239,27 @@ def score_study(
     units: dict[str, list[ScoreUnit]] = {}
     for group in groups:
         units[f"{group.corpus}/{group.algorithm}"] = _score_units(study, group, sets, folder / SCORES)
-    everything = [unit for of_group in units.values() for unit in of_group]
+    all_units = [unit for group_units in units.values() for unit in group_units]
     missing = [
-        unit for unit in everything if not all(path.is_file() for path in score_paths(unit.target).values())
+        unit for unit in all_units if not all(path.is_file() for path in score_paths(unit.target).values())
     ]
-    progress.stage("scoring", len(everything))
-    progress.advance(len(everything) - len(missing))
+    progress.stage("scoring", len(all_units))
+    progress.advance(len(all_units) - len(missing))
     for outcome in (backend or InProcess()).map(score_unit, missing):
         if outcome.error is not None:
             raise CorpusError(
                 f"{outcome.unit.embedding}: cannot be scored ({outcome.error})"
             ) from outcome.error
         progress.advance()
-    return [(group, _tensor(units[f"{group.corpus}/{group.algorithm}"])) for group in groups if group.paths]
+    return [
+        (group, _load_tensor(units[f"{group.corpus}/{group.algorithm}"])) for group in groups if group.paths
+    ]
 
 
 def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: Path) -> list[ScoreUnit]:
     if not group.paths:
         return []
-    words, vocabulary = _common_words(group, study.min_frequency)
+    words, vocabulary = _targets_and_vocabulary(group, study.min_frequency)
     if not words:
         raise CorpusError(
             f"{group.corpus}: no word occurs {study.min_frequency} times; lower min_frequency or add text"
@@ -275,11 +278,11 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
     return units
 
 
-def _common_words(group: Group, min_frequency: int) -> tuple[list[str], set[str]]:
-    """The targets, in the order of the first embedding, and the vocabulary, in which base pairs may be rarer words.
+def _targets_and_vocabulary(group: Group, min_frequency: int) -> tuple[list[str], set[str]]:
+    """The target words, in the order of the first embedding, and the vocabulary, where base pairs may be rarer words.
 
-    Both have a vector in every embedding of the group. Embeddings of one corpus share their vocabulary, so that the
-    first speaks for all; brought ones may differ.
+    All have a vector in every embedding of the group. Embeddings trained on one corpus share their vocabulary, so only
+    the first is read; vocabularies of imported ones may differ.
     """
     first = load_embedding(group.paths[0])
     targets = [first.words[row] for row in scorable(first, min_frequency if first.counts.any() else 0)]
@@ -292,14 +295,14 @@ def _common_words(group: Group, min_frequency: int) -> tuple[list[str], set[str]
 
 
 def score_unit(unit: ScoreUnit) -> None:
-    """Score one embedding and store the scores."""
+    """Score one embedding and write the scores to their files."""
     embedding = load_embedding(unit.embedding)
     words = json.loads(unit.words.read_text(encoding="utf-8"))
     targets = np.array([embedding.index[word] for word in words], dtype=np.int64)
     save_scores(unit.target, score_embedding(embedding, unit.pairs, targets, unit.neighbours))
 
 
-def _tensor(units: Sequence[ScoreUnit]) -> ScoreTensor:
+def _load_tensor(units: Sequence[ScoreUnit]) -> ScoreTensor:
     words = json.loads(units[0].words.read_text(encoding="utf-8"))
     seeds = [unit.seed for unit in units]
     return ScoreTensor(words, units[0].pairs, seeds, [load_scores(unit.target) for unit in units])

@@ -1,4 +1,4 @@
-"""A study as a file: which corpora, algorithms, seeds, base pairs and target words."""
+"""`Study`, and the TOML file that describes it: corpora, algorithms, seeds, base pairs, target words."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Study:
     algorithms: Mapping[Algorithm, Settings] = field(default_factory=dict)
     seeds: tuple[int, ...] = tuple(range(1, 9))
     pairs: tuple[str, ...] = ("gender", "sexual_orientation")
-    """Names of ours, or files."""
+    """Names of built-in sets, or files."""
     targets: tuple[str, ...] = TARGETS
-    """Names of ours, or files."""
+    """Names of built-in lists, or files."""
     frequent: int | str = FREQUENT
-    """How many of a corpus's most frequent words stand for its vocabulary, or a file of such words."""
+    """How many of a corpus's most frequent words represent its vocabulary, or a file of such words."""
     neighbours: int = NEIGHBOURS
     min_frequency: int = 1
-    """Rarer words are no targets; they stay neighbours."""
+    """Rarer words are not targets, but still neighbours."""
     embeddings: Mapping[str, str] = field(default_factory=dict)
-    """Brought from elsewhere: "corpus/algorithm" and a glob, one file per seed."""
+    """Imported from elsewhere: "corpus/algorithm" and a glob, one file per seed."""
 
 
 def read_study(path: Path, corpora: Path | None = None) -> Study:
@@ -46,10 +46,10 @@ def read_study(path: Path, corpora: Path | None = None) -> Study:
 
     Args:
         path: the file.
-        corpora: the folder that the paths of corpora are relative to, if it is another.
+        corpora: the folder that the paths of corpora are relative to, if not that of the file.
 
     Raises:
-        CorpusError: if the file cannot be understood; the text names the entry.
+        CorpusError: if an entry is wrong; the message names it.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
     _check_training(path, training)
     algorithms = {
         one_of("algorithm", name, ALGORITHMS): _settings(path, name, training)
-        for name in _texts(path, content, "algorithms", ("sgns", "glove"))
+        for name in _strings(path, content, "algorithms", ("sgns", "glove"))
     }
     if corpora and not algorithms:
         raise CorpusError(f"{path}: algorithms is empty; name one or more of {', '.join(ALGORITHMS)}")
@@ -102,13 +102,13 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
         corpora=corpora,
         algorithms=algorithms,
         seeds=numbers,
-        pairs=tuple(_place(base, name) for name in _texts(path, content, "pairs", Study.pairs)),
-        targets=tuple(_place(base, name) for name in _texts(path, content, "targets", TARGETS)),
-        frequent=_place(base, frequent)
+        pairs=tuple(_resolve(base, name) for name in _strings(path, content, "pairs", Study.pairs)),
+        targets=tuple(_resolve(base, name) for name in _strings(path, content, "targets", TARGETS)),
+        frequent=_resolve(base, frequent)
         if isinstance(frequent, str)
-        else _number(path, content, "frequent", FREQUENT),
-        neighbours=_number(path, content, "neighbours", NEIGHBOURS),
-        min_frequency=_number(path, content, "min_frequency", 1, least=0),
+        else _integer(path, content, "frequent", FREQUENT),
+        neighbours=_integer(path, content, "neighbours", NEIGHBOURS),
+        min_frequency=_integer(path, content, "min_frequency", 1, least=0),
         embeddings=embeddings,
     )
 
@@ -119,23 +119,23 @@ def _check_names(where: str, names: Iterable[str], known: set[str]) -> None:
             raise CorpusError(f"{where}: unknown entry '{name}'{suggestion(name, sorted(known))}")
 
 
-def _texts(path: Path, content: dict[str, Any], name: str, default: Sequence[str]) -> Sequence[str]:
-    """A list of texts; a single text is no list of its letters."""
+def _strings(path: Path, content: dict[str, Any], name: str, default: Sequence[str]) -> Sequence[str]:
+    """A list of strings; a single string is an error, not a list of its letters."""
     value = content.get(name, default)
     if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
         raise CorpusError(f'{path}: {name} = {value!r}; it should be a list: {name} = ["…"]')
     return value
 
 
-def _number(path: Path, content: dict[str, Any], name: str, default: int, least: int = 1) -> int:
+def _integer(path: Path, content: dict[str, Any], name: str, default: int, least: int = 1) -> int:
     value = content.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise CorpusError(f"{path}: {name} = {value!r}; it should be a whole number, at least {least}")
     return value
 
 
-def _place(base: Path, name: str) -> str:
-    """A name of ours as it is, a file relative to the study."""
+def _resolve(base: Path, name: str) -> str:
+    """The path of a file relative to the study, or the name of a built-in list as it is."""
     return str(base / name) if (base / name).is_file() else name
 
 
@@ -144,41 +144,41 @@ def _corpus(path: Path, name: str, entry: dict[str, Any], sources: Path) -> tupl
     if "path" not in entry:
         raise CorpusError(f"{path}: [corpora.{name}] has no path")
     source = sources / entry.pop("path")
-    for_tokens = {key: entry.pop(key) for key in list(entry) if key in _names(Tokeniser)}
-    known = (_names(CorpusSettings) - {"tokeniser"}) | _names(Tokeniser) | {"path"}
+    tokeniser = {key: entry.pop(key) for key in list(entry) if key in _field_names(Tokeniser)}
+    known = (_field_names(CorpusSettings) - {"tokeniser"}) | _field_names(Tokeniser) | {"path"}
     _check_names(f"{path}, [corpora.{name}]", entry, known)
-    return source, CorpusSettings(Tokeniser(**for_tokens), **entry)
+    return source, CorpusSettings(Tokeniser(**tokeniser), **entry)
 
 
 def _check_training(path: Path, training: dict[str, Any]) -> None:
-    """Whether everything in [training] is a setting of some algorithm, or the table of one."""
+    """Check that every entry of [training] is a setting of some algorithm, or a table named after one."""
     tables = [name for name, value in training.items() if isinstance(value, dict)]
-    settings = set().union(*(_names(type(default_settings(name))) for name in ALGORITHMS))
+    settings = set().union(*(_field_names(type(default_settings(name))) for name in ALGORITHMS))
     for name in training:
         _check_names(f"{path}, [training]", [name], set(ALGORITHMS) if name in tables else settings)
 
 
 def _settings(path: Path, name: Any, training: dict[str, Any]) -> Settings:
-    """Defaults, then what [training] says for all, then what [training.NAME] says."""
+    """The defaults, overridden by [training], overridden by [training.NAME]."""
     settings = default_settings(name)
     common = {key: value for key, value in training.items() if not isinstance(value, dict)}
     own = training.get(name, {})
-    known = _names(type(settings))
+    known = _field_names(type(settings))
     _check_names(f"{path}, [training.{name}]", own, known)
     chosen = {**{key: value for key, value in common.items() if key in known}, **own}
     for key, value in chosen.items():
-        whole = isinstance(getattr(settings, key), int)
-        if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or value <= 0:
-            kind = "a whole number" if whole else "a number"
+        integer = isinstance(getattr(settings, key), int)
+        if isinstance(value, bool) or not isinstance(value, int if integer else int | float) or value <= 0:
+            kind = "a whole number" if integer else "a number"
             raise CorpusError(f"{path}: {key} = {value!r} of {name}; it should be {kind} above 0")
     return dataclasses.replace(settings, **chosen)
 
 
-def _names(kind: type[Any]) -> set[str]:
+def _field_names(kind: type[Any]) -> set[str]:
     return {entry.name for entry in dataclasses.fields(kind)}
 
 
-TEMPLATE = """# A study of reliability: weatherglass reliability run {file}
+TEMPLATE = """# A reliability study: weatherglass reliability run {file}
 
 name = "{name}"
 seeds = 8                       # how many, from 1; or a list: [3, 5, 8]
@@ -186,16 +186,16 @@ algorithms = ["sgns", "glove"]  # also: "cbow"
 pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words a line
 targets = ["occupations", "occupations_1950", "adjectives"]  # or files: one word a line
 frequent = 10000                # the most frequent words of each corpus; or a file
-neighbours = 100                # of nbm
-min_frequency = 1               # rarer words are no targets, though they stay neighbours
+neighbours = 100                # for nbm
+min_frequency = 1               # rarer words are not targets, but still neighbours
 
 [corpora.mine]
 path = "{corpus}"          # .txt, .gz, .xz, .zst, JSON lines with "body", or a folder of these
 min_count = 5
-share = 1.0                     # of the documents, evenly spread
-split = "words"                 # "whitespace" where the text is tokenised already
+share = 1.0                     # part of the documents to read, evenly spread
+split = "words"                 # "whitespace" if the text is already tokenised
 lowercase = true
-sentences = false               # whether lines are cut into sentences
+sentences = false               # true: split lines into sentences
 keep_urls = false
 
 [training]                      # for all algorithms
@@ -215,7 +215,7 @@ x_max = 10.0
 exponent = 0.75
 eta = 0.05
 
-# [embeddings]                  # trained elsewhere, one file per seed, in any format of word vectors
+# [embeddings]                  # to import: one file per seed, in any format of word vectors
 # "wiki/glove" = "vectors/*.txt"
 """
-"""What `reliability init` writes."""
+"""The file that `reliability init` writes."""

@@ -1,4 +1,4 @@
-"""Tidy tables on the disk: each as TSV for people and parquet for programs, written whole or not at all."""
+"""The tidy tables of a study, and their files: TSV for people, parquet for programs, written atomically."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ COLUMNS = {
     "pairs": (*CONDITION, "present", "of"),
     "missing": ("corpus", "algorithm", "kind", "name", "entry"),
 }
-"""Every table of a study; one without rows has its columns all the same."""
+"""The columns of every table of a study; an empty table has them, too."""
 
-NUMBERS = {*RULES, *ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"}
-WHOLE_NUMBERS = {"words", "items", "cases", "seeds", "batch", "present", "of"}
+FLOATS = {*RULES, *ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"}
+INTEGERS = {"words", "items", "cases", "seeds", "batch", "present", "of"}
 
 
 def empty_table(name: str) -> pl.DataFrame:
-    """The table of that name without a row."""
+    """The table of that name, without rows."""
     kinds: dict[str, type[pl.DataType]] = {
-        **dict.fromkeys(NUMBERS, pl.Float64),
-        **dict.fromkeys(WHOLE_NUMBERS, pl.Int64),
+        **dict.fromkeys(FLOATS, pl.Float64),
+        **dict.fromkeys(INTEGERS, pl.Int64),
         "extrapolated": pl.Boolean,
     }
     return pl.DataFrame(schema={column: kinds.get(column, pl.String) for column in COLUMNS[name]})
 
 
-def table_of(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
-    """One table from parts whose single values stand for all of their rows."""
+def build_table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
+    """One table from its parts; a single value in a part is repeated for all of its rows."""
     frames = []
     for part in parts:
         length = max((len(values) for values in part.values() if _is_column(values)), default=1)
@@ -80,7 +80,7 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
 
 
 def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
-    """The tables of a study.
+    """The tables of a study, read from the folder.
 
     Raises:
         CorpusError: if there are none.

@@ -1,4 +1,4 @@
-"""Two runs side by side, for a terminal."""
+"""The comparison of two runs as a table and lines for the terminal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from weatherglass.report.terminal import format_effect, format_interval
 from weatherglass.runs.compare import Comparison
 
 
-def comparison_table(found: Comparison) -> Table:
+def comparison_table(comparison: Comparison) -> Table:
     """One row per effect: before, after, change with its interval."""
     table = Table(box=None, pad_edge=False)
-    several = len({each.measure for each in found.differences}) > 1
-    models = len({each.models for each in found.differences}) > 1
+    several_measures = len({difference.measure for difference in comparison.differences}) > 1
+    several_models = len({difference.models for difference in comparison.differences}) > 1
     table.add_column("test", no_wrap=True)
-    for shown, heading in ((several, "measure"), (models, "model")):
+    for shown, heading in ((several_measures, "measure"), (several_models, "model")):
         if shown:
             table.add_column(heading, overflow="fold")
     for heading in ("before", "after", "change"):
@@ -25,41 +25,41 @@ def comparison_table(found: Comparison) -> Table:
     table.add_column("", no_wrap=True)
     table.add_column("X + Y", justify="right", no_wrap=True)
     table.add_column("note", overflow="fold")
-    for each in found.differences:
+    for difference in comparison.differences:
         table.add_row(
-            each.test,
-            *([each.measure] if several else []),
-            *([" → ".join(dict.fromkeys(each.models))] if models else []),
-            format_effect(each.before),
-            format_effect(each.after),
-            format_effect(each.change),
-            format_interval(each.low, each.high),
-            "changed" if each.changed else "",
-            f"{each.units[0]} + {each.units[1]}",
-            "; ".join(each.notes),
+            difference.test,
+            *([difference.measure] if several_measures else []),
+            *([" → ".join(dict.fromkeys(difference.models))] if several_models else []),
+            format_effect(difference.before),
+            format_effect(difference.after),
+            format_effect(difference.change),
+            format_interval(difference.low, difference.high),
+            "changed" if difference.changed else "",
+            f"{difference.units[0]} + {difference.units[1]}",
+            "; ".join(difference.notes),
         )
     return table
 
 
-def caption(found: Comparison) -> Iterator[str]:
+def caption(comparison: Comparison) -> Iterator[str]:
     """What the interval covers, how many changes chance alone would show, and what was not compared."""
-    total = len(found.differences)
-    changed = sum(each.changed is True for each in found.differences)
+    total = len(comparison.differences)
+    changed = sum(difference.changed is True for difference in comparison.differences)
     if total:
-        models = dict.fromkeys(each.models for each in found.differences)
+        models = dict.fromkeys(difference.models for difference in comparison.differences)
         if len(models) == 1:
             before, after = next(iter(models))
-            yield f"before: {before} ({found.folders[0]})   after: {after} ({found.folders[1]})"
+            yield f"before: {before} ({comparison.folders[0]})   after: {after} ({comparison.folders[1]})"
         yield (
-            f"{changed} of {total} effects changed: their interval leaves out 0. Chance alone marks 7 of 100, "
+            f"{changed} of {total} effects changed: their interval excludes 0. Chance alone marks 7 of 100, "
             "and 12 in sets of 8. An effect that is not marked may have changed by anything in its interval."
         )
         yield (
-            f"Intervals: BCa, {found.resamples} resamples of the units of X and Y that both runs scored, "
+            f"Intervals: BCa, {comparison.resamples} resamples of the units of X and Y that both runs scored, "
             "drawn jointly; A and B are held fixed."
         )
-    alike: dict[tuple[str, str, str], list[str]] = {}
-    for other in found.incomparable:
-        alike.setdefault((other.measure, other.model, other.reason), []).append(other.test)
-    for (measure, model, reason), tests in alike.items():
+    tests_by_reason: dict[tuple[str, str, str], list[str]] = {}
+    for other in comparison.incomparable:
+        tests_by_reason.setdefault((other.measure, other.model, other.reason), []).append(other.test)
+    for (measure, model, reason), tests in tests_by_reason.items():
         yield f"not compared: {', '.join(tests)} ({measure}, {model}): {reason}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Blue and orange differ for every kind of colour vision; dark and light differ in grey print; marks stand beside both.
+# Blue and orange differ for every kind of colour vision, dark and light in grey print; marks repeat both.
 FILL = {
     ("**", False): "#20598a",
     ("*", False): "#cbdeee",
@@ -27,13 +27,13 @@ FILL = {
     ("*", True): "#f4dac3",
 }
 ROW = 0.17
-"""Inches to a test."""
+"""Height of a test's row in inches."""
 LONGEST = 60
-"""Letters of a name that a figure shows."""
+"""Letters of a name that a figure shows; longer names are cut."""
 LETTER = 4.1
-"""Points to a letter, about."""
+"""Average width of a letter in points."""
 NUMBERED = 12
-"""With more models than this, cells carry marks alone."""
+"""With more models than this, cells show marks only."""
 
 
 def write_figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Path]:
@@ -63,17 +63,17 @@ def write_figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Pa
 
 def _figures(layout: Layout, note: str) -> Iterator[tuple[str, Figure]]:
     for number, measure in enumerate(layout.measures):
-        place = "" if len(layout.measures) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
-        yield f"matrix{place}", matrix(layout, number, note)
-        yield f"forest{place}", forest(layout, number, note)
+        suffix = "" if len(layout.measures) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
+        yield f"matrix{suffix}", matrix(layout, number, note)
+        yield f"forest{suffix}", forest(layout, number, note)
     if len(layout.measures) > 1:
         for number, subject in enumerate(layout.subjects):
-            place = "" if len(layout.subjects) == 1 else f"-{number + 1}"
-            yield f"measures{place}", measure_map(layout.of_subject(number), _short(subject.label), note)
+            suffix = "" if len(layout.subjects) == 1 else f"-{number + 1}"
+            yield f"measures{suffix}", measure_map(layout.results_of(number), _shortened(subject.label), note)
 
 
 def save_figure(figure: Figure, path: Path, kind: str) -> None:
-    """Write a figure whole or not at all, the same bytes for the same figure."""
+    """Write a figure atomically; the same figure gives the same bytes."""
     # The date would make two figures of the same run differ.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with whole_file(path) as unfinished:
@@ -81,7 +81,7 @@ def save_figure(figure: Figure, path: Path, kind: str) -> None:
 
 
 def matrix(layout: Layout, measure: int, note: str) -> Figure:
-    """Tests down, models across; each cell with its mark, and with d where there is room."""
+    """The matrix: tests down, models across; a cell has its mark, and d if there is room."""
     from matplotlib.patches import Rectangle
 
     columns, rows = len(layout.subjects), len(layout.tests)
@@ -98,9 +98,9 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
         axes.text(s + 0.5, t + 0.52, text, ha="center", va="center", color=ink, fontsize=6.5)
     axes.set_xlim(0, columns)
     axes.set_ylim(rows, 0)
-    _names(axes, layout)
+    _label_tests(axes, layout)
     axes.set_xticks(
-        [s + 0.5 for s in range(columns)], [_short(s.label) for s in layout.subjects], rotation=90
+        [s + 0.5 for s in range(columns)], [_shortened(s.label) for s in layout.subjects], rotation=90
     )
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
@@ -110,26 +110,26 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
 
 
 def forest(layout: Layout, measure: int, note: str) -> Figure:
-    """d with its interval for each test, a panel for each model, all on one scale."""
+    """The forest plot: d with its interval for each test, a panel for each model, all on one scale."""
     from matplotlib.figure import Figure
 
     rows, columns = len(layout.tests), len(layout.subjects)
-    panel = 3.2 if columns == 1 else 1.7
-    figure = Figure(figsize=(panel * columns, rows * ROW))
+    panel_width = 3.2 if columns == 1 else 1.7
+    figure = Figure(figsize=(panel_width * columns, rows * ROW))
     axes = figure.subplots(1, columns, sharex=True, sharey=True, squeeze=False)[0]
     cells = layout.cells(measure)
-    for s, (one, subject) in enumerate(zip(axes, layout.subjects, strict=True)):
-        one.axvline(0, color=SOFT, linewidth=0.6)
+    for s, (panel, subject) in enumerate(zip(axes, layout.subjects, strict=True)):
+        panel.axvline(0, color=SOFT, linewidth=0.6)
         for t in range(rows):
             if (number := cells.get((t, s))) is not None:
-                _point(one, t + 0.5, layout.results[number])
-        one.set_ylim(rows, 0)
-        one.set_title(_short(subject.label, 26), fontsize=7.5, color=INK, parse_math=False)
-        one.grid(axis="x", color=LINE, linewidth=0.5)
-        one.set_axisbelow(True)
-        one.tick_params(length=0, labelcolor=INK)
-        one.spines[:].set_visible(False)
-    _names(axes[0], layout)
+                _point(panel, t + 0.5, layout.results[number])
+        panel.set_ylim(rows, 0)
+        panel.set_title(_shortened(subject.label, 26), fontsize=7.5, color=INK, parse_math=False)
+        panel.grid(axis="x", color=LINE, linewidth=0.5)
+        panel.set_axisbelow(True)
+        panel.tick_params(length=0, labelcolor=INK)
+        panel.spines[:].set_visible(False)
+    _label_tests(axes[0], layout)
     low, high = axes[0].get_xlim()
     axes[0].set_xlim(min(low, -2.2), max(high, 2.2))
     axes[0].set_xticks(range(-2, 3))
@@ -161,12 +161,14 @@ def _figure(axes: Axes) -> Figure:
     return figure  # type: ignore[no-any-return]
 
 
-def _names(axes: Axes, layout: Layout) -> None:
-    axes.set_yticks([t + 0.5 for t in range(len(layout.tests))], [_short(test.name) for test in layout.tests])
+def _label_tests(axes: Axes, layout: Layout) -> None:
+    axes.set_yticks(
+        [t + 0.5 for t in range(len(layout.tests))], [_shortened(test.name) for test in layout.tests]
+    )
 
 
 def _finish(axes: Axes, note: str) -> None:
-    """Colour the labels, take dollar signs for dollar signs, and put the note underneath, as wide as the figure."""
+    """Colour the labels, show dollar signs as they are, and write the note below, as wide as the figure."""
     for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
         label.set_color(INK)
         label.set_parse_math(False)
@@ -176,5 +178,5 @@ def _finish(axes: Axes, note: str) -> None:
     put_note(axes, note, letters, (-names, -20))
 
 
-def _short(name: str, longest: int = LONGEST) -> str:
+def _shortened(name: str, longest: int = LONGEST) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "…"

@@ -1,4 +1,4 @@
-"""How far a finding depends on the measure: d of every test under every measure, as a map and as a line a test."""
+"""How much a finding depends on the measure: d of every test under every measure, as a map and as lines."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 INK, SOFT, LINE = "#1c2023", "#595f64", "#d8d5cc"
 BLUE, ORANGE, GREY = "#20598a", "#97470f", "#5f5f5f"
-"""X leans to A, X leans to B, no direction: they differ for every kind of colour vision, and cells carry numbers."""
+"""X leans to A, X leans to B, no direction: they differ for every kind of colour vision, and cells show numbers."""
 LARGEST = 2.0
-"""|d| of the darkest colour; sets of equal size cannot reach more."""
+"""|d| of the darkest colour; with sets of equal size |d| cannot be larger."""
 CELL, ROW, GAP = 0.4, 0.2, 0.25
-"""Inches to a measure and to a test; the gap between similarities in measures."""
+"""Width of a measure and height of a test in inches; the gap between similarities, in measures."""
 PANEL = 2.6
-"""Inches to the panel of ranges."""
+"""Width of the panel of ranges in inches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Spread:
 
     @property
     def in_words(self) -> str:
-        """The line without the test's name."""
+        """The range and the count, without the test's name."""
         low, high = f"{self.lowest:.1f}", f"{self.highest:.1f}"
         reach = f"from {low} to {high}".replace("-0.0", "0.0").replace("-", "−")
         if math.isnan(self.lowest):
@@ -50,7 +50,7 @@ class Spread:
 
 
 def spreads(results: Sequence[Result]) -> list[Spread]:
-    """One for each test of one model, in order; a result counts as significant where it has a mark.
+    """The spread of each test of one model, in order; a result is significant if it has a mark.
 
     >>> print(Spread("weat7", 0.2, 1.1, 9, 20))
     weat7: from 0.2 to 1.1; significant in 9 of 20
@@ -61,12 +61,12 @@ def spreads(results: Sequence[Result]) -> list[Spread]:
     return [
         Spread(
             test,
-            min((d for d in map(_d, listed) if not math.isnan(d)), default=math.nan),
-            max((d for d in map(_d, listed) if not math.isnan(d)), default=math.nan),
-            sum(bool(result.significance) for result in listed),
-            len(listed),
+            min((d for d in map(_d, test_results) if not math.isnan(d)), default=math.nan),
+            max((d for d in map(_d, test_results) if not math.isnan(d)), default=math.nan),
+            sum(bool(result.significance) for result in test_results),
+            len(test_results),
         )
-        for test, listed in by_test.items()
+        for test, test_results in by_test.items()
     ]
 
 
@@ -74,7 +74,7 @@ MAP_NOTE = (
     "Blue: X leans to A; orange: X leans to B; grey: a measure without direction. The deeper the colour, the larger d; "
     "bold numbers and filled points are significant."
 )
-"""What a reader of the map needs to know beside the meaning of the marks."""
+"""Legend of the map, without the meaning of the marks."""
 
 
 def measure_map(results: Sequence[Result], title: str, note: str) -> Figure:
@@ -82,8 +82,8 @@ def measure_map(results: Sequence[Result], title: str, note: str) -> Figure:
 
     Args:
         results: those of one model.
-        title: what stands above, such as the model's spec.
-        note: what the marks mean; MAP_NOTE is put before it.
+        title: the title of the figure, such as the model's spec.
+        note: what the marks mean; it follows MAP_NOTE.
     """
     from matplotlib.figure import Figure
 
@@ -112,7 +112,7 @@ def measure_map(results: Sequence[Result], title: str, note: str) -> Figure:
 
 
 def _places(measures: Sequence[str]) -> list[float]:
-    """Where each measure's column begins: a gap between one similarity and the next."""
+    """The left edge of each measure's column, with a gap between similarities."""
     places: list[float] = []
     for number, measure in enumerate(measures):
         if not number:
@@ -132,7 +132,7 @@ def _draw_cells(axes: Axes, results: Sequence[Result], tests: Sequence[str], pla
         fill, ink = _fill_and_ink(result)
         axes.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, facecolor=fill, linewidth=0))
         axes.text(
-            x + 0.73,  # numbers end at one line, marks hang after it
+            x + 0.73,  # numbers are right-aligned, marks follow
             y + 0.53,
             effect(result.effect_size),
             ha="right",
@@ -157,7 +157,7 @@ def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]
 
 
 def _draw_ranges(axes: Axes, results: Sequence[Result]) -> None:
-    """A line from the least to the greatest d of each test, a point a measure, and the spread in words."""
+    """For each test a line from the smallest to the largest d, a point for each measure, and the spread in words."""
     for row, spread in enumerate(spreads(results)):
         y = row + 0.5
         axes.text(2.35, y, spread.in_words, va="center", fontsize=6, color=INK)
@@ -215,7 +215,7 @@ def _title_and_note(axes: Axes, title: str, note: str, letters: int) -> None:
 
 
 def put_note(axes: Axes, note: str, letters: int, offset: tuple[float, float]) -> None:
-    """Write a note below a figure, so many letters to a line, `offset` in points from its lower left corner."""
+    """Write a note below a figure, wrapped at `letters`, at `offset` points from its lower left corner."""
     axes.annotate(
         "\n".join(textwrap.wrap(note, letters)),
         (0, 0),
@@ -230,7 +230,7 @@ def put_note(axes: Axes, note: str, letters: int, offset: tuple[float, float]) -
 
 
 def _fill_and_ink(result: Result) -> tuple[tuple[float, float, float], str]:
-    """The deeper the larger |d|: blue or orange by direction, grey where the measure has none."""
+    """Fill and text colour of a cell: darker for larger |d|; blue or orange by direction, grey without direction."""
     from matplotlib.colors import to_rgb
 
     d = 0.0 if math.isnan(result.effect_size) else result.effect_size
@@ -248,5 +248,5 @@ def _hue(result: Result) -> str:
 
 
 def _d(result: Result) -> float:
-    """d, without its sign where that says nothing about A and B."""
+    """d; |d| if the measure has no direction."""
     return result.effect_size if result.signed else abs(result.effect_size)

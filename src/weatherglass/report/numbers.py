@@ -1,11 +1,11 @@
-"""Numbers as a reader should see them, with true minus signs and raised powers of ten; names as words."""
+"""Format numbers for readers, with minus signs and superscript exponents; split names into words."""
 
 from __future__ import annotations
 
 import math
 import re
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ABSENT = "–"
 
 
@@ -21,7 +21,7 @@ def effect(d: float | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Two digits that count.
+    """Two significant digits.
 
     >>> p_value(0.0342), p_value(2.63e-10)
     ('0.034', '2.6 × 10⁻¹⁰')
@@ -35,18 +35,18 @@ def p_value(p: float | None) -> str:
     if p <= 0:
         return "0"
     mantissa, exponent = f"{p:.1e}".split("e")
-    return f"{mantissa} × 10{str(int(exponent)).translate(_RAISED)}"
+    return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Both ends in brackets; nothing where there is no interval."""
+    """Both ends in brackets; empty if there is no interval."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
     return f"[{effect(low)}, {effect(high)}]"
 
 
 def spaced(name: str) -> str:
-    """A category as words.
+    """A category name with spaces between its words.
 
     >>> spaced("EuropeanAmericanNames")
     'European American Names'
@@ -55,7 +55,7 @@ def spaced(name: str) -> str:
 
 
 def rounded(value: float | None, digits: int = 5) -> float | None:
-    """The number to so many digits that count, for carrying; None where there is none."""
+    """The number with so many significant digits; None if it is missing or not finite."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.{digits}g}")

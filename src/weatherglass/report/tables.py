@@ -1,4 +1,4 @@
-"""Results as tables for other programs: Markdown, LaTeX in the manner of May et al.'s Table 4, and CSV."""
+"""Results as text tables: Markdown, LaTeX in the style of May et al.'s Table 4, and CSV."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.runs.stored import StoredRun
 
-HEADS = 50
-"""With more letters than this in the names of models, LaTeX column heads are turned on their side."""
+LONGEST_HEADS = 50
+"""With more letters than this in all model names, LaTeX column heads are rotated."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -24,7 +24,7 @@ _LATEX = {
 
 
 def markdown(runs: Sequence[StoredRun]) -> str:
-    """One table per measure, tests down and models across, with what the marks mean."""
+    """One Markdown table per measure, tests down and models across, and what the marks mean."""
     layout = lay_out(runs)
     parts = []
     for number, measure in enumerate(layout.measures):
@@ -45,15 +45,15 @@ def markdown(runs: Sequence[StoredRun]) -> str:
 
 
 def latex(runs: Sequence[StoredRun]) -> str:
-    """One booktabs table per measure; numbers align, marks hang beside them."""
+    """One booktabs table per measure; numbers are aligned, marks follow them."""
     layout = lay_out(runs)
     tables = [_latex_table(layout, number, runs) for number in range(len(layout.measures))]
-    needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if _turned(layout) else "")
+    needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if _rotated(layout) else "")
     return needs + "\n" + "\n".join(tables)
 
 
 def comma_separated(runs: Sequence[StoredRun]) -> str:
-    """Every result with all its columns in full, the run it is from, and what its test compares."""
+    """CSV: every result with all its columns, its run, and what its test compares."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["run", *COLUMNS, "context", "X", "Y", "A", "B"])
@@ -65,7 +65,7 @@ def comma_separated(runs: Sequence[StoredRun]) -> str:
 
 
 def caption(runs: Sequence[StoredRun]) -> str:
-    """What the marks mean, and that their absence means little."""
+    """What the marks mean, and that a missing mark does not show that there is no bias."""
     levels = " or ".join(dict.fromkeys(f"{run.alpha:g}" for run in runs))
     corrections = " or ".join(
         dict.fromkeys(
@@ -92,7 +92,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text that Markdown shows as it is, in one line."""
+    """The text, escaped for Markdown, in one line."""
     return re.sub(r"([\\`*_{}\[\]<>#|~$])", r"\\\1", " ".join(text.split()))
 
 
@@ -102,7 +102,7 @@ def _markdown_cell(result: Result | None) -> str:
 
 def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun]) -> str:
     heads = [_tex(subject.label) for subject in layout.subjects]
-    if _turned(layout):
+    if _rotated(layout):
         heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]
     note = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
     note = note.replace("\0", "$^{**}$").replace("\1", "$^{*}$").replace("p ≤", r"$p \le$").replace("’", "'")
@@ -128,8 +128,8 @@ def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun]) -> str
     return "\n".join(lines)
 
 
-def _turned(layout: Layout) -> bool:
-    return sum(len(subject.label) for subject in layout.subjects) > HEADS
+def _rotated(layout: Layout) -> bool:
+    return sum(len(subject.label) for subject in layout.subjects) > LONGEST_HEADS
 
 
 def _tex(text: str) -> str:

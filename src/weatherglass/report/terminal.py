@@ -1,4 +1,4 @@
-"""Results for a terminal, in the manner of May et al.'s Table 4: effect sizes, marked where significant."""
+"""Results as tables and lines for the terminal, in the style of May et al.'s Table 4."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def results_tables(run: Run) -> Iterator[Table]:
 
 
 def caption(run: Run) -> list[str]:
-    """What the marks mean, how large the family is and what was left out."""
+    """What the marks mean, the size of the family, how many are significant, and what the tests could detect."""
     correction = run.record["correction"]
     alpha = f"{correction['alpha']:g}"
     sizes = ", ".join(f"{size} ({name})" for name, size in correction["sizes"].items())
@@ -37,7 +37,7 @@ def caption(run: Run) -> list[str]:
 
 
 def _spread_lines(results: list[Result]) -> Iterator[str]:
-    """With several measures: how far each finding depends on the choice."""
+    """With several measures: the range of d over the measures, for each test."""
     if len({result.metric for result in results}) < 2:
         return
     for model, options in dict.fromkeys((result.model, result.options) for result in results):
@@ -47,20 +47,20 @@ def _spread_lines(results: list[Result]) -> Iterator[str]:
 
 
 def _power_note(results: list[Result], alpha: str) -> Iterator[str]:
-    """How little a result that is not significant can say where the test is small."""
-    chances = [r.power.get("0.5") for r in results if not r.significance]
-    weak = [chance for chance in chances if chance is not None and chance < 0.5]
+    """How many of the tests that are not significant have too little power to say much."""
+    powers = [r.power.get("0.5") for r in results if not r.significance]
+    weak = [power for power in powers if power is not None and power < 0.5]
     if weak:
-        tests = "test that is" if len(chances) == 1 else "tests that are"
-        least, most = format_chance(min(weak)), format_chance(max(weak))
+        tests = "test that is" if len(powers) == 1 else "tests that are"
+        least, most = format_probability(min(weak)), format_probability(max(weak))
         yield (
-            f"{len(weak)} of the {len(chances)} {tests} not significant would find an effect of 0.5 with probability "
+            f"{len(weak)} of the {len(powers)} {tests} not significant would find an effect of 0.5 with probability "
             f"{least if least == most else f'{least} to {most}'} only (at p ≤ {alpha}): too small to say much."
         )
 
 
 def _headline(run: Run) -> Iterator[str]:
-    """What a profile prints of all tests together."""
+    """The single number that a profile prints for all tests together."""
     if headline := run.record.get("headline"):
         yield f"{headline['name']}: {headline['value']:.3f} ({headline['profile']}; whatever p)"
 
@@ -104,33 +104,33 @@ def _several_models(measure: str, rows: list[Result], models: list[tuple[str, st
         table.add_column(model, justify="left", overflow="fold", min_width=7)
     table.add_column("d > 0 means", overflow="fold")
     for test, (x, y, a, b) in meaning.items():
-        found = [cells.get((test, *model)) for model in models]
-        effects = [f"{format_effect(r.effect_size)}{r.significance}" if r else "failed" for r in found]
+        row = [cells.get((test, *model)) for model in models]
+        effects = [f"{format_effect(r.effect_size)}{r.significance}" if r else "failed" for r in row]
         table.add_row(test, *effects, f"{x} lean to {a}, {y} to {b}")
     return table
 
 
 def format_effect(d: float | None) -> str:
-    """Two decimals with a true minus sign, as papers print d."""
+    """Two decimals with a minus sign, as papers print d."""
     if d is None or math.isnan(d):
         return "–"
     return f"{d:5.2f}".replace("-", "−")
 
 
 def format_interval(low: float | None, high: float | None) -> str:
-    """The two ends, one under the other in a column."""
+    """The two ends, padded so that they align in a column."""
     if low is None or high is None:
         return "–"
     return f"{format_effect(low)} …{format_effect(high)}"
 
 
-def format_chance(chance: float) -> str:
-    """Two decimals, and never a certainty."""
-    return "below 0.01" if chance < 0.005 else f"{min(chance, 0.99):.2f}"
+def format_probability(probability: float) -> str:
+    """A probability with two decimals, never 0 or 1."""
+    return "below 0.01" if probability < 0.005 else f"{min(probability, 0.99):.2f}"
 
 
 def format_p(p: float | None) -> str:
-    """Two digits that count: 0.034, 2.6e-10."""
+    """Two significant digits: 0.034, 2.6e-10."""
     if p is None:
         return ""
     if p == 0:

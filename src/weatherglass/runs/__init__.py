@@ -1,0 +1,34 @@
+"""Results of a run, the folder they are kept in, and two runs side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weatherglass.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from weatherglass.runs.compare import Comparison as Comparison
+    from weatherglass.runs.compare import Difference as Difference
+    from weatherglass.runs.compare import Incomparable as Incomparable
+    from weatherglass.runs.compare import compare_runs as compare_runs
+    from weatherglass.runs.results import ElementScore as ElementScore
+    from weatherglass.runs.results import Failure as Failure
+    from weatherglass.runs.results import Result as Result
+    from weatherglass.runs.results import Run as Run
+    from weatherglass.runs.stored import StoredRun as StoredRun
+    from weatherglass.runs.stored import read_run as read_run
+
+_PLACES = {
+    "Run": "results",
+    "Result": "results",
+    "ElementScore": "results",
+    "Failure": "results",
+    "read_run": "stored",
+    "StoredRun": "stored",
+    "compare_runs": "compare",
+    "Comparison": "compare",
+    "Difference": "compare",
+    "Incomparable": "compare",
+}
+__all__ = list(_PLACES)
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weatherglass.reliability.agreement.assess import Condition, five_numbers
-from weatherglass.reliability.agreement.claims import size_of_alpha, size_of_icc
+from weatherglass.reliability.agreement.assess import Condition, five_number_summary
+from weatherglass.reliability.agreement.claims import alpha_label, icc_label
 from weatherglass.reliability.agreement.icc import (
     MeanSquares,
     absolute_agreement,
@@ -20,7 +20,7 @@ from weatherglass.reliability.agreement.icc import (
     retest,
     standardise,
 )
-from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, in_plain_words
+from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, seed_lines
 from weatherglass.reliability.scoring.scores import RULES, ScoreTensor
 
 SHROUT_FLEISS = np.array(
@@ -79,8 +79,8 @@ def test_an_interval_holds_its_estimate_and_agreement_is_never_above_consistency
     seed: int, n: int, k: int
 ) -> None:
     table = layout(seed, (n, k))
-    for found in (retest(table), inter_rater(table)):
-        assert found.low <= found.value <= found.high
+    for estimate in (retest(table), inter_rater(table)):
+        assert estimate.low <= estimate.value <= estimate.high
     squares = MeanSquares.of(table)
     if squares.columns > squares.error and squares.rows > squares.error:
         assert retest(table).value <= inter_rater(table).value + 1e-12
@@ -101,17 +101,17 @@ def test_negative_agreement_is_not_cut_off_at_0() -> None:
 
 def test_perfect_agreement_is_1_with_an_interval_of_no_width() -> None:
     table = np.repeat(np.arange(6.0)[:, None], 3, axis=1)
-    for found in (retest(table), inter_rater(table)):
-        assert [found.value, found.low, found.high] == [1, 1, 1]
+    for estimate in (retest(table), inter_rater(table)):
+        assert [estimate.value, estimate.low, estimate.high] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
     ("shape", "reason"), [((4, 8), "4 base pairs, 5 are needed"), ((9, 1), "one seed, 2 are needed")]
 )
 def test_too_few_rows_or_seeds_are_not_estimable(shape: tuple[int, int], reason: str) -> None:
-    found = retest(layout(1, shape))
-    assert math.isnan(found.value)
-    assert found.reason == f"not estimable: {reason}"
+    estimate = retest(layout(1, shape))
+    assert math.isnan(estimate.value)
+    assert estimate.reason == f"not estimable: {reason}"
 
 
 def test_too_few_items_or_no_variance_are_not_estimable() -> None:
@@ -134,9 +134,9 @@ def test_pearson_and_its_interval_are_those_of_scipy() -> None:
     from scipy.stats import pearsonr
 
     one, other = layout(17, (30, 2)).T
-    found, expected = pearson(one, other), pearsonr(one, other)
+    estimate, expected = pearson(one, other), pearsonr(one, other)
     interval = expected.confidence_interval()
-    assert [found.value, found.low, found.high] == pytest.approx(
+    assert [estimate.value, estimate.low, estimate.high] == pytest.approx(
         [expected.statistic, interval.low, interval.high]
     )
 
@@ -152,16 +152,16 @@ def test_five_numbers_are_those_of_matplotlibs_box() -> None:
     values = np.random.default_rng(0).standard_t(2, size=200)
     expected = boxplot_stats(values)[0]
     names = ("whislo", "q1", "med", "q3", "whishi")
-    assert list(five_numbers(np.append(values, np.nan)).values()) == pytest.approx(
+    assert list(five_number_summary(np.append(values, np.nan)).values()) == pytest.approx(
         [expected[name] for name in names]
     )
 
 
 def test_sizes_are_named_as_by_cicchetti() -> None:
-    assert [size_of_icc(value) for value in (0.39, 0.40, 0.59, 0.60, 0.74, 0.75)] == [
+    assert [icc_label(value) for value in (0.39, 0.40, 0.59, 0.60, 0.74, 0.75)] == [
         "poor", "fair", "fair", "good", "good", "excellent",
     ]  # fmt: skip
-    assert [size_of_alpha(value) for value in (0.69, 0.70)] == ["not acceptable", "acceptable"]
+    assert [alpha_label(value) for value in (0.69, 0.70)] == ["not acceptable", "acceptable"]
 
 
 def tensor_of(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> ScoreTensor:
@@ -185,11 +185,11 @@ def test_what_is_foretold_of_many_seeds_is_what_many_seeds_give() -> None:
     scores = layout(11, (60, 15, 64))
     condition = Condition("c", "sgns", "p")
     half = estimate_by_seeds(condition, tensor_of(scores[:, :, :32]), np.arange(60))
-    whole = estimate_by_seeds(condition, tensor_of(scores), np.arange(60))
-    foretold = next(row for row in half if row["seeds"] == 64)
-    found = next(row for row in whole if row["seeds"] == 64)
-    assert (foretold["extrapolated"], found["extrapolated"]) == (True, False)
-    assert foretold["width"] == pytest.approx(found["width"], rel=0.1)
+    with_64_seeds = estimate_by_seeds(condition, tensor_of(scores), np.arange(60))
+    predicted = next(row for row in half if row["seeds"] == 64)
+    measured = next(row for row in with_64_seeds if row["seeds"] == 64)
+    assert (predicted["extrapolated"], measured["extrapolated"]) == (True, False)
+    assert predicted["width"] == pytest.approx(measured["width"], rel=0.1)
 
 
 def test_batches_are_disjoint_and_said_in_words() -> None:
@@ -200,7 +200,7 @@ def test_batches_are_disjoint_and_said_in_words() -> None:
     assert [row["which"] for row in of_rule] == [
         "0 1 2 3 4 5 6 7", "0 1 2 3", "4 5 6 7", "0 1", "2 3", "4 5", "6 7",
     ]  # fmt: skip
-    lines = in_plain_words(batches, estimate_by_seeds(condition, tensor, np.arange(30)))
+    lines = seed_lines(batches, estimate_by_seeds(condition, tensor, np.arange(30)))
     assert len(lines) == 3
     assert lines[0].startswith("c, sgns, p, dbwa: with 8 seeds the median word has a test–retest of")
     assert "disjoint batches of 4 give medians" in lines[0]

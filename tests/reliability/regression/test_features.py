@@ -65,10 +65,10 @@ def test_stability_does_not_depend_on_blocks_or_on_which_words_are_asked_for(
 ) -> None:
     rng = np.random.default_rng(4)
     seeds = [vectors(rng) for _ in range(3)]
-    whole = embedding_stability(seeds)
+    every_word = embedding_stability(seeds)
     rows = rng.permutation(300)[:40]
     monkeypatch.setattr(procrustes, "BLOCK", 17)
-    np.testing.assert_allclose(embedding_stability(seeds, rows), whole[rows], atol=1e-5)
+    np.testing.assert_allclose(embedding_stability(seeds, rows), every_word[rows], atol=1e-5)
 
 
 def test_one_seed_has_no_stability() -> None:
@@ -91,8 +91,8 @@ def test_the_nearest_neighbour_is_never_the_word_itself_nor_a_mark(monkeypatch: 
     fan = np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32) * [[1], [2], [3], [4], [5]]
     monkeypatch.setattr(features, "BLOCK_BYTES", 40)  # two words at a time
     rows = np.arange(5)
-    found = nearest_neighbour_similarity(fan.astype(np.float32), rows, np.array([4]))
-    np.testing.assert_allclose(found, np.cos(np.deg2rad([10, 10, 15, 75, 1])), atol=1e-5)
+    similarities = nearest_neighbour_similarity(fan.astype(np.float32), rows, np.array([4]))
+    np.testing.assert_allclose(similarities, np.cos(np.deg2rad([10, 10, 15, 75, 1])), atol=1e-5)
 
 
 # --- Tables ------------------------------------------------------------------------------------------------------
@@ -135,17 +135,17 @@ def test_stored_embeddings_give_the_features_of_those_in_memory(tmp_path: Path) 
 
 def test_embeddings_of_different_vocabularies_are_compared_on_the_words_they_share() -> None:
     rng = np.random.default_rng(9)
-    whole = vectors(rng, 40, 6)
+    matrix = vectors(rng, 40, 6)
     names = [f"w{i}" for i in range(40)]
-    turned = whole @ rotation(rng, 6)
+    turned = matrix @ rotation(rng, 6)
     order = rng.permutation(30)
     counts = np.zeros(40, dtype=np.int64)
-    one = Embedding(names, counts, whole, "brought", 1, "c")
-    other = Embedding([names[i] for i in order], counts[:30], turned[order], "brought", 2, "c")
+    one = Embedding(names, counts, matrix, "imported", 1, "c")
+    other = Embedding([names[i] for i in order], counts[:30], turned[order], "imported", 2, "c")
     table = word_features([one, other], Lexicon(None, None))
     assert table["word"].to_list() == names[:30]
     np.testing.assert_allclose(table["stability"].to_numpy(), 1, atol=1e-5)
-    assert table["frequency"].null_count() == 30  # brought embeddings know no counts
+    assert table["frequency"].null_count() == 30  # imported embeddings may have no counts
 
 
 def test_embeddings_of_two_algorithms_have_no_common_features() -> None:
@@ -260,10 +260,10 @@ def test_files_of_ones_own_take_the_place_of_what_is_installed(tmp_path: Path) -
     senses, parts = tmp_path / "senses.tsv", tmp_path / "pos.tsv"
     senses.write_text("word\tsenses\nnurse\t2\nunknown\t0\n", "utf-8")
     parts.write_text("# spaCy's tags\nnurse\tNOUN\nParis\tPROPN\n", "utf-8")
-    found = find_lexicon({"nurse", "unknown", "Paris"}, senses, parts)
-    assert found.senses == {"nurse": 2}
-    assert found.parts == {"nurse": "noun", "Paris": "noun"}
-    assert not found.missing
+    lexicon = find_lexicon({"nurse", "unknown", "Paris"}, senses, parts)
+    assert lexicon.senses == {"nurse": 2}
+    assert lexicon.parts == {"nurse": "noun", "Paris": "noun"}
+    assert not lexicon.missing
 
 
 @pytest.mark.parametrize(
@@ -283,10 +283,10 @@ def test_a_bad_line_is_named(tmp_path: Path, text: str, message: str) -> None:
 def test_absent_dictionaries_are_no_failure_but_an_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wordnet, "find_wordnet", lambda: None)
     monkeypatch.setattr(pos, "find_pos_lexicon", lambda: None)
-    found = find_lexicon({"nurse"})
-    assert found.senses is None
-    assert found.parts is None
-    assert ["apt-get install wordnet-base" in found.missing[0], "--pos FILE" in found.missing[1]] == [
+    lexicon = find_lexicon({"nurse"})
+    assert lexicon.senses is None
+    assert lexicon.parts is None
+    assert ["apt-get install wordnet-base" in lexicon.missing[0], "--pos FILE" in lexicon.missing[1]] == [
         True,
         True,
     ]

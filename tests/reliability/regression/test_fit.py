@@ -13,8 +13,7 @@ from tests.oracles import du2021
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
-from weatherglass.reliability.regression import explain as explaining
-from weatherglass.reliability.regression.explain import explain, explain_part, published
+from weatherglass.reliability.regression.explain import Explanation, explain, explain_part, published
 from weatherglass.reliability.regression.fit import MODELS, RSquared, changes, fit, inflation
 from weatherglass.reliability.regression.observations import KEYS, Design, build_design
 from weatherglass.reliability.regression.reml import criterion, cross_products, reml
@@ -59,23 +58,23 @@ def generated(rng: np.random.Generator, words: int, corpora: int, algorithms: in
 def test_estimates_from_50_000_rows_are_within_4_standard_errors_of_the_truth() -> None:
     design = generated(np.random.default_rng(11), words=556, corpora=6, algorithms=5)
     assert len(design.score) >= 50_000
-    found = fit(design, MODELS["with word"])
-    for c in found.coefficients:
+    fitted = fit(design, MODELS["with word"])
+    for c in fitted.coefficients:
         assert abs(c.estimate - TRUTH[c.name]) < 4 * c.se, c
     for name, variance in VARIANCES.items():
         # The standard error of a variance over k levels, each of which is known well.
-        assert abs(found.variances[name] - variance) < 4 * variance * (2 / (found.levels[name] - 1)) ** 0.5, (
-            name
-        )
-    assert found.residual == pytest.approx(RESIDUAL, rel=4 * (2 / len(design.score)) ** 0.5)
+        assert (
+            abs(fitted.variances[name] - variance) < 4 * variance * (2 / (fitted.levels[name] - 1)) ** 0.5
+        ), name
+    assert fitted.residual == pytest.approx(RESIDUAL, rel=4 * (2 / len(design.score)) ** 0.5)
 
 
 def coverage(model: str, replicates: int) -> dict[str, float]:
     rng = np.random.default_rng(12)
     inside: dict[str, list[bool]] = {}
     for _ in range(replicates):
-        found = fit(generated(rng, words=40, corpora=3, algorithms=2, rules=1), MODELS[model])
-        for c in found.coefficients:
+        fitted = fit(generated(rng, words=40, corpora=3, algorithms=2, rules=1), MODELS[model])
+        for c in fitted.coefficients:
             inside.setdefault(c.name, []).append(c.low < TRUTH[c.name] < c.high)
     return {name: float(np.mean(covered)) for name, covered in inside.items()}
 
@@ -98,12 +97,12 @@ def test_no_variance_near_the_estimate_is_better_although_two_algorithms_leave_t
 ):
     design = generated(np.random.default_rng(15), words=1500, corpora=3, algorithms=2)
     rows = cross_products(design.score, design.columns, design.factors)
-    found = reml(rows)
-    least = criterion(rows, found.variances, found.residual)
-    for name, variance in found.variances.items():
+    fitted = reml(rows)
+    least = criterion(rows, fitted.variances, fitted.residual)
+    for name, variance in fitted.variances.items():
         for step in (0.99, 1.01):
             assert (
-                criterion(rows, {**found.variances, name: variance * step}, found.residual) > least + 1e-6
+                criterion(rows, {**fitted.variances, name: variance * step}, fitted.residual) > least + 1e-6
             ), name
 
 
@@ -141,17 +140,17 @@ def our_name(name: str) -> str:
 def test_fits_equal_those_of_lme4(data: str, model: str) -> None:
     design = build_design(*oracle_data(data))
     expected = lme4(data, model)
-    found = fit(design, MODELS[model])
-    assert found.rows == expected["rows"][""]
-    everything = (found.intercept, *found.coefficients)
+    fitted = fit(design, MODELS[model])
+    assert fitted.rows == expected["rows"][""]
+    everything = (fitted.intercept, *fitted.coefficients)
     for quantity, attribute in (("estimate", "estimate"), ("se", "se"), ("low", "low"), ("high", "high")):
         numbers = {c.name: getattr(c, attribute) for c in everything}
         assert numbers == pytest.approx(expected[quantity], abs=1e-4), quantity
-    variances = {**found.variances, "residual": found.residual}
+    variances = {**fitted.variances, "residual": fitted.residual}
     # The largest is 0.01, so that a relative 1e-3 is the harder test; a variance of zero is zero.
     assert variances == pytest.approx(expected["variance"], rel=1e-3, abs=1e-9)
-    assert found.r2.marginal == pytest.approx(expected["r2"]["marginal"], abs=1e-3)
-    assert found.r2.conditional == pytest.approx(expected["r2"]["conditional"], abs=1e-3)
+    assert fitted.r2.marginal == pytest.approx(expected["r2"]["marginal"], abs=1e-3)
+    assert fitted.r2.conditional == pytest.approx(expected["r2"]["conditional"], abs=1e-3)
 
 
 @pytest.mark.parametrize("data", ["test_retest", "inter_rater"])
@@ -197,8 +196,8 @@ def test_without_senses_and_tags_the_model_goes_on_without_them() -> None:
     assert design.dropped == {}
     assert design.fixed_factors == ["rule", "log freq", "nn similarity", "l2 norm", "embedding stability"]
     assert design.warnings == (
-        "senses is unknown for every row, so the model is without it",
-        "pos is unknown for every row, so the model is without it",
+        "senses is unknown for every row, so it is not in the model",
+        "pos is unknown for every row, so it is not in the model",
     )
 
 
@@ -226,14 +225,14 @@ def test_one_corpus_and_one_algorithm_leave_least_squares() -> None:
     one = (pl.col("corpus") == "forum") & (pl.col("algorithm") == "sgns")
     part = explain_part("inter-rater", build_design(scores.filter(one), features))
     assert list(part.models) == ["as published"]
-    found = part.models["as published"].fit
-    assert found.variances == {}
-    assert found.r2.marginal == found.r2.conditional
+    fitted = part.models["as published"].fit
+    assert fitted.variances == {}
+    assert fitted.r2.marginal == fitted.r2.conditional
     assert "corpus has one level, so it has no variance to estimate and is left out" in part.warnings
     design = build_design(scores.filter(one), features)
     x = np.column_stack([np.ones(len(design.score)), *design.columns.values()])
     solution = np.linalg.lstsq(x, design.score, rcond=None)[0]
-    np.testing.assert_allclose([c.estimate for c in found.coefficients], solution[1:], atol=1e-10)
+    np.testing.assert_allclose([c.estimate for c in fitted.coefficients], solution[1:], atol=1e-10)
 
 
 def test_inflation_of_a_single_column_is_one_over_one_less_r_squared() -> None:
@@ -252,7 +251,7 @@ def test_inflation_of_a_single_column_is_one_over_one_less_r_squared() -> None:
 
 
 @pytest.fixture(scope="module")
-def explanation() -> explaining.Explanation:
+def explanation() -> Explanation:
     test_retest, features = oracle_data("test_retest")
     raw = test_retest.with_columns(pl.lit("ripa-raw").alias("rule"))
     scores = {"test-retest": pl.concat([test_retest, raw]), "inter-rater": oracle_data("inter_rater")[0]}
@@ -260,7 +259,7 @@ def explanation() -> explaining.Explanation:
 
 
 def test_shares_of_the_random_factors_add_up_to_what_they_explain(
-    explanation: explaining.Explanation,
+    explanation: Explanation,
 ) -> None:
     for part in explanation.parts:
         for model in part.models.values():
@@ -268,17 +267,17 @@ def test_shares_of_the_random_factors_add_up_to_what_they_explain(
             assert sum(model.fit.shares.values()) == pytest.approx(r2.conditional - r2.marginal)
 
 
-def test_rules_that_were_not_published_stay_out(explanation: explaining.Explanation) -> None:
+def test_rules_that_were_not_published_stay_out(explanation: Explanation) -> None:
     assert explanation.parts[0].rows == 45 * 18
     assert explanation.parts[0].references == {"rule": "dbwa", "pos": "adj"}
 
 
-def test_few_levels_and_features_that_go_together_are_warned_of(explanation: explaining.Explanation) -> None:
-    said = "\n".join(explanation.parts[1].warnings)
-    assert "algorithm has 2 levels" in said
-    assert "corpus has 3 levels" in said
-    assert "the variance of corpus is estimated as zero" in said
-    assert "log freq and l2 norm go together (r = 0.8" in said
+def test_few_levels_and_features_that_go_together_are_warned_of(explanation: Explanation) -> None:
+    warnings = "\n".join(explanation.parts[1].warnings)
+    assert "algorithm has 2 levels" in warnings
+    assert "corpus has 3 levels" in warnings
+    assert "the variance of corpus is estimated as zero" in warnings
+    assert "log freq and l2 norm are correlated (r = 0.8" in warnings
 
 
 @pytest.mark.parametrize("reliability", ["test-retest", "inter-rater"])
@@ -287,7 +286,7 @@ def test_published_estimates_are_those_of_the_papers(reliability: str) -> None:
     assert published(reliability).r2 == du2021.R2[reliability]
 
 
-def test_tables_show_every_estimate_beside_the_published_one(explanation: explaining.Explanation) -> None:
+def test_tables_show_every_estimate_beside_the_published_one(explanation: Explanation) -> None:
     lines = regression_table(explanation, "gender").to_dicts()
     assert {row["pairs"] for row in lines} == {"gender"}
     estimates = [row for row in lines if row["quantity"] == "estimate" and row["name"] == "rule:nbm"]
@@ -307,9 +306,7 @@ def test_tables_show_every_estimate_beside_the_published_one(explanation: explai
     assert len(terminal_tables(explanation)) == 4
 
 
-def test_the_coefficient_plot_is_the_same_file_each_time(
-    explanation: explaining.Explanation, tmp_path: Path
-) -> None:
+def test_the_coefficient_plot_is_the_same_file_each_time(explanation: Explanation, tmp_path: Path) -> None:
     first, second = (
         save_drawing(coefficient_drawing(explanation, "gender"), tmp_path / name) for name in ("a", "b")
     )
@@ -322,9 +319,9 @@ def test_the_coefficient_plot_is_the_same_file_each_time(
 def test_signs_agree_or_not_or_were_never_published() -> None:
     design = generated(np.random.default_rng(14), words=60, corpora=3, algorithms=2)
     part = explain_part("test-retest", design)
-    signs: Mapping[str, bool | None] = {name: part.agrees("with word", name) for name in TRUTH}
+    signs: Mapping[str, bool | None] = {name: part.same_sign("with word", name) for name in TRUTH}
     assert signs["embedding stability"] is True
     assert signs["log senses"] is False  # ours is negative by construction, the published one positive
-    assert part.agrees("with word", "pos:noun") is None
-    assert part.settled("with word", "embedding stability")
+    assert part.same_sign("with word", "pos:noun") is None
+    assert part.excludes_zero("with word", "embedding stability")
     assert isinstance(part.models["with word"].changes["rule"], RSquared)

@@ -18,8 +18,8 @@ Levels = dict[str, Integers]
 
 
 def codes(values: Integers) -> Integers:
-    found: Integers = np.unique(values, return_inverse=True)[1].astype(np.int64)
-    return found
+    codes: Integers = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return codes
 
 
 def random_data(seed: int) -> tuple[Vector, Columns, Levels]:
@@ -65,7 +65,7 @@ def dense_optimum(score: Vector, x: Matrix, factors: Levels) -> tuple[float, Vec
     """The least deviance over standard deviations, the residual one too, from several starts; and its variances."""
     unit = score / score.std()
     bounds = [(0, 50)] * len(factors) + [(1e-3, 50)]
-    found = [
+    optima = [
         minimize(
             lambda at: by_definition(unit, x, dense_covariance(factors, at**2))[0],
             [*start, 1.0],
@@ -75,7 +75,7 @@ def dense_optimum(score: Vector, x: Matrix, factors: Levels) -> tuple[float, Vec
         )
         for start in STARTS
     ]
-    best = min(found, key=lambda one: float(one.fun))
+    best = min(optima, key=lambda optimum: float(optimum.fun))
     # The deviance of a score that is c times as large is 2 (n - p) log c more.
     deviance = float(best.fun) + 2 * (len(score) - x.shape[1]) * np.log(score.std())
     return deviance, best.x**2 * score.var()
@@ -87,15 +87,15 @@ def test_estimates_variances_and_criterion_are_those_of_a_dense_search(data_sets
     for seed in range(data_sets):
         score, columns, factors = random_data(seed)
         rows = cross_products(score, columns, factors)
-        found = reml(rows)
-        own = np.array([*(found.variances[name] for name in factors), found.residual])
+        result = reml(rows)
+        own = np.array([*(result.variances[name] for name in factors), result.residual])
         zeros += int((own == 0).sum())
         x = design_matrix(score, columns)
         deviance, estimates, covariance = by_definition(score, x, dense_covariance(factors, own))
-        assert found.converged, seed
-        assert criterion(rows, found.variances, found.residual) == pytest.approx(deviance, abs=1e-7), seed
-        np.testing.assert_allclose(found.coefficients, estimates, rtol=1e-7, err_msg=str(seed))
-        np.testing.assert_allclose(found.covariance, covariance, rtol=1e-6, atol=1e-9 * covariance.max())
+        assert result.converged, seed
+        assert criterion(rows, result.variances, result.residual) == pytest.approx(deviance, abs=1e-7), seed
+        np.testing.assert_allclose(result.coefficients, estimates, rtol=1e-7, err_msg=str(seed))
+        np.testing.assert_allclose(result.covariance, covariance, rtol=1e-6, atol=1e-9 * covariance.max())
         least, variances = dense_optimum(score, x, factors)
         assert deviance < least + 1e-6, seed
         np.testing.assert_allclose(own, variances, atol=2e-3 * variances.max(), err_msg=str(seed))
@@ -105,12 +105,12 @@ def test_estimates_variances_and_criterion_are_those_of_a_dense_search(data_sets
 def test_the_variance_of_the_fixed_part_is_that_of_the_fitted_values() -> None:
     for seed in (1, 2, 5):
         score, columns, factors = random_data(seed)
-        found = reml(cross_products(score, columns, factors))
-        fitted = design_matrix(score, columns) @ found.coefficients
-        assert found.explained == pytest.approx(fitted.var(ddof=1), rel=1e-10)
+        result = reml(cross_products(score, columns, factors))
+        fitted = design_matrix(score, columns) @ result.coefficients
+        assert result.explained == pytest.approx(fitted.var(ddof=1), rel=1e-10)
 
 
-def made(score: Vector, columns: Columns, **factors: Integers) -> Design:
+def design_of(score: Vector, columns: Columns, **factors: Integers) -> Design:
     return Design(score, columns, factors, {}, len(score), {})
 
 
@@ -118,20 +118,22 @@ def test_factors_that_divide_the_rows_alike_are_one_factor() -> None:
     score, columns, factors = random_data(4)
     corpus = factors["corpus"]
     score = score / score.std() + 2 * corpus
-    alone = fit(made(score, columns, corpus=corpus), ("corpus",))
+    alone = fit(design_of(score, columns, corpus=corpus), ("corpus",))
     assert alone.variances["corpus"] > 1
-    both = fit(made(score, columns, algorithm=(corpus + 1) % 3, corpus=corpus), ("algorithm", "corpus"))
+    both = fit(design_of(score, columns, algorithm=(corpus + 1) % 3, corpus=corpus), ("algorithm", "corpus"))
     assert both.variances == pytest.approx({"algorithm": alone.variances["corpus"]}, rel=1e-5)
-    assert any(warning.startswith("corpus divides the rows as algorithm does") for warning in both.warnings)
+    assert any(
+        warning.startswith("corpus and algorithm have the same groups of rows") for warning in both.warnings
+    )
 
 
 def test_a_variance_that_the_features_take_up_is_said_to_be_undetermined() -> None:
     score, _, factors = random_data(4)
     columns = {f"corpus:{level}": (factors["corpus"] == level).astype(float) for level in (1, 2)}
-    found = reml(cross_products(score, columns, {"corpus": factors["corpus"], "word": factors["word"]}))
-    assert found.undetermined == ("corpus",)
-    assert found.variances["corpus"] == 0
-    warnings = fit(made(score, columns, corpus=factors["corpus"]), ("corpus",)).warnings
+    result = reml(cross_products(score, columns, {"corpus": factors["corpus"], "word": factors["word"]}))
+    assert result.undetermined == ("corpus",)
+    assert result.variances["corpus"] == 0
+    warnings = fit(design_of(score, columns, corpus=factors["corpus"]), ("corpus",)).warnings
     assert warnings[-1].startswith("the features determine every corpus")
 
 
@@ -144,8 +146,8 @@ PAIRS = {"corpus": ROWS % 2, "word": ROWS // 3}
     ("score", "columns", "factors", "message"),
     [
         (np.full(12, 0.1), {"x": NOISE}, PAIRS, "the score is the same in every row"),
-        (3 * NOISE, {"x": NOISE}, PAIRS, "give the score exactly"),
-        (NOISE[ROWS // 3], {}, PAIRS, "give the score exactly"),
+        (3 * NOISE, {"x": NOISE}, PAIRS, "determine the score exactly"),
+        (NOISE[ROWS // 3], {}, PAIRS, "determine the score exactly"),
         (NOISE, {"x": ROWS.astype(float), "y": 2.0 * ROWS}, PAIRS, "some of x, y are constant or determined"),
         (NOISE, {}, {"word": ROWS}, "every row has its own word"),
         (NOISE[:2], {"x": NOISE[3:5]}, {"corpus": ROWS[:2] * 0}, "2 rows are too few for 2 coefficients"),
@@ -156,4 +158,4 @@ def test_rows_from_which_nothing_can_be_estimated_are_an_error_that_says_why(
     score: Vector, columns: Columns, factors: Levels, message: str
 ) -> None:
     with pytest.raises(WeatherglassError, match=message):
-        fit(made(score, columns, **factors), tuple(factors))
+        fit(design_of(score, columns, **factors), tuple(factors))

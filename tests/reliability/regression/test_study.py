@@ -32,7 +32,7 @@ Tables = dict[str, pl.DataFrame]
 def groups(tmp_path: Path) -> list[Group]:
     rng = np.random.default_rng(1)
     counts = np.sort(rng.integers(5, 5000, len(WORDS)))[::-1].copy()
-    found = []
+    groups = []
     for corpus in ("essays", "forum"):
         for algorithm in ("sgns", "glove"):
             paths = []
@@ -41,8 +41,8 @@ def groups(tmp_path: Path) -> list[Group]:
                 embedding = Embedding(WORDS, counts, vectors, algorithm, seed, corpus, corpus_hash=corpus)
                 paths.append(tmp_path / f"{corpus}-{algorithm}-{seed}.safetensors")
                 save_embedding(paths[-1], embedding)
-            found.append(Group(corpus, algorithm, (1, 2, 3), tuple(paths)))
-    return found
+            groups.append(Group(corpus, algorithm, (1, 2, 3), tuple(paths)))
+    return groups
 
 
 @pytest.fixture
@@ -76,12 +76,12 @@ def lexicon(tmp_path: Path) -> tuple[Path, Path]:
 def test_each_set_of_pairs_is_explained_or_has_its_reason(
     groups: list[Group], tables: Tables, lexicon: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    found = explain_study(groups, tables, tmp_path, *lexicon)
-    assert [part.reliability for part in found["gender"].parts] == ["test-retest", "inter-rater"]
-    assert found["gender"].parts[0].dropped == {"no part of speech": 4 * 4 * 3}
-    assert found["gender"].parts[1].rows == 60 * 4  # the rules as they are, not standardised
-    assert found["few"].parts == ()
-    assert "0 of 720 rows are complete (720 with no score)" in found["few"].missing[0]
+    explanations = explain_study(groups, tables, tmp_path, *lexicon)
+    assert [part.reliability for part in explanations["gender"].parts] == ["test-retest", "inter-rater"]
+    assert explanations["gender"].parts[0].dropped == {"no part of speech": 4 * 4 * 3}
+    assert explanations["gender"].parts[1].rows == 60 * 4  # the rules as they are, not standardised
+    assert explanations["few"].parts == ()
+    assert "0 of 720 rows are complete (720 with no score)" in explanations["few"].missing[0]
     written = pl.read_csv(tmp_path / "tables" / "regression.tsv", separator="\t")
     assert set(written["pairs"]) == {"gender"}
     assert "embedding stability &" in (tmp_path / "tables" / "regression-gender.tex").read_text("utf-8")
@@ -139,13 +139,13 @@ def test_without_any_dictionary_the_study_goes_on(
 ) -> None:
     monkeypatch.setattr(wordnet, "find_wordnet", lambda: None)
     monkeypatch.setattr(pos, "find_pos_lexicon", lambda: None)
-    found = explain_study(groups, tables, tmp_path)["gender"]
-    names = {c.name for c in found.parts[0].models["with word"].fit.coefficients}
+    explanation = explain_study(groups, tables, tmp_path)["gender"]
+    names = {c.name for c in explanation.parts[0].models["with word"].fit.coefficients}
     assert names == {
         "rule:ripa", "rule:nbm", "log freq", "log freq squared", "nn similarity", "l2 norm", "embedding stability",
     }  # fmt: skip
-    assert "apt-get install wordnet-base" in found.missing[0]
-    assert "pip install textblob" in found.missing[1]
+    assert "apt-get install wordnet-base" in explanation.missing[0]
+    assert "pip install textblob" in explanation.missing[1]
 
 
 def test_the_command_prints_the_filled_table_and_the_warnings(

@@ -9,10 +9,10 @@ import pytest
 from weatherglass.reliability.regression.explain import Explanation, FittedModel, Part, Published
 from weatherglass.reliability.regression.fit import Coefficient, Fit, RSquared
 from weatherglass.reliability.regression.words import (
-    agreeing_everywhere,
-    in_plain_words,
-    listed,
-    signs_that_differ,
+    agreeing_in_all,
+    differing_signs,
+    join_names,
+    plain_sentences,
 )
 
 
@@ -61,42 +61,47 @@ def part() -> Part:
 
 
 def test_every_sentence_follows_from_the_numbers(part: Part) -> None:
-    assert in_plain_words(part) == [
+    assert plain_sentences(part) == [
         "90 of 100 rows enter, 10 % leave: 10 with no senses.",
         "The marginal R² (0.200) loses most without rule (0.1300), and of the features of a word without l2 norm "
         "(0.0300). Less than 0.005 goes with log senses. It rises without log freq.",
         "Scores are higher with more of: log freq (+0.2000); lower with more of: l2 norm (−0.3000). "
-        "The interval holds zero for log senses.",
+        "The interval contains zero for log senses.",
         "Of all variance 0.300 lies between the 2 levels of algorithm (0.180 in the original): the largest share of a "
         "random factor.",
-        "Estimates whose interval leaves out zero: 2 with the sign of the reproduction (log freq and l2 norm), 1 with "
+        "Estimates whose interval excludes zero: 2 with the sign of the reproduction (log freq and l2 norm), 1 with "
         "the other (rule:nbm).",
         "(1|word) has 10.0 % of the variance and changes the standard errors of log senses and pos by 25 % (median). "
-        "Signs that change with it: none; intervals that come to hold zero: log senses.",
+        "Signs that change with it: none; intervals that now contain zero: log senses.",
     ]
 
 
 def test_a_factor_that_explains_more_than_the_rule_is_named_alone(part: Part) -> None:
     more = replace(part, models={"with word": model({**LOST, "l2 norm": 0.2}, *COEFFICIENTS)})
-    lines = in_plain_words(more)
+    lines = plain_sentences(more)
     assert lines[1].startswith("The marginal R² (0.200) loses most without l2 norm (0.2000). Less")
     assert not any("(1|word)" in line for line in lines)
     nothing = replace(part, models={"with word": model({"rule": -0.1}, *COEFFICIENTS)})
-    assert in_plain_words(nothing)[1] == "The marginal R² loses nothing without any one factor."
+    assert plain_sentences(nothing)[1] == "The marginal R² loses nothing without any one factor."
 
 
 def test_agreement_everywhere_needs_every_reliability(part: Part) -> None:
     other = replace(part, reliability="inter-rater", published=Published({"log freq": 0.1, "l2 norm": 1}, {}))
-    assert agreeing_everywhere(Explanation((part, part))) == ["log freq", "l2 norm"]
-    assert agreeing_everywhere(Explanation((part, other))) == ["log freq"]
-    assert agreeing_everywhere(Explanation(())) == []
+    assert agreeing_in_all(Explanation((part, part))) == ["log freq", "l2 norm"]
+    assert agreeing_in_all(Explanation((part, other))) == ["log freq"]
+    assert agreeing_in_all(Explanation(())) == []
 
 
 def test_signs_that_differ_between_conditions_come_with_their_estimates(part: Part) -> None:
     turned = [replace(c, estimate=-0.05) if c.name == "log senses" else c for c in COEFFICIENTS[:3]]
     other = replace(part, models={"with word": model(LOST, *turned)})
-    assert signs_that_differ({"4": other, "8": part}) == {"log senses": {"4": -0.05, "8": 0.01}}
+    assert differing_signs({"4": other, "8": part}) == {"log senses": {"4": -0.05, "8": 0.01}}
 
 
 def test_lists_read_as_lists() -> None:
-    assert [listed([]), listed("a"), listed("ab"), listed("abc")] == ["none", "a", "a and b", "a, b and c"]
+    assert [join_names([]), join_names("a"), join_names("ab"), join_names("abc")] == [
+        "none",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]

@@ -44,20 +44,20 @@ def test_neighbours_are_exact_with_ties_by_lower_index(monkeypatch: pytest.Monke
     monkeypatch.setattr(neighbours_module, "BLOCK", 120 * 50)  # Several blocks, the last one smaller.
     vectors = whole_vectors()
     rows = np.arange(len(vectors))
-    for part, found in neighbours(vectors, rows, k):
-        for row, line in zip(rows[part], found, strict=True):
+    for part, nearest in neighbours(vectors, rows, k):
+        for row, line in zip(rows[part], nearest, strict=True):
             assert set(line.tolist()) == set(nearest_by_definition(vectors, int(row), k))
 
 
 def test_a_word_is_never_its_own_neighbour_even_among_duplicates() -> None:
     vectors = np.ones((12, 3), dtype=np.float32)
-    for _, found in neighbours(vectors, np.arange(12), 5):
-        for row, line in enumerate(found.tolist()):
+    for _, nearest in neighbours(vectors, np.arange(12), 5):
+        for row, line in enumerate(nearest.tolist()):
             assert sorted(line) == [other for other in range(12) if other != row][:5]
 
 
 def test_more_neighbours_than_words_are_refused() -> None:
-    with pytest.raises(ValueError, match="5 neighbours cannot be had among 5 words"):
+    with pytest.raises(ValueError, match="k = 5 neighbours need at least 6 words, but there are 5"):
         list(neighbours(np.eye(5, dtype=np.float32), np.arange(5), 5))
 
 
@@ -98,8 +98,8 @@ def test_what_is_no_word_is_neither_target_nor_neighbour() -> None:
     with_extra = embedding_of(extra, ["<unk>", *words, "zero"])
     assert scorable(with_extra).tolist() == list(range(1, 31))
     expected = score_embedding(plain, PAIRS, np.arange(30), 6)
-    found = score_embedding(with_extra, PAIRS, scorable(with_extra), 6)
-    assert all((found[rule] == expected[rule]).all() for rule in RULES)
+    scores = score_embedding(with_extra, PAIRS, scorable(with_extra), 6)
+    assert all((scores[rule] == expected[rule]).all() for rule in RULES)
 
 
 def test_rare_words_are_no_targets_but_stay_neighbours() -> None:
@@ -109,8 +109,8 @@ def test_rare_words_are_no_targets_but_stay_neighbours() -> None:
     targets = scorable(embedding, min_frequency=21)
     assert targets.tolist() == list(range(10))
     expected = score_embedding(embedding, PAIRS, np.arange(30), 6)
-    found = score_embedding(embedding, PAIRS, targets, 6)
-    assert all((found[rule] == expected[rule][:10]).all() for rule in RULES)
+    scores = score_embedding(embedding, PAIRS, targets, 6)
+    assert all((scores[rule] == expected[rule][:10]).all() for rule in RULES)
 
 
 def test_swapping_a_pair_negates_dbwa_and_ripa() -> None:
@@ -129,9 +129,9 @@ def test_a_tensor_averages_over_seeds() -> None:
     assert block.shape == (2, 3, 5)
     assert block == pytest.approx(np.stack([part["ripa"][1:3] for part in parts], axis=-1))
     assert tensor.mean("nbm") == pytest.approx(np.mean([part["nbm"] for part in parts], axis=0), abs=1e-6)
-    some = tensor.of_pairs([2, 0])
+    some = tensor.select_pairs([2, 0])
     assert some.parts is tensor.parts  # Nothing is copied out of the memory-mapped arrays.
     assert (
         some.block("dbwa", np.array([1, 3])) == tensor.block("dbwa", slice(None))[[1, 3]][:, [2, 0]]
     ).all()
-    assert (some.of_pairs([1]).mean("nbm") == tensor.mean("nbm")[:, [0]]).all()
+    assert (some.select_pairs([1]).mean("nbm") == tensor.mean("nbm")[:, [0]]).all()

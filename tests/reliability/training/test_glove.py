@@ -99,8 +99,8 @@ def test_a_step_follows_the_gradient_of_the_paper() -> None:
             c_squares[j][k] += c_step**2
     assert loss == pytest.approx(expected_loss, rel=1e-5)
     for side, columns, expected in zip(parameters, places, ((w, w_squares), (c, c_squares)), strict=True):
-        for found, by_hand in zip((side[:, 0, columns], side[:, 1, columns]), expected, strict=True):
-            assert found == pytest.approx(np.array(by_hand), rel=2e-4, abs=1e-5)
+        for trained, by_hand in zip((side[:, 0, columns], side[:, 1, columns]), expected, strict=True):
+            assert trained == pytest.approx(np.array(by_hand), rel=2e-4, abs=1e-5)
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, VectorFileError
 from weatherglass.reliability.lists import base_pairs
-from weatherglass.reliability.study import Group, brought_groups, score_study, study_folder
+from weatherglass.reliability.study import Group, imported_groups, score_study, study_folder
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.training.embedding import Embedding, load_embedding, save_embedding
-from weatherglass.reliability.training.imported import UNNAMED, bring, embedding_files
+from weatherglass.reliability.training.imported import UNNAMED, embedding_files, import_embeddings
 
 PEOPLE = list(dict.fromkeys(word for pair in base_pairs("gender").pairs[:8] for word in pair))
 WORDS = [*PEOPLE, "naïve", "New_York", *(f"word{number}" for number in range(40))]
@@ -66,26 +66,26 @@ def test_every_format_is_stored_as_the_vectors_that_were_written(format: str, tm
     for seed in (1, 2):
         write(format, tmp_path / f"seed{seed}{format}", seed)
     (tmp_path / "out").mkdir()
-    found = bring("wiki/glove", str(tmp_path / "seed*"), tmp_path / "out")
-    assert len(found.paths) == 2  # the array beside .kv is no seed
-    for seed, path in enumerate(found.paths, start=1):
+    imported = import_embeddings("wiki/glove", str(tmp_path / "seed*"), tmp_path / "out")
+    assert len(imported.paths) == 2  # the array beside .kv is no seed
+    for seed, path in enumerate(imported.paths, start=1):
         stored = load_embedding(path)
         assert list(stored.words) == WORDS
         np.testing.assert_array_equal(stored.vectors, vectors(seed))
         assert (stored.corpus, stored.algorithm, stored.seed) == ("wiki", "glove", seed)
-    assert not found.counted
-    assert found.notices == ()
+    assert not imported.has_counts
+    assert imported.warnings == ()
 
 
 def test_a_file_is_read_once_unless_it_changes(tmp_path: Path) -> None:
     write_text(tmp_path / "a.txt", 1)
     (tmp_path / "out").mkdir()
-    (first,) = bring("c/a", str(tmp_path / "*.txt"), tmp_path / "out").paths
+    (first,) = import_embeddings("c/a", str(tmp_path / "*.txt"), tmp_path / "out").paths
     stamp = first.stat().st_mtime_ns
-    assert bring("c/a", str(tmp_path / "*.txt"), tmp_path / "out").paths == (first,)
+    assert import_embeddings("c/a", str(tmp_path / "*.txt"), tmp_path / "out").paths == (first,)
     assert first.stat().st_mtime_ns == stamp
     write_text(tmp_path / "a.txt", 2)
-    (second,) = bring("c/a", str(tmp_path / "*.txt"), tmp_path / "out").paths
+    (second,) = import_embeddings("c/a", str(tmp_path / "*.txt"), tmp_path / "out").paths
     np.testing.assert_array_equal(load_embedding(second).vectors, vectors(2))
 
 
@@ -97,50 +97,50 @@ def test_counts_order_the_words_and_serve_the_cut(tmp_path: Path) -> None:
         model.wv.save(str(tmp_path / f"{seed}.kv"))
     with study_folder(tmp_path / "out"):
         study = Study("s", embeddings={"c/a": str(tmp_path / "*.kv")}, min_frequency=7)
-        (group,) = brought_groups(study, tmp_path / "out")
+        (group,) = imported_groups(study, tmp_path / "out")
         ((_, tensor),) = score_study(study, [group], tmp_path / "out")
     stored = load_embedding(group.paths[0])
     assert list(stored.words) == ["common", "rare", "scarce"]
     assert stored.counts.tolist() == [27, 6, 6]
     assert stored.vectors[1].tolist() == KeyedVectors.load(str(tmp_path / "1.kv"))["rare"].tolist()
     assert list(tensor.words) == ["common"]
-    assert group.notices == ()
+    assert group.warnings == ()
 
 
 def scored(tmp_path: Path, **settings: int) -> tuple[Group, list[str]]:
     study = Study("s", embeddings={"c/a": str(tmp_path / "*.txt")}, neighbours=5, **settings)  # type: ignore[arg-type]
     with study_folder(tmp_path / "out"):
-        (group,) = brought_groups(study, tmp_path / "out")
+        (group,) = imported_groups(study, tmp_path / "out")
         ((_, tensor),) = score_study(study, [group], tmp_path / "out")
     return group, list(tensor.words)
 
 
-def test_without_counts_it_is_said_what_is_assumed(tmp_path: Path) -> None:
+def test_without_counts_the_warnings_state_the_assumptions(tmp_path: Path) -> None:
     for seed in (1, 2):
         write_text(tmp_path / f"{seed}.txt", seed)
     group, words = scored(tmp_path, frequent=20, min_frequency=5)
     assert words == WORDS
-    assert group.notices == (
-        "no counts are known: words are taken to be ordered by frequency, and the first 20 of the first file "
-        "to be the frequent ones",
-        "no counts are known: min_frequency = 5 is not applied",
+    assert group.warnings == (
+        "the files have no counts: words are assumed to be ordered by frequency, and the first 20 words of the "
+        "first file are used as the frequent words",
+        "the files have no counts: min_frequency = 5 is not applied",
     )
 
 
-def test_of_different_vocabularies_the_common_words_are_scored_and_it_is_said(tmp_path: Path) -> None:
+def test_of_different_vocabularies_the_common_words_are_scored_with_a_warning(tmp_path: Path) -> None:
     write_text(tmp_path / "1.txt", 1)
     write_text(tmp_path / "2.txt", 2, [*reversed(WORDS[3:]), "only", "here"])
     group, words = scored(tmp_path)
     assert words == WORDS[3:]
-    assert group.notices[0].startswith(
-        f"the vocabularies differ ({len(WORDS) - 1} to {len(WORDS)} words): scored are the {len(WORDS) - 3} words"
+    assert group.warnings[0].startswith(
+        f"the vocabularies differ ({len(WORDS) - 1} to {len(WORDS)} words): only the {len(WORDS) - 3} words that"
     )
 
 
 def test_vocabularies_of_one_size_can_differ(tmp_path: Path) -> None:
     write_text(tmp_path / "1.txt", 1)
     write_text(tmp_path / "2.txt", 2, [*WORDS[1:], "other"])
-    assert "the vocabularies differ" in scored(tmp_path)[0].notices[0]
+    assert "the vocabularies differ" in scored(tmp_path)[0].warnings[0]
 
 
 def test_a_word_without_a_vector_in_one_file_is_no_target(tmp_path: Path) -> None:
@@ -168,14 +168,17 @@ def test_files_without_a_common_word_are_refused(tmp_path: Path) -> None:
 def test_the_same_seed_twice_is_noticed(tmp_path: Path) -> None:
     for name in ("1.txt", "2.txt"):
         write_text(tmp_path / name, 1)
-    assert scored(tmp_path)[0].notices[0].startswith("2.txt has the content of 1.txt")
+    assert scored(tmp_path)[0].warnings[0].startswith("2.txt is identical to 1.txt")
 
 
 def test_doubled_words_are_counted(tmp_path: Path) -> None:
     write_text(tmp_path / "1.txt", 1)
     path = tmp_path / "2.txt"
     path.write_text("he 1 2 3 4 5 6\nshe 6 5 4 3 2 2\nhe 0 0 0 0 0 1\n")
-    assert scored(tmp_path)[0].notices[0] == "2.txt: 1 entries repeat a word; the first vector of each counts"
+    assert (
+        scored(tmp_path)[0].warnings[0]
+        == "2.txt: 1 entries repeat a word; the first vector of a word is used"
+    )
 
 
 def test_a_damaged_file_is_named_before_anything_is_scored(tmp_path: Path) -> None:
@@ -183,7 +186,7 @@ def test_a_damaged_file_is_named_before_anything_is_scored(tmp_path: Path) -> No
     (tmp_path / "2.txt").write_text("he 1 2\nshe 1\n")
     with pytest.raises(VectorFileError, match=r"2\.txt, line 2: 1 numbers"):
         scored(tmp_path)
-    with pytest.raises(VectorFileError, match="no file has such a name"):
+    with pytest.raises(VectorFileError, match="no file matches"):
         embedding_files(str(tmp_path / "*.bin"))
 
 
@@ -198,24 +201,24 @@ def ours(tmp_path: Path) -> Path:
 
 
 def test_embeddings_of_ours_keep_their_names_and_their_place(ours: Path) -> None:
-    found = bring(UNNAMED, str(ours / "*sgns*"), ours / "out")
-    assert (found.corpus, found.algorithm, found.counted) == ("essays", "sgns", True)
-    assert found.paths == (ours / "essays-sgns-1.safetensors", ours / "essays-sgns-2.safetensors")
+    imported = import_embeddings(UNNAMED, str(ours / "*sgns*"), ours / "out")
+    assert (imported.corpus, imported.algorithm, imported.has_counts) == ("essays", "sgns", True)
+    assert imported.paths == (ours / "essays-sgns-1.safetensors", ours / "essays-sgns-2.safetensors")
 
 
 def test_a_study_may_name_embeddings_of_ours_anew(ours: Path) -> None:
     (ours / "out").mkdir()
-    found = bring("mine/other", str(ours / "*sgns*"), ours / "out")
-    stored = load_embedding(found.paths[1])
+    imported = import_embeddings("mine/other", str(ours / "*sgns*"), ours / "out")
+    stored = load_embedding(imported.paths[1])
     assert (stored.corpus, stored.algorithm, stored.corpus_hash) == ("mine", "other", "h")
     np.testing.assert_array_equal(stored.vectors, vectors(2))
 
 
 def test_algorithms_are_not_mixed_as_if_they_were_seeds(ours: Path) -> None:
     with pytest.raises(
-        CorpusError, match=r"is glove on essays h, but .* sgns on essays h; .*name them apart"
+        CorpusError, match=r"is glove on essays h, but .* is sgns on essays h; .*list them separately"
     ):
-        bring(UNNAMED, str(ours / "*.safetensors"), ours / "out")
+        import_embeddings(UNNAMED, str(ours / "*.safetensors"), ours / "out")
 
 
 def test_two_groups_of_one_name_are_refused(ours: Path) -> None:
@@ -231,10 +234,13 @@ def test_the_command_assesses_binary_files_and_prints_what_is_assumed(tmp_path: 
     options = ["--embeddings", str(tmp_path / "*.bin"), "--pairs", "gender", "-o", str(folder)]
     done = CliRunner().invoke(app, ["reliability", "assess", *options])
     assert done.exit_code == 0, done.output
-    assert "warning: brought, brought: no counts are known: words are taken to be ordered" in done.stderr
+    assert (
+        "warning: imported, imported: the files have no counts: words are assumed to be ordered"
+        in done.stderr
+    )
     # his–hers and him–her are among the eight, so that his–her occurs, too.
-    assert "gender, brought, brought: 9 of 23 base pairs occur" in done.stdout
-    assert "no counts are known" in (folder / "study.html").read_text(encoding="utf-8")
+    assert "gender, imported, imported: 9 of 23 base pairs occur" in done.stdout
+    assert "the files have no counts" in (folder / "study.html").read_text(encoding="utf-8")
     table = pl.read_parquet(folder / "tables" / "test_retest_words.parquet")
     assert table.filter(pl.col("rule") == "dbwa")["word"].to_list() == WORDS
 

@@ -18,9 +18,9 @@ from weatherglass.runs.results import word_scores
 from weatherglass.runs.stored import read_run
 
 
-def blocks_of(made: str) -> dict[str, Any]:
-    found = re.findall(r'<script type="text/plain" id="block-(\w+)">([^<]*)</script>', made)
-    return {name: json.loads(gzip.decompress(base64.b64decode(content))) for name, content in found}
+def blocks_of(page: str) -> dict[str, Any]:
+    scripts = re.findall(r'<script type="text/plain" id="block-(\w+)">([^<]*)</script>', page)
+    return {name: json.loads(gzip.decompress(base64.b64decode(content))) for name, content in scripts}
 
 
 def test_scores_come_back_to_four_digits(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_leave_one_out_names_what_was_left_out_and_gives_p_of_the_most_telling(t
     blocks = blocks_of(page([read_run(tmp_path)]))
     packed = blocks["0"]["0"]
     names = [name for _, _, name in blocks["shared"]["lists"]["left_out"][packed["left_out"]]]
-    assert names == [each["name"] for each in result.details["left_out"]]
+    assert names == [left_out["name"] for left_out in result.details["left_out"]]
     ((place, p),) = packed["telling"]
     assert (names[place], p) == (
         result.details["most_telling"]["name"],

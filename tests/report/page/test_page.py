@@ -116,10 +116,10 @@ def test_a_cell_tells_its_numbers_when_pointed_at(browser: Browser, several_mode
     browser.run("arguments[0].scrollIntoView({block: 'center'})", cell)
     ActionChains(browser.driver).move_to_element(cell).perform()
     browser.wait("!document.getElementById('tip').hidden")
-    told = browser.find("#tip").text
-    assert "weat1" in told
-    assert "small" in told
-    assert "Flowers lean to" in told
+    shown_text = browser.find("#tip").text
+    assert "weat1" in shown_text
+    assert "small" in shown_text
+    assert "Flowers lean to" in shown_text
 
 
 def test_a_detail_opens_by_mouse_and_names_the_words(browser: Browser, one_model: Path) -> None:
@@ -128,13 +128,13 @@ def test_a_detail_opens_by_mouse_and_names_the_words(browser: Browser, one_model
     shown = cell.find_element("css selector", ".d").text
     cell.click()
     browser.wait_for_detail()
-    told = browser.find("#detail").text
+    shown_text = browser.find("#detail").text
     assert browser.find("#detail-title").text == "weat1"
     assert browser.find("#detail .big").text == shown
     words = browser.run("[...document.querySelectorAll('#detail .plots svg text')].map(t => t.textContent)")
     assert {"aster", "tulip", "moth", "wasp"} <= set(words)  # targets of Caliskan et al.'s first test
-    assert "method: enumerate" in told
-    assert "cannot go below 1.0 × 10⁻²⁰" in told
+    assert "method: enumerate" in shown_text
+    assert "cannot go below 1.0 × 10⁻²⁰" in shown_text
     assert browser.run("document.querySelectorAll('#detail rect.null').length") > 10
 
 
@@ -245,10 +245,12 @@ def test_axe_finds_no_serious_violation(
     if fragment:
         browser.wait_for_detail()
     browser.driver.execute_script(axe)
-    found = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-    serious = [each for each in found["violations"] if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
-    assert len(found["passes"]) > 10
+    audit = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    serious = [
+        violation for violation in audit["violations"] if violation["impact"] in ("serious", "critical")
+    ]
+    assert [(violation["id"], violation["nodes"][0]["html"][:200]) for violation in serious] == []
+    assert len(audit["passes"]) > 10
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 from tests.report.browser import Browser
 from tests.report.conftest import HOSTILE
 
-from weatherglass.api.studies import Conducted
+from weatherglass.api.studies import StudyResult
 from weatherglass.reliability.agreement.claims import FAILS, HOLDS, STATEMENTS, claim_rows, verdicts
-from weatherglass.reliability.agreement.seeds import in_plain_words
+from weatherglass.reliability.agreement.seeds import seed_lines
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.study_file import Study
 from weatherglass.report.study.figures import drawings
@@ -22,14 +22,14 @@ from weatherglass.report.study.tables import coverage_matrix, seed_groups, spann
 
 
 @pytest.fixture(scope="module")
-def page(undisturbed: tuple[Path, Conducted]) -> Path:
+def page(undisturbed: tuple[Path, StudyResult]) -> Path:
     return undisturbed[1].page
 
 
 @pytest.fixture(scope="module")
-def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile(undisturbed: tuple[Path, StudyResult], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a study whose names are as bad as text can be."""
-    folder, conducted = undisturbed
+    folder, result = undisturbed
     names = {"gender": HOSTILE[4], "sexual_orientation": HOSTILE[0], "text": HOSTILE[1], "glove": HOSTILE[2]}
     tables = {
         name: table.with_columns(
@@ -37,7 +37,7 @@ def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPa
             for column in table.columns
             if table[column].dtype == pl.String
         )
-        for name, table in conducted.tables.items()
+        for name, table in result.tables.items()
     }
     figures = [
         (
@@ -52,7 +52,7 @@ def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPa
             ),
             folder / "figures" / f"{drawing.name}.png",
         )
-        for number, drawing in enumerate(drawings(conducted.tables))
+        for number, drawing in enumerate(drawings(result.tables))
     ]
     path = tmp_path_factory.mktemp("hostile") / "study.html"
     facts = [(text, text) for text in HOSTILE]
@@ -61,7 +61,7 @@ def hostile(undisturbed: tuple[Path, Conducted], tmp_path_factory: pytest.TempPa
     return path
 
 
-def test_a_claim_holds_in_the_cells_of_its_matrix(undisturbed: tuple[Path, Conducted]) -> None:
+def test_a_claim_holds_in_the_cells_of_its_matrix(undisturbed: tuple[Path, StudyResult]) -> None:
     tables = undisturbed[1].tables
     for verdict in verdicts(tables):
         rows = claim_rows(tables["claims"], verdict.claim)
@@ -70,9 +70,9 @@ def test_a_claim_holds_in_the_cells_of_its_matrix(undisturbed: tuple[Path, Condu
             for pairs in ("gender", "sexual_orientation")
             for algorithm in ("sgns", "glove")
         ]
-        found = [cell["verdict"] for row in rows for cell in row.cells if cell]
-        assert found.count(HOLDS) == verdict.holds
-        assert found.count(HOLDS) + found.count(FAILS) == verdict.estimable > 0
+        outcomes = [cell["verdict"] for row in rows for cell in row.cells if cell]
+        assert outcomes.count(HOLDS) == verdict.holds
+        assert outcomes.count(HOLDS) + outcomes.count(FAILS) == verdict.estimable > 0
         assert [row.reason for row in rows if row.pairs == "sexual_orientation"] == [
             "no base pair occurs"
         ] * 2
@@ -86,10 +86,10 @@ def test_algorithms_of_unlike_vocabularies_have_their_own_coverage() -> None:
     assert matrix.groups == {"gender": [(["23"], ["SGNS 9, GloVe 4", "7"])]}
 
 
-def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, Conducted]) -> None:
+def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, StudyResult]) -> None:
     tables = undisturbed[1].tables
     (group,) = seed_groups(tables)
-    lines = in_plain_words(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
+    lines = seed_lines(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
     assert len(lines) == len(group.sentences) == 6
     for line, (_, sentence) in zip(lines, group.sentences, strict=True):
         assert line.endswith(f": {sentence}")
@@ -108,7 +108,7 @@ def test_it_opens_from_disk_and_asks_for_nothing_else(browser: Browser, page: Pa
 
 
 def test_the_verdicts_come_first_and_the_cells_bear_them_out(
-    browser: Browser, undisturbed: tuple[Path, Conducted]
+    browser: Browser, undisturbed: tuple[Path, StudyResult]
 ) -> None:
     browser.open(undisturbed[1].page)
     sentences = browser.run("[...document.querySelectorAll('.verdicts .sentence')].map(s => s.textContent)")
@@ -119,9 +119,9 @@ def test_the_verdicts_come_first_and_the_cells_bear_them_out(
         "t.querySelectorAll(c).length))"
     )
     assert counts == [[verdict.holds, verdict.estimable - verdict.holds] for verdict in expected]
-    said = browser.run("[...document.querySelectorAll('#claims td .cell')].map(c => c.textContent)")
-    assert len(said) == 4 * (3 + 3 + 2)
-    assert all("✓holds" in text or "✗does not hold" in text or text == "–" for text in said)
+    cells = browser.run("[...document.querySelectorAll('#claims td .cell')].map(c => c.textContent)")
+    assert len(cells) == 4 * (3 + 3 + 2)
+    assert all("✓holds" in text or "✗does not hold" in text or text == "–" for text in cells)
     assert "no base pair occurs" in browser.find("#claims").text
 
 
@@ -216,7 +216,9 @@ def test_axe_finds_no_serious_violation(
     browser.open(request.getfixturevalue(which), width=width, dark=dark)
     browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     browser.driver.execute_script(axe)
-    found = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-    serious = [each for each in found["violations"] if each["impact"] in ("serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
-    assert len(found["passes"]) > 10
+    audit = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    serious = [
+        violation for violation in audit["violations"] if violation["impact"] in ("serious", "critical")
+    ]
+    assert [(violation["id"], violation["nodes"][0]["html"][:200]) for violation in serious] == []
+    assert len(audit["passes"]) > 10

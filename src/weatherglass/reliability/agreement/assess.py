@@ -1,4 +1,4 @@
-"""From a score tensor to tidy tables: test–retest, inter-rater and internal consistency of one condition."""
+"""Agreement tables of one condition, from its score tensor: test–retest, inter-rater, internal consistency."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from weatherglass.reliability.lists import WordList
 from weatherglass.reliability.scoring.scores import RATERS, RULES, ScoreTensor
 
 Columns = dict[str, Any]
-"""A tidy table, or a part of one: equally long columns by name; a single value stands for all rows."""
+"""A tidy table, or a part of one: columns of equal length by name; a single value applies to all rows."""
 
 WORDS_AT_A_TIME = 4096
 SCORES_AT_A_TIME = 2**24
 """128 MB in double precision."""
 SCALES = ("raw", "standardised")
-"""How rules are brought together: as they are (the paper), or each with one mean and standard deviation."""
+"""How the scores of different rules are compared: raw (the paper), or each rule standardised."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What a row of every table is about."""
+    """Corpus, algorithm and set of base pairs: the key of a row in every table."""
 
     corpus: str
     algorithm: str
@@ -46,11 +46,11 @@ class Condition:
 
 @dataclass(frozen=True)
 class Assessment:
-    """The tables of one condition, by name, each as parts that are put together later."""
+    """The tables of one condition by name, each as a list of parts for `build_table`."""
 
     tables: Mapping[str, list[Columns]]
     averages: Mapping[str, Vector]
-    """Of each rule: the scores of all words, averaged over seeds and pairs."""
+    """Rule -> the scores of all words, averaged over seeds and pairs."""
 
 
 def assess(
@@ -59,39 +59,39 @@ def assess(
     """Every agreement table of one corpus, algorithm and set of base pairs.
 
     Args:
-        lists: Target lists; words that the tensor lacks are passed over here and listed as missing elsewhere.
-        queries: Sets of words that are thought to share one bias.
+        lists: Target lists; words that are not in the tensor are skipped (the table `missing` lists them).
+        queries: Sets of words that are assumed to share one bias.
     """
-    place = {word: number for number, word in enumerate(tensor.words)}
-    rows = {target.name: _rows(target, place) for target in lists}
+    row_of = {word: number for number, word in enumerate(tensor.words)}
+    rows = {target.name: _rows(target, row_of) for target in lists}
     means = {rule: tensor.mean(rule) for rule in RULES}
-    words_retest = {rule: _in_blocks(tensor, rule) for rule in RULES}
-    scaled = {scale: _raters(means, scale) for scale in SCALES}
-    words_rater = {scale: inter_rater(tables) for scale, tables in scaled.items()}
-    head = condition.columns()
+    word_retest = {rule: _word_retest(tensor, rule) for rule in RULES}
+    scaled = {scale: _rule_scores(means, scale) for scale in SCALES}
+    word_inter_rater = {scale: inter_rater(tables) for scale, tables in scaled.items()}
+    keys = condition.columns()
     return Assessment(
         {
             "test_retest_words": [
-                {**head, "rule": rule, "word": list(tensor.words), **_icc(estimates)}
-                for rule, estimates in words_retest.items()
+                {**keys, "rule": rule, "word": list(tensor.words), **_icc_columns(estimates)}
+                for rule, estimates in word_retest.items()
             ],
             "inter_rater_words": [
-                {**head, "scale": scale, "word": list(tensor.words), **_icc(estimates)}
-                for scale, estimates in words_rater.items()
+                {**keys, "scale": scale, "word": list(tensor.words), **_icc_columns(estimates)}
+                for scale, estimates in word_inter_rater.items()
             ],
-            "test_retest_pairs": _retest_of_pairs(head, tensor, rows),
-            "inter_rater_pairs": _raters_of_pairs(head, tensor, scaled, rows),
-            "consistency_queries": _queries(head, means, queries, place),
-            "consistency_pairs": _pair_set(head, means, rows),
-            "pearson": [_pearson(head, means, one, other) for one, other in combinations(RATERS, 2)],
+            "test_retest_pairs": _pair_retest(keys, tensor, rows),
+            "inter_rater_pairs": _pair_inter_rater(keys, tensor, scaled, rows),
+            "consistency_queries": _query_consistency(keys, means, queries, row_of),
+            "consistency_pairs": _pair_consistency(keys, means, rows),
+            "pearson": [_pearson_of_means(keys, means, one, other) for one, other in combinations(RATERS, 2)],
             "summary": [
-                {**head, "measure": "test–retest", "by": rule, **_summary(name, chosen, estimates)}
-                for rule, estimates in words_retest.items()
+                {**keys, "measure": "test–retest", "by": rule, **_summary(name, chosen, estimates)}
+                for rule, estimates in word_retest.items()
                 for name, chosen in rows.items()
             ]
             + [
-                {**head, "measure": "inter-rater", "by": scale, **_summary(name, chosen, estimates)}
-                for scale, estimates in words_rater.items()
+                {**keys, "measure": "inter-rater", "by": scale, **_summary(name, chosen, estimates)}
+                for scale, estimates in word_inter_rater.items()
                 for name, chosen in rows.items()
             ],
         },
@@ -99,8 +99,8 @@ def assess(
     )
 
 
-def five_numbers(values: Vector) -> dict[str, float]:
-    """What a box plot shows; the whiskers end at the last value within 1.5 times the box."""
+def five_number_summary(values: Vector) -> dict[str, float]:
+    """The five numbers of a box plot; the whiskers end at the last value within 1.5 times the box."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return dict.fromkeys(
@@ -117,17 +117,17 @@ def five_numbers(values: Vector) -> dict[str, float]:
     }
 
 
-def _rows(target: WordList, place: Mapping[str, int]) -> Integers:
-    return np.array([place[word] for word in target.words if word in place], dtype=np.int64)
+def _rows(target: WordList, row_of: Mapping[str, int]) -> Integers:
+    return np.array([row_of[word] for word in target.words if word in row_of], dtype=np.int64)
 
 
-def _icc(estimates: Estimates) -> Columns:
+def _icc_columns(estimates: Estimates) -> Columns:
     return {"icc": estimates.value, "low": estimates.low, "high": estimates.high}
 
 
-def _in_blocks(tensor: ScoreTensor, rule: str) -> Estimates:
-    """Test–retest of every word; some words at a time, since pairs × seeds in double precision are many numbers."""
-    return _joined(
+def _word_retest(tensor: ScoreTensor, rule: str) -> Estimates:
+    """Test–retest of every word, in blocks of words, because all scores in double precision may not fit in memory."""
+    return _concatenate(
         [
             retest(tensor.block(rule, slice(start, start + WORDS_AT_A_TIME)))
             for start in range(0, len(tensor.words), WORDS_AT_A_TIME)
@@ -135,41 +135,41 @@ def _in_blocks(tensor: ScoreTensor, rule: str) -> Estimates:
     )
 
 
-def _joined(parts: Sequence[Estimates]) -> Estimates:
+def _concatenate(parts: Sequence[Estimates]) -> Estimates:
     value, low, high = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "low", "high")
     )
     return Estimates(value, low, high, parts[0].reason)
 
 
-def _raters(means: Mapping[str, Matrix], scale: str) -> NDArray[np.float64]:
+def _rule_scores(means: Mapping[str, Matrix], scale: str) -> NDArray[np.float64]:
     """word × pair × rule."""
     scores = [means[rule] if scale == "raw" else standardise(means[rule]) for rule in RATERS]
     return np.stack(scores, axis=-1)
 
 
-def _retest_of_pairs(head: Columns, tensor: ScoreTensor, rows: Mapping[str, Integers]) -> list[Columns]:
+def _pair_retest(keys: Columns, tensor: ScoreTensor, rows: Mapping[str, Integers]) -> list[Columns]:
     parts = []
     for rule in RULES:
         for name, chosen in rows.items():
-            estimates = _of_some_pairs_at_a_time(tensor, rule, chosen)
-            parts.append({**head, "rule": rule, "list": name, **_of_pairs(tensor, estimates, chosen)})
+            estimates = _pair_retest_in_blocks(tensor, rule, chosen)
+            parts.append({**keys, "rule": rule, "list": name, **_pair_columns(tensor, estimates, chosen)})
     return parts
 
 
-def _of_some_pairs_at_a_time(tensor: ScoreTensor, rule: str, chosen: Integers) -> Estimates:
-    """Test–retest of every pair over many words, whose scores of all pairs and seeds may not fit in memory."""
+def _pair_retest_in_blocks(tensor: ScoreTensor, rule: str, chosen: Integers) -> Estimates:
+    """Test–retest of every pair, in blocks of pairs, because the scores of all words may not fit in memory."""
     number = max(1, SCORES_AT_A_TIME // max(1, len(chosen) * len(tensor.seeds)))
-    return _joined(
+    return _concatenate(
         [
-            retest(tensor.of_pairs(some.tolist()).block(rule, chosen).swapaxes(0, 1), rows="words")
-            for some in np.split(np.arange(len(tensor.pairs)), np.arange(number, len(tensor.pairs), number))
+            retest(tensor.select_pairs(block.tolist()).block(rule, chosen).swapaxes(0, 1), rows="words")
+            for block in np.split(np.arange(len(tensor.pairs)), np.arange(number, len(tensor.pairs), number))
         ]
     )
 
 
-def _raters_of_pairs(
-    head: Columns,
+def _pair_inter_rater(
+    keys: Columns,
     tensor: ScoreTensor,
     scaled: Mapping[str, NDArray[np.float64]],
     rows: Mapping[str, Integers],
@@ -178,41 +178,50 @@ def _raters_of_pairs(
     for scale, tables in scaled.items():
         for name, chosen in rows.items():
             estimates = inter_rater(tables[chosen].swapaxes(0, 1), rows="words")
-            parts.append({**head, "scale": scale, "list": name, **_of_pairs(tensor, estimates, chosen)})
+            parts.append({**keys, "scale": scale, "list": name, **_pair_columns(tensor, estimates, chosen)})
     return parts
 
 
-def _of_pairs(tensor: ScoreTensor, estimates: Estimates, chosen: Integers) -> Columns:
+def _pair_columns(tensor: ScoreTensor, estimates: Estimates, chosen: Integers) -> Columns:
     names = [f"{first}–{second}" for first, second in tensor.pairs]
-    return {"pair": names, **_icc(estimates), "words": len(chosen), "note": estimates.reason}
+    return {"pair": names, **_icc_columns(estimates), "words": len(chosen), "note": estimates.reason}
 
 
-def _queries(
-    head: Columns, means: Mapping[str, Matrix], queries: Sequence[WordList], place: Mapping[str, int]
+def _query_consistency(
+    keys: Columns, means: Mapping[str, Matrix], queries: Sequence[WordList], row_of: Mapping[str, int]
 ) -> list[Columns]:
     """alpha of each query: its words are the items, base pairs the cases."""
     parts = []
     for rule in RULES:
         for query in queries:
-            chosen = _rows(query, place)
+            chosen = _rows(query, row_of)
             estimates = cronbach_alpha(means[rule][chosen].T, items="words of the query", cases="base pairs")
             parts.append(
-                {**head, "rule": rule, "query": query.name, **_alpha(estimates, means[rule][chosen].T)}
+                {
+                    **keys,
+                    "rule": rule,
+                    "query": query.name,
+                    **_alpha_columns(estimates, means[rule][chosen].T),
+                }
             )
     return parts
 
 
-def _pair_set(head: Columns, means: Mapping[str, Matrix], rows: Mapping[str, Integers]) -> list[Columns]:
+def _pair_consistency(
+    keys: Columns, means: Mapping[str, Matrix], rows: Mapping[str, Integers]
+) -> list[Columns]:
     """alpha of the base pairs: they are the items, the words of a list the cases."""
     parts = []
     for rule in RULES:
         for name, chosen in rows.items():
             estimates = cronbach_alpha(means[rule][chosen], items="base pairs", cases="words")
-            parts.append({**head, "rule": rule, "list": name, **_alpha(estimates, means[rule][chosen])})
+            parts.append(
+                {**keys, "rule": rule, "list": name, **_alpha_columns(estimates, means[rule][chosen])}
+            )
     return parts
 
 
-def _alpha(estimates: Estimates, table: Matrix) -> Columns:
+def _alpha_columns(estimates: Estimates, table: Matrix) -> Columns:
     return {
         "alpha": float(estimates.value),
         "low": float(estimates.low),
@@ -223,27 +232,27 @@ def _alpha(estimates: Estimates, table: Matrix) -> Columns:
     }
 
 
-def _pearson(head: Columns, means: Mapping[str, Matrix], one: str, other: str) -> Columns:
-    """Of scores averaged over seeds and pairs, over the whole vocabulary."""
+def _pearson_of_means(keys: Columns, means: Mapping[str, Matrix], one: str, other: str) -> Columns:
+    """A row of the table: r of scores averaged over seeds and pairs, over the whole vocabulary."""
     averages = {rule: means[rule].mean(1) for rule in (one, other)}
-    return pearson_row(head, averages, one, other)
+    return pearson_row(keys, averages, one, other)
 
 
-def pearson_row(head: Columns, averages: Mapping[str, Vector], one: str, other: str) -> Columns:
-    """A row of the table: how two rules go together over words."""
-    found = pearson(averages[one], averages[other])
+def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: str) -> Columns:
+    """A row of the table: Pearson's r of two rules over words."""
+    estimate = pearson(averages[one], averages[other])
     return {
-        **head,
+        **keys,
         "rules": f"{one}-{other}",
-        "r": float(found.value),
-        "low": float(found.low),
-        "high": float(found.high),
+        "r": float(estimate.value),
+        "low": float(estimate.low),
+        "high": float(estimate.high),
         "words": len(averages[one]),
     }
 
 
 def _summary(name: str, chosen: Integers, estimates: Estimates) -> Columns:
-    """A box, and the medians of the intervals' ends."""
+    """The box plot of a target list, and the medians of the interval's ends."""
     with np.errstate(invalid="ignore"):
         low, high = (
             float(np.nanmedian(ends[chosen])) if np.isfinite(ends[chosen]).any() else float("nan")
@@ -252,7 +261,7 @@ def _summary(name: str, chosen: Integers, estimates: Estimates) -> Columns:
     return {
         "list": name,
         "words": len(chosen),
-        **five_numbers(estimates.value[chosen]),
+        **five_number_summary(estimates.value[chosen]),
         "median_low": low,
         "median_high": high,
         "note": estimates.reason,

@@ -1,4 +1,4 @@
-"""The tables of a whole study, from the score tensors of its corpora and algorithms."""
+"""All tables of a study, from the score tensors of its corpora and algorithms."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from weatherglass.reliability.lists import (
 from weatherglass.reliability.scoring.scores import RATERS, RULES, ScoreTensor
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.tables import COLUMNS, table_of
+from weatherglass.reliability.tables import COLUMNS, build_table
 
 if TYPE_CHECKING:
     import polars as pl
 
-EVERYWHERE = "all corpora"
+ALL_CORPORA = "all corpora"
 
 
 def assess_study(
@@ -48,41 +48,41 @@ def assess_study(
         for name in study.pairs:
             pairs = base_pairs(name)
             condition = Condition(group.corpus, group.algorithm, pairs.name)
-            of_set, coverage, missing = _select(condition, tensor, pairs)
+            selected, coverage, missing = _select_pairs(condition, tensor, pairs)
             parts["pairs"].append(coverage)
             parts["missing"] += missing
-            if of_set is not None:
-                parts["scores"].append(average_scores(condition, of_set))
-                assessments[condition] = assess(condition, of_set, lists, queries())
+            if selected is not None:
+                parts["scores"].append(average_scores(condition, selected))
+                assessments[condition] = assess(condition, selected, lists, queries())
                 frequent = _rows(lists[-2], tensor.words)
-                parts["seed_batches"] += batches_of_seeds(condition, of_set, frequent)
-                parts["seed_numbers"] += estimate_by_seeds(condition, of_set, frequent)
+                parts["seed_batches"] += batches_of_seeds(condition, selected, frequent)
+                parts["seed_numbers"] += estimate_by_seeds(condition, selected, frequent)
             progress.advance()
     for assessment in assessments.values():
         for table, rows in assessment.tables.items():
             parts[table].extend(rows)
-    parts["pearson"] += _pearson_everywhere(assessments)
-    tables = {name: table_of(name, rows) for name, rows in parts.items()}
-    without = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
-    verdicts = claims(tables["summary"], tables["consistency_queries"], without)
-    return {**tables, "claims": table_of("claims", verdicts)}
+    parts["pearson"] += _pearson_over_all_corpora(assessments)
+    tables = {name: build_table(name, rows) for name, rows in parts.items()}
+    unscored = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
+    verdicts = claims(tables["summary"], tables["consistency_queries"], unscored)
+    return {**tables, "claims": build_table("claims", verdicts)}
 
 
-def scores_of_study(study: Study, scored: Sequence[tuple[Group, ScoreTensor]]) -> pl.DataFrame:
-    """The table `scores` alone, for a study that is not assessed yet."""
+def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]]) -> pl.DataFrame:
+    """The table `scores` alone, without assessing the study."""
     rows = []
     for group, tensor in scored:
         for name in study.pairs:
             pairs = base_pairs(name)
             condition = Condition(group.corpus, group.algorithm, pairs.name)
-            of_set, _, _ = _select(condition, tensor, pairs)
-            if of_set is not None:
-                rows.append(average_scores(condition, of_set))
-    return table_of("scores", rows)
+            selected, _, _ = _select_pairs(condition, tensor, pairs)
+            if selected is not None:
+                rows.append(average_scores(condition, selected))
+    return build_table("scores", rows)
 
 
 def average_scores(condition: Condition, tensor: ScoreTensor) -> Columns:
-    """How biased every word is by every rule, averaged over seeds and pairs."""
+    """The score of every word by every rule, averaged over seeds and pairs."""
     averages = {rule: tensor.mean(rule).mean(1) for rule in RULES}
     return {**condition.columns(), "word": list(tensor.words), **averages}
 
@@ -92,36 +92,37 @@ def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
     if isinstance(study.frequent, int):
         frequent = frequent_words(vocabulary, study.frequent)
     else:
-        given = target_list(study.frequent)
-        frequent = WordList(FREQUENT_LIST, given.words, given.source)
-    everything = WordList(VOCABULARY_LIST, tuple(vocabulary), "every word of the corpus")
-    return [*(target_list(name) for name in study.targets), frequent, everything]
+        word_list = target_list(study.frequent)
+        frequent = WordList(FREQUENT_LIST, word_list.words, word_list.source)
+    all_words = WordList(VOCABULARY_LIST, tuple(vocabulary), "every word of the corpus")
+    return [*(target_list(name) for name in study.targets), frequent, all_words]
 
 
 def _rows(target: WordList, words: Sequence[str]) -> Integers:
-    place = {word: number for number, word in enumerate(words)}
-    return np.array([place[word] for word in target.words if word in place], dtype=np.int64)
+    index_of = {word: number for number, word in enumerate(words)}
+    return np.array([index_of[word] for word in target.words if word in index_of], dtype=np.int64)
 
 
-def _select(
+def _select_pairs(
     condition: Condition, tensor: ScoreTensor, pairs: BasePairs
 ) -> tuple[ScoreTensor | None, Columns, list[Columns]]:
-    """The tensor of one set of pairs, how many of them occur, and those that do not."""
-    place = {pair: number for number, pair in enumerate(tensor.pairs)}
-    there = [pair for pair in pairs.pairs if pair in place]
+    """The tensor of one set of pairs, and its rows of the tables `pairs` and `missing`."""
+    index_of = {pair: number for number, pair in enumerate(tensor.pairs)}
+    present = [pair for pair in pairs.pairs if pair in index_of]
     missing = [
-        _absent(condition.corpus, condition.algorithm, "base pair", pairs.name, f"{first}–{second}")
+        _missing_row(condition.corpus, condition.algorithm, "base pair", pairs.name, f"{first}–{second}")
         for first, second in pairs.pairs
-        if (first, second) not in place
+        if (first, second) not in index_of
     ]
-    coverage = {**condition.columns(), "present": len(there), "of": len(pairs.pairs)}
-    return (tensor.of_pairs([place[pair] for pair in there]) if there else None), coverage, missing
+    coverage = {**condition.columns(), "present": len(present), "of": len(pairs.pairs)}
+    selected = tensor.select_pairs([index_of[pair] for pair in present]) if present else None
+    return selected, coverage, missing
 
 
 def _missing_words(group: Group, tensor: ScoreTensor, lists: Sequence[WordList]) -> list[Columns]:
     vocabulary = set(tensor.words)
     return [
-        _absent(group.corpus, group.algorithm, kind, entry.name, word)
+        _missing_row(group.corpus, group.algorithm, kind, entry.name, word)
         for kind, entries in (("target", lists), ("query", queries()))
         for entry in entries
         for word in entry.words
@@ -129,11 +130,11 @@ def _missing_words(group: Group, tensor: ScoreTensor, lists: Sequence[WordList])
     ]
 
 
-def _absent(*values: str) -> Columns:
+def _missing_row(*values: str) -> Columns:
     return dict(zip(COLUMNS["missing"], values, strict=True))
 
 
-def _pearson_everywhere(assessments: Mapping[Condition, Assessment]) -> list[Columns]:
+def _pearson_over_all_corpora(assessments: Mapping[Condition, Assessment]) -> list[Columns]:
     """Pearson's r with the vocabularies of all corpora stacked (the reproduction's Tables 2, 4 and 5)."""
     rows = []
     keys = dict.fromkeys((condition.pairs, condition.algorithm) for condition in assessments)
@@ -145,5 +146,5 @@ def _pearson_everywhere(assessments: Mapping[Condition, Assessment]) -> list[Col
         ]
         scores = {rule: np.concatenate([averages[rule] for averages in stacked]) for rule in RATERS}
         for one, other in combinations(RATERS, 2):
-            rows.append(pearson_row(Condition(EVERYWHERE, algorithm, pairs).columns(), scores, one, other))
+            rows.append(pearson_row(Condition(ALL_CORPORA, algorithm, pairs).columns(), scores, one, other))
     return rows

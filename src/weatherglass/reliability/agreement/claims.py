@@ -1,4 +1,4 @@
-"""The three claims of Du et al. 2021, each with its medians and a verdict."""
+"""The three claims of Du et al. (2021), judged for every condition: medians, thresholds, verdicts."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        """The claim at the beginning of a sentence."""
+        """The claim, to begin a sentence with."""
         return NAMES[self.claim]
 
     @property
     def count(self) -> str:
-        """The rest of that sentence."""
+        """In how many conditions it holds: the rest of that sentence."""
         if not self.estimable:
             return "cannot be estimated with these corpora"
         conditions = "condition" if self.estimable == 1 else "conditions"
@@ -68,25 +68,26 @@ class ClaimRow:
     cells: tuple[Columns | None, ...]
     """Rows of the table of claims in the order of `JUDGED_BY`; None where nothing can be estimated."""
     reason: str
-    """Why not."""
+    """Why cells are None."""
 
 
-def size_of_icc(value: float) -> str:
-    """Cicchetti's (1994) words."""
+def icc_label(value: float) -> str:
+    """The label of Cicchetti (1994) for an ICC."""
     return "poor" if value < 0.40 else "fair" if value < 0.60 else "good" if value < 0.75 else "excellent"
 
 
-def size_of_alpha(value: float) -> str:
+def alpha_label(value: float) -> str:
+    """Whether alpha reaches 0.70."""
     return "not acceptable" if value < 0.70 else "acceptable"
 
 
 def claims(
-    summary: pl.DataFrame, consistency: pl.DataFrame, without: Sequence[Condition] = ()
+    summary: pl.DataFrame, consistency: pl.DataFrame, unscored: Sequence[Condition] = ()
 ) -> list[Columns]:
     """Every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
 
     Args:
-        without: Conditions of which no base pair occurs, so that they have no rows in the tables.
+        unscored: Conditions in which no base pair occurs, so that they have no rows in the tables.
     """
     import polars as pl
 
@@ -97,14 +98,14 @@ def claims(
         if claim == RATER or row["by"] in RATERS:
             rows.append(_row(claim, row, row["by"], row["median"], row["note"]))
     keys = ["corpus", "algorithm", "pairs", "rule"]
-    of_rules = consistency.filter(pl.col("rule").is_in(list(RATERS)))
-    medians = of_rules.group_by(keys, maintain_order=True).agg(
+    rater_rows = consistency.filter(pl.col("rule").is_in(list(RATERS)))
+    medians = rater_rows.group_by(keys, maintain_order=True).agg(
         pl.col("alpha").fill_nan(None).median(), pl.col("note").max()
     )
     for row in medians.iter_rows(named=True):
         value = float("nan") if row["alpha"] is None else row["alpha"]
         rows.append(_row(CONSISTENCY, row, row["rule"], value, row["note"]))
-    for condition in without:
+    for condition in unscored:
         rows += [
             _row(claim, condition.columns(), "–", float("nan"), "no base pair occurs") for claim in STATEMENTS
         ]
@@ -119,7 +120,7 @@ def _row(claim: str, row: Columns, by: str, median: float, note: str) -> Columns
     else:
         holds = median < threshold if claim == RATER else median >= threshold
         verdict = HOLDS if holds else FAILS
-        size = size_of_alpha(median) if claim == CONSISTENCY else size_of_icc(median)
+        size = alpha_label(median) if claim == CONSISTENCY else icc_label(median)
     return {
         "claim": claim,
         "corpus": row["corpus"],
@@ -135,25 +136,25 @@ def _row(claim: str, row: Columns, by: str, median: float, note: str) -> Columns
 
 def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[Verdict]:
     """For each claim, in how many of the conditions that can be estimated it holds."""
-    found = []
+    counts = []
     for claim, statement in STATEMENTS.items():
-        of_claim = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
-        holds, fails = of_claim.count(HOLDS), of_claim.count(FAILS)
-        found.append(Verdict(claim, statement, holds, holds + fails))
-    return found
+        outcomes = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
+        holds, fails = outcomes.count(HOLDS), outcomes.count(FAILS)
+        counts.append(Verdict(claim, statement, holds, holds + fails))
+    return counts
 
 
 def claim_rows(table: pl.DataFrame, claim: str) -> list[ClaimRow]:
-    """The table of claims as a matrix, for one of them."""
+    """One claim as a matrix: a row for each condition, a cell for each rule or scale."""
     conditions: dict[tuple[str, str, str], dict[str, Columns]] = {}
     for row in table.iter_rows(named=True):
         if row["claim"] == claim:
             condition = (row["pairs"], row["corpus"], row["algorithm"])
             conditions.setdefault(condition, {})[row["by"]] = row
-    found = []
+    rows = []
     for condition, by in conditions.items():
         estimated = {name: row for name, row in by.items() if row["verdict"] != UNKNOWN}
         reasons = {row["size"] for row in by.values() if row["verdict"] == UNKNOWN}
         cells = tuple(estimated.get(name) for name in JUDGED_BY[claim])
-        found.append(ClaimRow(*condition, cells, "; ".join(sorted(reasons))))
-    return found
+        rows.append(ClaimRow(*condition, cells, "; ".join(sorted(reasons))))
+    return rows

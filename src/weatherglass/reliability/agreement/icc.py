@@ -1,4 +1,4 @@
-"""Agreement of scores: intraclass correlations and Cronbach's alpha with 95 % intervals, for all words at once."""
+"""Intraclass correlations, Cronbach's alpha and Pearson's r, with 95 % intervals, for all words at once."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Tables = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates with their intervals, one per table; NaN where nothing can be estimated."""
+    """Estimates with their intervals, one per table; NaN if it cannot be estimated."""
 
     value: Vector
     low: Vector
     high: Vector
     reason: str = ""
-    """Why nothing could be estimated, where that holds for all."""
+    """Why no table could be estimated, if that is so."""
 
     @classmethod
     def none(cls, shape: tuple[int, ...], reason: str) -> Estimates:
@@ -34,7 +34,7 @@ class Estimates:
 
 @dataclass(frozen=True)
 class MeanSquares:
-    """Of the two-way layout without repetition: rows, columns, error."""
+    """Mean squares of the two-way layout without repetition: rows, columns, error."""
 
     rows: Vector
     columns: Vector
@@ -55,13 +55,13 @@ class MeanSquares:
         return cls(rows / (n - 1), columns / (k - 1), error / ((n - 1) * (k - 1)), n, k)
 
     def with_columns(self, k: int) -> MeanSquares:
-        """What is expected of k columns, from the variance components of these."""
-        of_rows = (self.rows - self.error) / self.k
-        return MeanSquares(k * of_rows + self.error, self.columns, self.error, self.n, k)
+        """The mean squares expected with k columns, from the variance components of these."""
+        row_variance = (self.rows - self.error) / self.k
+        return MeanSquares(k * row_variance + self.error, self.columns, self.error, self.n, k)
 
 
 def too_few(what: str, number: int) -> str:
-    """The reason why nothing is estimated, or nothing."""
+    """Why nothing is estimated; empty if there are enough."""
     if number >= FEWEST:
         return ""
     return f"not estimable: {number} {what.removesuffix('s') if number == 1 else what}, {FEWEST} are needed"
@@ -99,7 +99,7 @@ def absolute_agreement(squares: MeanSquares, level: float = LEVEL) -> Estimates:
         low = n * (msr - f_low * mse) / (f_low * rest + n * msr)
         high = n * (f_high * msr - mse) / (rest + n * f_high * msr)
     perfect = icc == 1
-    return _explained(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
+    return _with_reason(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
 
 
 def consistency(squares: MeanSquares, level: float = LEVEL) -> Estimates:
@@ -114,7 +114,7 @@ def consistency(squares: MeanSquares, level: float = LEVEL) -> Estimates:
         f_high = msr / mse * fdtri(within, between, upper)
         low, high = (f_low - 1) / (f_low + k - 1), (f_high - 1) / (f_high + k - 1)
     perfect = icc == 1
-    return _explained(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
+    return _with_reason(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
 
 
 def cronbach_alpha(
@@ -127,36 +127,36 @@ def cronbach_alpha(
     if reason := too_few(cases, n) or too_few(items, k):
         return Estimates.none(tables.shape[:-2], reason)
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_items, of_sum = tables.var(-2, ddof=1).sum(-1), tables.sum(-1).var(-1, ddof=1)
-        alpha = k / (k - 1) * (1 - of_items / of_sum)
+        item_variance, sum_variance = tables.var(-2, ddof=1).sum(-1), tables.sum(-1).var(-1, ddof=1)
+        alpha = k / (k - 1) * (1 - item_variance / sum_variance)
     freedom = n - 1, (n - 1) * (k - 1)
     low = 1 - (1 - alpha) * fdtri(*freedom, (1 + level) / 2)
     high = 1 - (1 - alpha) * fdtri(*freedom, (1 - level) / 2)
-    return _explained(Estimates(alpha, low, high))
+    return _with_reason(Estimates(alpha, low, high))
 
 
-def _explained(estimates: Estimates) -> Estimates:
+def _with_reason(estimates: Estimates) -> Estimates:
     if np.isfinite(estimates.value).any():
         return estimates
     return replace(estimates, reason="not estimable: the scores do not vary")
 
 
 def pearson(one: Vector, other: Vector, level: float = LEVEL) -> Estimates:
-    """Pearson's r of two columns of scores; interval of Fisher 1921, who takes the words for independent."""
+    """Pearson's r of two columns of scores; interval of Fisher 1921, which assumes that words are independent."""
     from scipy.special import ndtri
 
     n = len(one)
     if n < FEWEST or not one.std() > 0 < other.std():
         return Estimates.none((), too_few("words", n) or "not estimable: the scores do not vary")
     r = np.corrcoef(one, other)[0, 1]
-    with np.errstate(divide="ignore"):  # Of r = 1, which has an interval of no width.
+    with np.errstate(divide="ignore"):  # r = 1 has an interval of width 0.
         reach = ndtri((1 + level) / 2) / np.sqrt(n - 3)
         low, high = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
     return Estimates(r, low, high)
 
 
 def standardise(scores: Matrix) -> Matrix:
-    """One mean and one standard deviation over all words and pairs."""
+    """Scores minus their mean, divided by their standard deviation, over all words and pairs."""
     spread = scores.std(ddof=1)
     standardised: Matrix = (scores - scores.mean()) / (spread if spread > 0 else 1.0)
     return standardised

@@ -1,20 +1,20 @@
-"""Are the seeds enough? Disjoint batches of seeds compared, and the estimate against the number of seeds."""
+"""Are the seeds enough? Test–retest of disjoint batches of seeds, and by the number of seeds."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from weatherglass.arrays import Integers
-from weatherglass.reliability.agreement.assess import Columns, Condition, five_numbers
+from weatherglass.reliability.agreement.assess import Columns, Condition, five_number_summary
 from weatherglass.reliability.agreement.icc import FEWEST, MeanSquares, absolute_agreement
 from weatherglass.reliability.scoring.scores import RATERS, ScoreTensor
 
-FURTHER = (16, 32, 64)
-"""Numbers of seeds for which the interval is foretold, where fewer are at hand."""
+EXTRAPOLATED = (16, 32, 64)
+"""Numbers of seeds for which the interval is extrapolated, if the study has fewer."""
 
 
 def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[Columns]:
-    """Box plots of the test–retest of `words` for disjoint batches: all seeds, halves, quarters (of 2 at least)."""
+    """Box plots of the test–retest of `words` for disjoint batches: all seeds, halves, quarters (at least 2)."""
     seeds = len(tensor.seeds)
     rows = []
     if len(tensor.pairs) < FEWEST or seeds < 2:
@@ -32,7 +32,7 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
                         "seeds": size,
                         "batch": batch + 1,
                         "which": " ".join(str(seed) for seed in tensor.seeds[chosen]),
-                        **five_numbers(iccs),
+                        **five_number_summary(iccs),
                     }
                 )
     return rows
@@ -41,19 +41,19 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
 def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers) -> list[Columns]:
     """The median test–retest of `words` and the medians of its interval's ends, for 2, 4, 8, … seeds.
 
-    Beyond the seeds at hand, the variance components of all of them are put into the formula of the interval.
+    For more seeds than the study has, the interval is computed from the variance components of all its seeds.
     """
     seeds = len(tensor.seeds)
     if len(tensor.pairs) < FEWEST or seeds < 2:
         return []
-    at_hand = sorted({2**power for power in range(1, seeds.bit_length())} | {seeds})
+    available = sorted({2**power for power in range(1, seeds.bit_length())} | {seeds})
     rows = []
     for rule in RATERS:
         scores = tensor.block(rule, words)
-        of_all = MeanSquares.of(scores)
-        for number in [*at_hand, *(further for further in FURTHER if further > seeds)]:
+        all_squares = MeanSquares.of(scores)
+        for number in [*available, *(more for more in EXTRAPOLATED if more > seeds)]:
             squares = (
-                MeanSquares.of(scores[:, :, :number]) if number <= seeds else of_all.with_columns(number)
+                MeanSquares.of(scores[:, :, :number]) if number <= seeds else all_squares.with_columns(number)
             )
             estimates = absolute_agreement(squares)
             low, icc, high = (
@@ -75,22 +75,22 @@ def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers
     return rows
 
 
-def in_plain_words(batches: list[Columns], numbers: list[Columns]) -> list[str]:
-    """One line per condition and rule: what the batches and the numbers say."""
+def seed_lines(batches: list[Columns], numbers: list[Columns]) -> list[str]:
+    """One sentence for each condition and rule, with their names in front."""
     return [f"{', '.join(key)}: {sentence}" for key, sentence in seed_sentences(batches, numbers).items()]
 
 
 def seed_sentences(batches: list[Columns], numbers: list[Columns]) -> dict[tuple[str, str, str, str], str]:
-    """The same without the names: corpus, algorithm, set of base pairs and rule -> what is said of them."""
+    """Corpus, algorithm, set of base pairs and rule -> a sentence on whether the seeds are enough."""
     sentences = {}
     for key in dict.fromkeys(_key(row) for row in numbers):
-        mine = [row for row in numbers if _key(row) == key]
-        whole = max((row for row in mine if not row["extrapolated"]), key=lambda row: row["seeds"])
+        own_rows = [row for row in numbers if _key(row) == key]
+        all_seeds = max((row for row in own_rows if not row["extrapolated"]), key=lambda row: row["seeds"])
         line = (
-            f"with {whole['seeds']} seeds the median word has a test–retest of {whole['icc']:.2f} "
-            f"(95 % interval {whole['low']:.2f} to {whole['high']:.2f})"
+            f"with {all_seeds['seeds']} seeds the median word has a test–retest of {all_seeds['icc']:.2f} "
+            f"(95 % interval {all_seeds['low']:.2f} to {all_seeds['high']:.2f})"
         )
-        halves = [row for row in batches if _key(row) == key and row["seeds"] == whole["seeds"] // 2]
+        halves = [row for row in batches if _key(row) == key and row["seeds"] == all_seeds["seeds"] // 2]
         if len(halves) >= 2:
             medians = [row["median"] for row in halves]
             spreads = [row["upper_quartile"] - row["lower_quartile"] for row in halves]
@@ -98,11 +98,11 @@ def seed_sentences(batches: list[Columns], numbers: list[Columns]) -> dict[tuple
                 f"; disjoint batches of {halves[0]['seeds']} give medians from {min(medians):.2f} to "
                 f"{max(medians):.2f} and boxes from {min(spreads):.2f} to {max(spreads):.2f} wide"
             )
-        foretold = [row for row in mine if row["extrapolated"] and row["seeds"] == 32]
-        if foretold:
+        predicted = [row for row in own_rows if row["extrapolated"] and row["seeds"] == 32]
+        if predicted:
             line += (
-                f"; 32 seeds would change the interval's width from {whole['width']:.2f} to "
-                f"{foretold[0]['width']:.2f} (extrapolated)"
+                f"; 32 seeds would change the interval's width from {all_seeds['width']:.2f} to "
+                f"{predicted[0]['width']:.2f} (extrapolated)"
             )
         sentences[key] = line + "."
     return sentences

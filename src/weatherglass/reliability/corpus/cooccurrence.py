@@ -1,4 +1,4 @@
-"""How often words occur together, counted once per corpus and shared by all GloVe embeddings of it."""
+"""Count word co-occurrences once per corpus and window, for all GloVe embeddings of the corpus."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whol
 
 KEYS, VALUES, RECORD = "pairs.i64", "values.f64", "cooccurrence.json"
 FREQUENT = 2048
-"""Words whose pairs have a cell of their own each; most of the counting falls there."""
+"""The most frequent words; their pairs are counted in a dense array, since most co-occurrences are there."""
 FILLED = 0.6
 EMPTY = -1
 MERGE = 2**22
-"""Entries that are merged in memory at a time."""
+"""Entries merged in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,15 @@ class Cooccurrence:
 
 
 def count_cooccurrence(corpus: Corpus, window: int, memory: int = 2**28) -> Cooccurrence:
-    """X(i, j): the sum of 1/distance over all places where i and j stand within `window` words of a line.
+    """X(i, j): the sum of 1/distance over all places where i and j are within `window` words in a line.
 
-    A word beside itself counts in both directions, as in the released GloVe. Pairs are gathered in a hash table of
-    `memory` bytes, which is written to the disk, sorted, whenever it is full; the runs are merged at the end.
+    A word beside itself counts in both directions, as in the released GloVe. Pairs are counted in a hash table of
+    `memory` bytes. Whenever it is full, it is sorted and written to the disk as a run; the runs are merged at the end.
     """
     folder = corpus.folder / f"cooccurrence-{window}"
-    with FileLock(corpus.folder / ".cooccurrence.lock"):  # Seeds that train side by side wait for the first.
+    with FileLock(
+        corpus.folder / ".cooccurrence.lock"
+    ):  # Seeds that train in parallel wait for the first one.
         if not (folder / RECORD).is_file():
             _count_into(folder, corpus, window, memory)
     keys: Integers = _map(folder / KEYS, np.int64)
@@ -72,7 +74,7 @@ def _count_runs(corpus: Corpus, window: int, memory: int, folder: Path) -> list[
     runs: list[tuple[Path, Path]] = []
     line, position = 0, 0
     while line < corpus.lines:
-        line, position, used = _gather(
+        line, position, used = _count_pairs(
             corpus.tokens, corpus.offsets, line, position, window, vocabulary, dense, table_keys, table_values
         )
         if line >= corpus.lines:  # The dense cells come last and once; they share no key with the table.
@@ -94,7 +96,7 @@ def _count_runs(corpus: Corpus, window: int, memory: int, folder: Path) -> list[
 
 
 @njit(cache=True, nogil=True)
-def _gather(
+def _count_pairs(
     tokens: NDArray[np.int32],
     offsets: Integers,
     line: int,
@@ -105,16 +107,20 @@ def _gather(
     keys: Integers,
     values: Vector,
 ) -> tuple[int, int, int]:
-    """Count from a place in the corpus until its end or until the table is full; where it stopped."""
+    """Count from a position of the corpus until its end or until the table is full.
+
+    Returns:
+        The line and position where it stopped, and the number of slots used.
+    """
     frequent = dense.shape[0]
     mask = keys.shape[0] - 1
-    room = int(FILLED * keys.shape[0]) - window
+    limit = int(FILLED * keys.shape[0]) - window
     used = 0
     while line < offsets.shape[0] - 1:
         start = offsets[line]
         position = max(position, start)
         while position < offsets[line + 1]:
-            if used >= room:
+            if used >= limit:
                 return line, position, used
             word = np.int64(tokens[position])
             for other_position in range(max(start, position - window), position):

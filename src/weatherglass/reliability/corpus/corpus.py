@@ -1,4 +1,4 @@
-"""A corpus, encoded once: a vocabulary with counts and a memory-mapped array of word ids that all seeds share."""
+"""Encode a corpus once: a vocabulary with counts, and a memory-mapped array of word ids that all seeds share."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from weatherglass.storage.fingerprint import file_hash, folder_hash
 
 TOKENS, OFFSETS, VOCABULARY, RECORD = "tokens.i32", "offsets.i64", "vocabulary.tsv", "corpus.json"
 BUFFER = 2**20
-"""Tokens that wait in memory before they are written."""
+"""Tokens in memory before they are written."""
 
 
 @dataclass(frozen=True)
 class CorpusSettings:
-    """What decides how a source is encoded."""
+    """How a source is encoded."""
 
     tokeniser: Tokeniser = field(default_factory=Tokeniser)
     min_count: int = 5
@@ -34,7 +34,7 @@ class CorpusSettings:
     share: float = 1.0
     """The share of the documents that is read, evenly spread over the source."""
     max_types: int = 20_000_000
-    """When counting meets more distinct words, the rarest are forgotten, so that memory stays bounded."""
+    """With more distinct words than this, the rarest are dropped while counting, so that memory stays bounded."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
@@ -52,14 +52,14 @@ class Corpus:
     name: str
     folder: Path
     words: list[str]
-    """The most frequent first; equally frequent ones in alphabetical order. A word's place is its id."""
+    """Sorted by frequency, then alphabetically. A word's index is its id."""
     counts: Integers
     tokens: NDArray[np.int32]
     """The ids of all lines, one after another."""
     offsets: Integers
-    """Where each line begins; one more than there are lines."""
+    """Where each line begins, and the end of the last."""
     hash: str
-    """Of the source's content and the settings."""
+    """SHA-256 of the source's content and the settings."""
 
     @property
     def lines(self) -> int:
@@ -67,9 +67,9 @@ class Corpus:
 
 
 def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings) -> Corpus:
-    """The encoded corpus from `cache`, where it is made first if it is missing.
+    """The encoded corpus from `cache`; it is encoded first if it is not there.
 
-    The source is read twice, as a stream: once to count, once to encode. Memory holds the distinct words only.
+    The source is streamed twice: once to count, once to encode. Only the distinct words are in memory.
 
     Raises:
         CorpusError: if the source cannot be read or has no word that is frequent enough.
@@ -106,11 +106,11 @@ def open_corpus(folder: Path) -> Corpus:
 
 
 def sentences(files: Iterable[Path], settings: CorpusSettings) -> Iterator[list[str]]:
-    """The tokens of every line that is kept."""
+    """The tokens of every sentence of the lines that are read."""
     tokenise, share = settings.tokeniser, settings.share
     for path in files:
         for number, line in enumerate(documents(path)):
-            # Evenly spread: line n is kept where n · share steps over a whole number.
+            # Evenly spread: line n is read if n · share passes an integer there.
             if share == 1 or int((number + 1) * share) > int(number * share):
                 yield from tokenise(line)
 

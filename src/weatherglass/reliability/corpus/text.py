@@ -1,4 +1,4 @@
-"""Text of a corpus: documents from plain or compressed files, folders and JSON lines, and their tokens."""
+"""Read the text of a corpus: plain or compressed files, folders, JSON lines; and split it into tokens."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from weatherglass.registry import one_of
 FIELD = "body"
 """The field of a JSON line that holds the text, as in Reddit's dumps."""
 
-WITHDRAWN = frozenset({"[deleted]", "[removed]"})
-"""What stands in a dump where a comment was."""
+DELETED = frozenset({"[deleted]", "[removed]"})
+"""Text of a deleted comment in a dump."""
 
 URL = re.compile(r"(?:https?://|www\.)\S+")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+")
 WORD = re.compile(r"</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*")
-"""A word, or a mark such as WikiText's <unk>, which stays one so that it is not taken for the word "unk"."""
+"""A word, or a mark such as WikiText's <unk>, which stays one token so that it is not taken for the word "unk"."""
 
-PIECE = 2**17
-"""Bytes that are unpacked at a time."""
+CHUNK = 2**17
+"""Bytes decompressed at a time."""
 
 GZIP, XZ, ZSTANDARD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 
@@ -39,20 +39,20 @@ Split = Literal["words", "whitespace"]
 
 @dataclass(frozen=True)
 class Tokeniser:
-    """How a line becomes tokens."""
+    """Splits a line into tokens."""
 
     split: Split = "words"
-    """words: letters and digits, with inner apostrophes, and <marks>; whitespace: the text is tokenised already."""
+    """words: letters and digits, with inner apostrophes, and <marks>; whitespace: the text is already tokenised."""
     lowercase: bool = True
     keep_urls: bool = False
     sentences: bool = False
-    """Whether a line is cut into sentences; contexts do not reach across."""
+    """Whether a line is split into sentences; contexts end at a sentence."""
 
     def __post_init__(self) -> None:
         one_of("split", self.split, get_args(Split))
 
     def __call__(self, line: str) -> Iterator[list[str]]:
-        """The tokens of each sentence of the line, or of the line as one."""
+        """The tokens of each sentence, or of the line as one sentence."""
         if not self.keep_urls and ("://" in line or "www." in line):
             line = URL.sub(" ", line)
         for part in SENTENCE_END.split(line) if self.sentences else (line,):
@@ -61,7 +61,7 @@ class Tokeniser:
 
 
 def source_files(source: Path) -> list[Path]:
-    """The file itself, or every file of a folder in the order of their names.
+    """The file itself, or every file of a folder, sorted by name.
 
     Raises:
         CorpusError: if there is nothing to read.
@@ -83,10 +83,10 @@ def source_files(source: Path) -> list[Path]:
 
 
 def documents(path: Path) -> Iterator[str]:
-    """The lines of a text file, or the texts of a file of JSON lines; bytes that are no UTF-8 become U+FFFD.
+    """The lines of a text file, or the texts of a file of JSON lines; invalid UTF-8 becomes U+FFFD.
 
     Raises:
-        CorpusError: if the file is damaged, cut off or has a line that is no JSON object.
+        CorpusError: if the file is damaged or truncated, or has a line that is not a JSON object.
     """
     try:
         with _open(path) as binary:
@@ -105,59 +105,59 @@ def documents(path: Path) -> Iterator[str]:
 
 @contextmanager
 def _open(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked; what it is packed with is told from its first bytes."""
+    """The decompressed bytes of a file; the compression is recognised by the first bytes."""
     with path.open("rb") as file:
         head = file.read(6)
     if head.startswith(ZSTANDARD):
         with path.open("rb") as file:
-            yield _unpack_zstandard(file, path)
+            yield _decompress_zstandard(file, path)
         return
-    unpack = gzip.open if head.startswith(GZIP) else lzma.open if head == XZ else open
-    with unpack(path, "rb") as stream:
+    open_compressed = gzip.open if head.startswith(GZIP) else lzma.open if head == XZ else open
+    with open_compressed(path, "rb") as stream:
         yield cast(BinaryIO, stream)
 
 
-def _unpack_zstandard(file: BinaryIO, path: Path) -> BinaryIO:
+def _decompress_zstandard(file: BinaryIO, path: Path) -> BinaryIO:
     try:
         import zstandard
     except ImportError:
         raise MissingExtraError(
-            f"{path} is packed with zstandard; run: pip install 'weatherglass[reliability]'"
+            f"{path} is compressed with zstandard; run: pip install 'weatherglass[reliability]'"
         ) from None
-    # Reddit's dumps are packed with a window of 2 GB, which the library refuses unless it is told so.
-    unpacker = zstandard.ZstdDecompressor(max_window_size=2**31)
-    return cast(BinaryIO, io.BufferedReader(_Frames(file, unpacker, zstandard.ZstdError), PIECE))
+    # Reddit's dumps use a window of 2 GB, which the library refuses by default.
+    decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)
+    return cast(BinaryIO, io.BufferedReader(_Frames(file, decompressor, zstandard.ZstdError), CHUNK))
 
 
 class _Frames(io.RawIOBase):
-    """What zstandard packed, frame after frame; the library's own reader takes a file that is cut off for whole."""
+    """Decompresses zstandard frame by frame; the library's own reader does not notice a truncated file."""
 
-    def __init__(self, file: BinaryIO, unpacker: Any, damaged: type[Exception]) -> None:
-        self._file, self._unpacker, self._damaged = file, unpacker, damaged
+    def __init__(self, file: BinaryIO, decompressor: Any, damaged: type[Exception]) -> None:
+        self._file, self._decompressor, self._damaged = file, decompressor, damaged
         self._frame: Any = None
-        self._packed = self._unpacked = b""
+        self._compressed = self._decompressed = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._unpacked:
-            self._packed = self._packed or self._file.read(PIECE)
-            if not self._packed:
+        while not self._decompressed:
+            self._compressed = self._compressed or self._file.read(CHUNK)
+            if not self._compressed:
                 if self._frame is not None:
                     raise EOFError("it ends within a frame")
                 return 0
-            self._frame = self._frame or self._unpacker.decompressobj()
+            self._frame = self._frame or self._decompressor.decompressobj()
             try:
-                self._unpacked = self._frame.decompress(self._packed)
+                self._decompressed = self._frame.decompress(self._compressed)
             except self._damaged as error:
                 raise EOFError(str(error)) from None
-            self._packed = self._frame.unused_data if self._frame.eof else b""
+            self._compressed = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
                 self._frame = None
-        part = self._unpacked[: len(buffer)]
+        part = self._decompressed[: len(buffer)]
         buffer[: len(part)] = part
-        self._unpacked = self._unpacked[len(part) :]
+        self._decompressed = self._decompressed[len(part) :]
         return len(part)
 
 
@@ -171,7 +171,7 @@ def _is_json(line: str) -> bool:
 
 
 def _texts(path: Path, first: str, lines: IO[str]) -> Iterator[str]:
-    number, line, found = 1, first, False
+    number, line, has_text = 1, first, False
     while line:
         try:
             text = json.loads(line).get(FIELD) if line.strip() else None
@@ -179,9 +179,9 @@ def _texts(path: Path, first: str, lines: IO[str]) -> Iterator[str]:
             raise CorpusError(
                 f"{path}, line {number}: not a JSON object, though the first line is one"
             ) from None
-        found = found or isinstance(text, str)
-        if isinstance(text, str) and text not in WITHDRAWN:
+        has_text = has_text or isinstance(text, str)
+        if isinstance(text, str) and text not in DELETED:
             yield from text.splitlines()
         number, line = number + 1, lines.readline()
-    if not found:
+    if not has_text:
         raise CorpusError(f"{path}: JSON lines, but none has its text in the field '{FIELD}'")

@@ -1,4 +1,4 @@
-"""Base pairs, target words and queries: ours as data, the user's from files."""
+"""Base pairs, target words and queries: built-in lists, and readers of the user's files."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from weatherglass.registry import unknown
 from weatherglass.storage.resources import shipped_toml
 
 FREQUENT = 10_000
-"""How many of the most frequent words stand for the vocabulary."""
+"""How many of the most frequent words represent the vocabulary."""
 
 FREQUENT_LIST, VOCABULARY_LIST = "frequent", "vocabulary"
 """The names of the lists that every study has."""
 
 SPECIAL = re.compile(r"<[^<>]*>|\[[A-Z_]+\]")
-"""What stands in a vocabulary without being a word: <unk>, </s>, [PAD]."""
+"""Vocabulary entries that are not words: <unk>, </s>, [PAD]."""
 
 
 @dataclass(frozen=True)
 class BasePairs:
-    """Pairs of words between whose ends a word is placed; a score above 0 leans to the first."""
+    """Pairs of words that are the two ends of a scale; a score above 0 leans to the first word."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
     source: str = ""
 
     def present(self, vocabulary: Collection[str]) -> list[tuple[str, str]]:
-        """The pairs of which both words occur."""
+        """The pairs whose words are both in the vocabulary."""
         return [pair for pair in self.pairs if pair[0] in vocabulary and pair[1] in vocabulary]
 
 
@@ -54,11 +54,11 @@ def _table(name: str) -> dict[str, Any]:
 
 
 def base_pairs(name: str) -> BasePairs:
-    """A set of ours by name, or one from a file with two words on a line.
+    """A built-in set by its name, or one from a file with two words on each line.
 
     Raises:
         UnknownNameError: if it is neither.
-        CorpusError: if a line of the file has not two words.
+        CorpusError: if a line of the file does not have two words.
     """
     table = _table("pairs")
     if name in table:
@@ -71,17 +71,19 @@ def base_pairs(name: str) -> BasePairs:
     for number, line in _lines(path):
         parts = line.split()
         if len(parts) != 2:
-            raise CorpusError(f"{path}, line {number}: '{line}' should be two words, one pair a line")
+            raise CorpusError(f"{path}, line {number}: '{line}' should be two words: one pair on each line")
         if parts[0] == parts[1]:
-            raise CorpusError(f"{path}, line {number}: '{line}' is one word twice; a pair has two ends")
+            raise CorpusError(
+                f"{path}, line {number}: '{line}' repeats one word; a pair has two different words"
+            )
         pairs.append((parts[0], parts[1]))
     if not pairs:
-        raise CorpusError(f"{path}: no base pair in it; write two words a line")
+        raise CorpusError(f"{path}: no base pairs in this file; write two words on each line")
     return BasePairs(path.stem, tuple(dict.fromkeys(pairs)), path.name)
 
 
 def target_list(name: str) -> WordList:
-    """A list of ours by name, or one from a file with a word on each line.
+    """A built-in list by its name, or one from a file with a word on each line.
 
     Raises:
         UnknownNameError: if it is neither.

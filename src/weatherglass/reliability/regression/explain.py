@@ -1,4 +1,4 @@
-"""Which words are measured reliably? Both models for both reliabilities, beside the published estimates."""
+"""Which words are measured reliably? Fit both models to both reliabilities, beside the published estimates."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 RELIABILITIES = ("test-retest", "inter-rater")
-CLOSE_CORRELATION = 0.7
+HIGH_CORRELATION = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was printed: estimates by the reproduction, R² and shares by Du et al. (2021)."""
+    """Published numbers: estimates of the reproduction, R² and shares of Du et al. (2021)."""
 
     estimates: Mapping[str, float]
     r2: Mapping[str, float]
@@ -40,50 +40,50 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class FittedModel:
-    """A model with what each of its factors adds."""
+    """A fitted model, and the R² that each factor adds."""
 
     fit: Fit
     changes: Mapping[str, RSquared]
-    """Fixed factor -> what R² loses without it."""
+    """Fixed factor -> the R² lost without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One reliability explained."""
+    """The regressions of one reliability: test-retest or inter-rater."""
 
     reliability: str
     models: Mapping[str, FittedModel]
     """By name: as published, with word."""
     references: Mapping[str, str]
     rows: int
-    """Before any was dropped."""
+    """Number of rows before any was dropped."""
     dropped: Mapping[str, int]
     inflation: Mapping[str, float]
     """Fixed factor -> variance inflation factor."""
     published: Published
     warnings: tuple[str, ...]
 
-    def agrees(self, model: str, coefficient: str) -> bool | None:
-        """Whether the estimate has the published sign; None where nothing was published."""
+    def same_sign(self, model: str, coefficient: str) -> bool | None:
+        """Whether the estimate has the published sign; None if nothing was published."""
         known = self.published.estimates.get(coefficient)
         own = {c.name: c.estimate for c in self.models[model].fit.coefficients}.get(coefficient)
         return None if known is None or own is None else bool(np.sign(known) == np.sign(own))
 
-    def settled(self, model: str, coefficient: str) -> bool:
-        """Whether the 95 % interval leaves out zero."""
-        found = next(c for c in self.models[model].fit.coefficients if c.name == coefficient)
-        return found.low > 0 or found.high < 0
+    def excludes_zero(self, model: str, coefficient: str) -> bool:
+        """Whether the 95 % interval excludes zero."""
+        estimate = next(c for c in self.models[model].fit.coefficients if c.name == coefficient)
+        return estimate.low > 0 or estimate.high < 0
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that `reliability explain` found."""
+    """The result of `reliability explain` for one set of base pairs."""
 
     parts: tuple[Part, ...]
     sources: tuple[str, ...] = ()
     """Where senses and parts of speech came from."""
     missing: tuple[str, ...] = ()
-    """What was absent, with the command that installs it."""
+    """What is not installed, each with the command that installs it."""
 
 
 @cache
@@ -105,10 +105,10 @@ def explain(
 
     Args:
         scores: "test-retest" -> corpus, algorithm, word, rule, score; "inter-rater" -> the same without rule.
-        features: what `word_features` gives, of all corpora and algorithms.
+        features: the tables of `word_features`, of all corpora and algorithms.
         sources: where senses and parts of speech came from.
-        missing: what of them is absent.
-        progress: where to show how far it is.
+        missing: which of them are not installed.
+        progress: updated after each model.
     """
     progress = progress or Silent()
     parts = []
@@ -122,11 +122,11 @@ def explain(
 
 
 def explain_part(reliability: str, design: Design, progress: Progress | None = None) -> Part:
-    """Both models of one reliability."""
+    """Fit both models of one reliability."""
     models = {}
     warnings = list(design.warnings)
     for name, random in MODELS.items():
-        if "word" in random and not _words_recur(design):
+        if "word" in random and not _has_repeated_words(design):
             warnings.append("every word has one row, so there is no model with a random intercept for words")
             continue
         fitted = fit(design, random)
@@ -135,7 +135,7 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
         if progress:
             progress.advance()
     factors = inflation(design)
-    warnings += _collinear(design, factors)
+    warnings += _collinearity_warnings(design, factors)
     return Part(
         reliability=reliability,
         models=models,
@@ -149,27 +149,29 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
 
 
 def _published_rules(scores: pl.DataFrame) -> pl.DataFrame:
-    """Without rules that the published model does not have (ripa-raw)."""
+    """The scores of the rules in the published model (without ripa-raw)."""
     import polars as pl
 
     return scores.filter(pl.col("rule").is_in(RULES)) if "rule" in scores.columns else scores
 
 
-def _words_recur(design: Design) -> bool:
+def _has_repeated_words(design: Design) -> bool:
     return int(design.factors["word"].max()) + 1 < len(design.score)
 
 
-def _collinear(design: Design, factors: Mapping[str, float]) -> list[str]:
-    """Features that stand for each other: their estimates are to be read together."""
+def _collinearity_warnings(design: Design, factors: Mapping[str, float]) -> list[str]:
+    """Warnings about correlated features, whose estimates have to be read together."""
     warnings = [
-        f"{factor} can be told from the other features (variance inflation {vif:.1f}): its estimate and its change "
-        f"in R² depend on what else is in the model"
+        f"{factor} can be predicted from the other features (variance inflation {vif:.1f}): its estimate and its "
+        f"change in R² depend on what else is in the model"
         for factor, vif in factors.items()
         if vif >= HIGH_VIF
     ]
     pair = ("log freq", "l2 norm")
     if all(name in design.columns for name in pair):
         r = float(np.corrcoef([design.columns[name] for name in pair])[0, 1])
-        if abs(r) >= CLOSE_CORRELATION:
-            warnings.append(f"log freq and l2 norm go together (r = {r:.2f}): read their estimates as one")
+        if abs(r) >= HIGH_CORRELATION:
+            warnings.append(
+                f"log freq and l2 norm are correlated (r = {r:.2f}): read their estimates together"
+            )
     return warnings

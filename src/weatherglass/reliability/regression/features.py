@@ -1,4 +1,4 @@
-"""What might make a word's bias score reliable: its features in one corpus and algorithm (docs/methods 7)."""
+"""Word features that may explain reliability: frequency, senses, part of speech, vectors (docs/methods 7)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 256_000_000
 Source = Path | Embedding
-"""A stored embedding, read as it is needed, or one in memory."""
+"""A stored embedding, read on demand, or one in memory."""
 
 
 class StoredVectors:
-    """The vectors of an embedding file, read a block at a time, so that many seeds need not be in memory."""
+    """The vectors of an embedding file, read a block at a time, so that many seeds fit in memory."""
 
     def __init__(self, path: Path) -> None:
         from safetensors import safe_open
@@ -43,16 +43,16 @@ class StoredVectors:
 def word_features(embeddings: Sequence[Source], lexicon: Lexicon) -> pl.DataFrame:
     """The features of the words that all seeds of one corpus and algorithm share.
 
-    What needs the vectors is computed only for words that the lexicon knows, since the others leave the regression;
-    neighbours are sought, and spaces aligned, in the whole vocabulary either way.
+    Features from vectors are computed only for words in the lexicon, since the regression drops the others. The
+    nearest neighbour is searched for, and seeds are aligned, in the whole vocabulary.
 
     Args:
         embeddings: one per seed: a stored embedding, or one in memory.
         lexicon: senses and parts of speech.
 
     Returns:
-        One row per word: corpus, algorithm, word, frequency, senses, pos, nn_similarity, l2_norm, stability. What
-        is unknown of a word is null.
+        One row per word: corpus, algorithm, word, frequency, senses, pos, nn_similarity, l2_norm, stability. Unknown
+        values are null.
 
     Raises:
         CorpusError: if the embeddings are of more than one corpus or algorithm, or share no word.
@@ -66,8 +66,9 @@ def word_features(embeddings: Sequence[Source], lexicon: Lexicon) -> pl.DataFram
     similarity, length = np.zeros(len(words)), np.zeros(len(words))
     seeds: list[Rows] = []
     for source in embeddings:
-        embedding = _of_the_same(first, _load(source))
-        vectors = _rows_of(embedding, words)
+        embedding = _load(source)
+        _require_same_origin(first, embedding)
+        vectors = _vectors_of(embedding, words)
         stored = isinstance(source, Path) and vectors is embedding.vectors
         seeds.append(StoredVectors(source) if stored and isinstance(source, Path) else vectors)
         similarity[known] += nearest_neighbour_similarity(vectors, known, marks)
@@ -82,31 +83,31 @@ def word_features(embeddings: Sequence[Source], lexicon: Lexicon) -> pl.DataFram
             "frequency": [int(first.counts[first.index[word]]) or None for word in words],
             "senses": [None if lexicon.senses is None else lexicon.senses.get(word) for word in words],
             "pos": [None if lexicon.parts is None else lexicon.parts.get(word) for word in words],
-            "nn_similarity": _only(similarity / len(embeddings), known),
+            "nn_similarity": _nan_except(similarity / len(embeddings), known),
             "l2_norm": length / len(embeddings),
-            "stability": _only(stability, known),
+            "stability": _nan_except(stability, known),
         },
         schema_overrides={"frequency": pl.Int64, "senses": pl.Int64, "pos": pl.String},
     )
     return table.with_columns(pl.col("nn_similarity", "stability").fill_nan(None))
 
 
-def _only(values: Vector, rows: Integers) -> Vector:
-    kept = np.full(len(values), np.nan)
-    kept[rows] = values[rows]
-    return kept
+def _nan_except(values: Vector, rows: Integers) -> Vector:
+    masked = np.full(len(values), np.nan)
+    masked[rows] = values[rows]
+    return masked
 
 
 def nearest_neighbour_similarity(vectors: Vectors, rows: Integers, excluded: Integers) -> Vector:
-    """The cosine of each of `rows` with its nearest neighbour in the whole vocabulary, itself left out.
+    """The cosine of each of `rows` with its nearest neighbour in the whole vocabulary, itself excluded.
 
     Args:
         vectors: one row per word.
-        rows: the words asked for.
-        excluded: rows that count as nobody's neighbours.
+        rows: the words to compute it for.
+        excluded: rows that cannot be neighbours.
 
     Returns:
-        One number per word asked for; NaN for a zero vector.
+        One number for each of `rows`; NaN for a zero vector.
     """
     units = unit_length(vectors)
     nearest = np.empty(len(rows))
@@ -126,7 +127,7 @@ def _load(source: Source) -> Embedding:
 
 
 def _shared_words(first: Embedding, others: Sequence[Source]) -> list[str]:
-    """The words of the first embedding that all others have, in its order; one corpus has one vocabulary."""
+    """The words of the first embedding that all others have, in its order; seeds of one corpus share a vocabulary."""
     words = list(first.words)
     if first.corpus_hash:
         return words
@@ -138,18 +139,17 @@ def _shared_words(first: Embedding, others: Sequence[Source]) -> list[str]:
     return words
 
 
-def _of_the_same(first: Embedding, embedding: Embedding) -> Embedding:
-    names = [(one.algorithm, one.corpus, one.corpus_hash, one.vectors.shape[1]) for one in (first, embedding)]
-    if names[0] != names[1]:
+def _require_same_origin(first: Embedding, other: Embedding) -> None:
+    origins = [(e.algorithm, e.corpus, e.corpus_hash, e.vectors.shape[1]) for e in (first, other)]
+    if origins[0] != origins[1]:
         raise CorpusError(
-            "features are of one corpus and algorithm, but the embeddings are "
-            + " and ".join(f"{a} on {c} {h[:12]} in {d} dimensions" for a, c, h, d in names)
+            "the embeddings should be of one corpus and algorithm, but are "
+            + " and ".join(f"{a} on {c} {h[:12]} in {d} dimensions" for a, c, h, d in origins)
         )
-    return embedding
 
 
-def _rows_of(embedding: Embedding, words: Sequence[str]) -> Vectors:
-    """The vectors of `words`: the very same array where the vocabulary is the same."""
+def _vectors_of(embedding: Embedding, words: Sequence[str]) -> Vectors:
+    """The vectors of `words`: the same array, not a copy, if the vocabulary is the same."""
     if list(embedding.words) == words:
         return embedding.vectors
     return embedding.vectors[[embedding.index[word] for word in words]]

@@ -1,4 +1,4 @@
-"""The multilevel regression of reliability on word features: estimates, R², what each factor adds (docs/methods 7)."""
+"""Fit the multilevel regression of reliability on word features: estimates, R², R² by factor (docs/methods 7)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MODELS: Mapping[str, tuple[str, ...]] = {
     "as published": ("algorithm", "corpus"),
     "with word": ("algorithm", "corpus", "word"),
 }
-"""Name -> its random factors: the published model, and the one that knows that a word occurs many times."""
+"""Name -> its random factors: the published model, and one with a random intercept for words."""
 
 NORMAL_95 = 1.959963984540054
 FEW_LEVELS = 5
-"""Below this a variance between levels is estimated poorly."""
+"""With fewer levels, a variance between them is estimated poorly."""
 HIGH_VIF = 5.0
 
 
@@ -38,7 +38,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class RSquared:
-    """Nakagawa & Schielzeth (2013): the share of variance that is explained."""
+    """R² of Nakagawa & Schielzeth (2013): the share of the variance that is explained."""
 
     marginal: float
     """By the fixed effects."""
@@ -74,28 +74,28 @@ def fit(design: Design, random: Sequence[str]) -> Fit:
 
     Args:
         design: the rows.
-        random: factors with a random intercept; one with a single level, or that divides the rows as one before it
-            does, is left out, with a warning.
+        random: factors with a random intercept; a factor with a single level, or with the same groups of rows as an
+            earlier factor, is left out, with a warning.
 
     Raises:
-        WeatherglassError: if these rows determine no such model.
+        WeatherglassError: if the model cannot be estimated from these rows.
     """
-    return _fit(design, random, _rows(design, random))
+    return _fit(design, random, _model_products(design, random))
 
 
-def changes(design: Design, random: Sequence[str], whole: RSquared) -> dict[str, RSquared]:
-    """What R² loses when a fixed factor is left out; log freq goes with its square."""
-    rows = _rows(design, random)
+def changes(design: Design, random: Sequence[str], full: RSquared) -> dict[str, RSquared]:
+    """Fixed factor -> the R² lost without it; log freq is left out together with its square."""
+    rows = _model_products(design, random)
     lost = {}
     for factor in design.fixed_factors:
         names = [name for name in design.columns if design.factor_of(name) == factor]
         rest = _fit(design, random, rows.without(names)).r2
-        lost[factor] = RSquared(whole.marginal - rest.marginal, whole.conditional - rest.conditional)
+        lost[factor] = RSquared(full.marginal - rest.marginal, full.conditional - rest.conditional)
     return lost
 
 
 def inflation(design: Design) -> dict[str, float]:
-    """How much the variance of a factor's estimates is inflated by the other factors.
+    """Factor -> its variance inflation factor (VIF).
 
     The generalised inflation factor of Fox & Monette (1992), to the power 1/(number of columns), so that a factor of
     many levels compares with a single column, for which it is the usual VIF = 1/(1 − R²).
@@ -103,13 +103,13 @@ def inflation(design: Design) -> dict[str, float]:
     names = list(design.columns)
     correlation = np.corrcoef(np.column_stack([design.columns[name] for name in names]), rowvar=False)
     correlation = np.atleast_2d(correlation)
-    found = {}
+    factors = {}
     for factor in design.fixed_factors:
         own = np.array([design.factor_of(name) == factor for name in names])
         parts = (correlation[np.ix_(own, own)], correlation[np.ix_(~own, ~own)])
         logarithm = sum(np.linalg.slogdet(part)[1] for part in parts) - np.linalg.slogdet(correlation)[1]
-        found[factor] = math.exp(min(logarithm / own.sum(), 700.0))
-    return found
+        factors[factor] = math.exp(min(logarithm / own.sum(), 700.0))
+    return factors
 
 
 def _coefficients(names: Sequence[str], beta: Vector, se: Vector) -> list[Coefficient]:
@@ -119,7 +119,7 @@ def _coefficients(names: Sequence[str], beta: Vector, se: Vector) -> list[Coeffi
     ]
 
 
-def _on_levels(name: str, levels: int) -> str:
+def _few_levels_warning(name: str, levels: int) -> str:
     if levels == 1:
         return f"{name} has one level, so it has no variance to estimate and is left out"
     if levels < FEW_LEVELS:
@@ -129,53 +129,53 @@ def _on_levels(name: str, levels: int) -> str:
     return ""
 
 
-def _rows(design: Design, random: Sequence[str]) -> CrossProducts:
+def _model_products(design: Design, random: Sequence[str]) -> CrossProducts:
     factors = {name: design.factors[name] for name in random if int(design.factors[name].max()) > 0}
     for name, factor in factors.items():
         if int(factor.max()) + 1 == len(design.score):
             raise WeatherglassError(
-                f"every row has its own {name}: its variance cannot be told from the residual one"
+                f"every row has its own {name}: its variance cannot be separated from the residual variance"
             )
-    twins = _twins(design, random)
-    factors = {name: factor for name, factor in factors.items() if name not in twins}
+    duplicates = _same_groups(design, random)
+    factors = {name: factor for name, factor in factors.items() if name not in duplicates}
     return cross_products(design.score, design.columns, factors)
 
 
-def _twins(design: Design, random: Sequence[str]) -> dict[str, str]:
-    """Factors that divide the rows as one before them does: only the sum of their variances could be told."""
-    twins: dict[str, str] = {}
+def _same_groups(design: Design, random: Sequence[str]) -> dict[str, str]:
+    """Factor -> an earlier factor with the same groups of rows: only the sum of their variances can be estimated."""
+    duplicates: dict[str, str] = {}
     levels = {name: int(design.factors[name].max()) + 1 for name in random}
     for place, name in enumerate(random):
         for earlier in random[:place]:
             if levels[name] == levels[earlier] > 1:
                 both = design.factors[name] * levels[earlier] + design.factors[earlier]
                 if len(np.unique(both)) == levels[name]:
-                    twins.setdefault(name, earlier)
-    return twins
+                    duplicates.setdefault(name, earlier)
+    return duplicates
 
 
 def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
     levels = {name: int(design.factors[name].max()) + 1 for name in random}
-    notes = [note for name, n in levels.items() if (note := _on_levels(name, n))]
-    notes += [
-        f"{name} divides the rows as {earlier} does: the variance given for {earlier} is that of both"
-        for name, earlier in _twins(design, random).items()
+    warnings = [warning for name, n in levels.items() if (warning := _few_levels_warning(name, n))]
+    warnings += [
+        f"{name} and {earlier} have the same groups of rows: the variance given for {earlier} is the sum of both"
+        for name, earlier in _same_groups(design, random).items()
     ]
-    found = reml(rows)
-    variances = {name: found.variances[name] for name in random if name in found.variances}
-    notes += [
+    estimates = reml(rows)
+    variances = {name: estimates.variances[name] for name in random if name in estimates.variances}
+    warnings += [
         f"the features determine every {name}, so its variance cannot be estimated and is taken as zero"
-        if name in found.undetermined
+        if name in estimates.undetermined
         else f"the variance of {name} is estimated as zero"
         for name, variance in variances.items()
         if variance == 0
     ]
-    if not found.converged:
-        notes.append("the solver did not converge; take the variances as rough guesses")
+    if not estimates.converged:
+        warnings.append("the solver did not converge; the variances are rough guesses")
     between = sum(variances.values())
-    total = found.explained + between + found.residual
+    total = estimates.explained + between + estimates.residual
     first, *rest = _coefficients(
-        ["intercept", *rows.names], found.coefficients, np.sqrt(np.diag(found.covariance))
+        ["intercept", *rows.names], estimates.coefficients, np.sqrt(np.diag(estimates.covariance))
     )
     return Fit(
         rows=rows.rows,
@@ -183,7 +183,7 @@ def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
         intercept=first,
         coefficients=tuple(rest),
         variances=variances,
-        residual=found.residual,
-        r2=RSquared(found.explained / total, (found.explained + between) / total),
-        warnings=tuple(notes),
+        residual=estimates.residual,
+        r2=RSquared(estimates.explained / total, (estimates.explained + between) / total),
+        warnings=tuple(warnings),
     )

@@ -1,4 +1,4 @@
-"""From reliability scores and word features to the numbers that a regression takes: joined, complete, z-scored."""
+"""Build the regression's design from reliability scores and word features: joined, complete, z-scored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONTINUOUS: Mapping[str, tuple[str, bool]] = {
     "l2 norm": ("l2_norm", False),
     "embedding stability": ("stability", False),
 }
-"""Coefficient, the column of the features it comes from, and whether its logarithm is taken."""
+"""Coefficient -> its column in the features, and whether to take the logarithm."""
 
 ORDER = ("rule", "log freq", "log senses", "pos", "nn similarity", "l2 norm", "embedding stability")
 """The factors, in the order of the published table."""
@@ -38,16 +38,16 @@ REASONS: Mapping[str, Sequence[str]] = {
     "no frequency": ("frequency",),
     "no vector": ("nn_similarity", "l2_norm", "stability"),
 }
-"""Why a row leaves the data, and the columns that are then empty; a row is counted under the first that holds."""
+"""Reason to drop a row -> the columns that are then empty; a row is counted under the first reason that applies."""
 
 
 RANK_TOLERANCE = 1e-10
-"""A column of which less than this share is left, once the others are taken out of it, adds only rounding errors."""
+"""A column with a smaller share of variance not explained by earlier columns adds only rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The regression's numbers, one per row that entered."""
+    """The rows of a regression, as arrays."""
 
     score: Vector
     columns: Mapping[str, Vector]
@@ -57,15 +57,15 @@ class Design:
     references: Mapping[str, str]
     """Fixed factor -> its reference level."""
     rows: int
-    """Rows before any was dropped."""
+    """Number of rows before any was dropped."""
     dropped: Mapping[str, int]
-    """Reason -> rows."""
+    """Reason -> number of rows dropped."""
     warnings: tuple[str, ...] = field(default=())
 
     def factor_of(self, coefficient: str) -> str:
-        """What a coefficient belongs to: "pos" for "pos:noun", and "log freq" for its square.
+        """The factor of a coefficient: "pos" for "pos:noun", "log freq" for its square.
 
-        The square is nothing without its base, so the two are left out together.
+        The square makes no sense without its base, so the two are left out together.
         """
         return coefficient.partition(":")[0].removesuffix(" squared")
 
@@ -76,14 +76,14 @@ class Design:
 
 
 def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
-    """Join scores with features, drop incomplete rows, z-score what is continuous over the rows that remain.
+    """Join scores with features, drop incomplete rows, and z-score continuous features over the remaining rows.
 
     Args:
         scores: corpus, algorithm, word, score and, for test–retest, rule.
-        features: what `word_features` gives, of all corpora and algorithms.
+        features: the tables of `word_features`, of all corpora and algorithms.
 
     Raises:
-        WeatherglassError: if a column is missing, nothing matches, or no two rows are complete.
+        WeatherglassError: if a column is missing, no row has features, or fewer than two rows are complete.
     """
     import polars as pl
 
@@ -94,10 +94,10 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
     )
     if joined["l2_norm"].null_count() == joined.height:
         raise WeatherglassError(
-            f"none of the {joined.height} scores has features: they are of other words, corpora or algorithms"
+            f"none of the {joined.height} scores has features: the features are of other words, corpora or algorithms"
         )
     absent = [column for column in features.columns if joined[column].null_count() == joined.height]
-    warnings = [f"{column} is unknown for every row, so the model is without it" for column in absent]
+    warnings = [f"{column} is unknown for every row, so it is not in the model" for column in absent]
     complete, dropped = _complete(joined.drop(absent))
     if complete.height < 2:
         raise WeatherglassError(
@@ -154,14 +154,14 @@ def _continuous(frame: pl.DataFrame, name: str, warnings: list[str]) -> dict[str
         values = np.log(values)
     sd = values.std(ddof=1)
     if not sd > 1e-12 * np.abs(values).max():
-        warnings.append(f"{name} is the same in every row, so the model is without it")
+        warnings.append(f"{name} is the same in every row, so it is not in the model")
         return {}
     z = (values - values.mean()) / sd
     return {name: z, f"{name} squared": z**2} if name == "log freq" else {name: z}
 
 
 def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[str, Vector]:
-    """One column of zeros and ones per level but the reference, which is the first there is."""
+    """One column of zeros and ones for each level but the reference, which is the first level present."""
     values = frame[name].to_numpy()
     known = RULES if name == "rule" else UNIVERSAL
     present = set(values.tolist())
@@ -172,7 +172,7 @@ def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[
 
 
 def _independent(columns: dict[str, Vector], warnings: list[str]) -> dict[str, Vector]:
-    """Without columns that the ones before them determine, as lme4 leaves them out; few words have few dimensions."""
+    """The columns that earlier columns do not determine, as in lme4; a few words have few independent columns."""
     names = list(columns)
     correlation = np.atleast_2d(np.corrcoef([columns[name] for name in names]))
     kept: list[int] = []
@@ -183,7 +183,7 @@ def _independent(columns: dict[str, Vector], warnings: list[str]) -> dict[str, V
             kept.append(place)
         else:
             warnings.append(
-                f"{names[place]} is determined by the features before it, so the model is without it"
+                f"{names[place]} is determined by the features before it, so it is not in the model"
             )
     return {names[place]: columns[names[place]] for place in kept}
 

@@ -1,8 +1,8 @@
-"""Embedding stability: how far the vectors of one word agree between seeds, once the spaces are aligned.
+"""Embedding stability: the cosine of a word's vectors between seeds, after orthogonal Procrustes alignment.
 
-Two embeddings of one corpus differ by a rotation that means nothing. Orthogonal Procrustes finds it from the d×d cross
-product of the two matrices, so for all pairs of S seeds one pass over the vocabulary collects every cross product as
-one Gram matrix (S·d)², and a second pass takes the cosines. Neither pass holds more than a block of words.
+Two embeddings of one corpus differ by an arbitrary rotation. Orthogonal Procrustes computes it from the d×d cross
+product of the two matrices. For all pairs of S seeds, one pass over the vocabulary collects every cross product as one
+Gram matrix (S·d)², and a second pass computes the cosines. Only one block of words is in memory at a time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BLOCK = 2048
 
 
 class Rows(Protocol):
-    """Vectors that give a block of rows at a time: an array, or a file that is read as it is asked."""
+    """Vectors that give a block of rows at a time: an array, or a file that is read on demand."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -38,25 +38,25 @@ def embedding_stability(seeds: Sequence[Rows], rows: Integers | None = None) -> 
 
     Args:
         seeds: one matrix per seed; row w is the same word in all of them.
-        rows: the words asked for; all of them by default.
+        rows: the words to compute it for; all by default.
 
     Returns:
-        One number per word asked for; NaN for a word whose vector is zero, and with fewer than two seeds.
+        One number for each of `rows`; NaN for a zero vector, or with fewer than two seeds.
     """
     words, width = seeds[0].shape
-    wanted = np.arange(words) if rows is None else np.asarray(rows)
+    selected = np.arange(words) if rows is None else np.asarray(rows)
     if len(seeds) < 2:
-        return np.full(len(wanted), np.nan)
+        return np.full(len(selected), np.nan)
     rotations = _rotations(_cross_products(seeds), len(seeds), width)
     pairs = len(seeds) * (len(seeds) - 1) // 2
-    stability = np.empty(len(wanted))
-    order = np.argsort(wanted, kind="stable")
+    stability = np.empty(len(selected))
+    order = np.argsort(selected, kind="stable")
     for start in range(0, words, BLOCK):
-        inside = order[np.searchsorted(wanted, start, sorter=order) :]
-        inside = inside[: np.searchsorted(wanted[inside], start + BLOCK)]
+        inside = order[np.searchsorted(selected, start, sorter=order) :]
+        inside = inside[: np.searchsorted(selected[inside], start + BLOCK)]
         if not len(inside):
             continue
-        block = _side_by_side(seeds, start)[wanted[inside] - start]
+        block = _side_by_side(seeds, start)[selected[inside] - start]
         stability[inside] = _sums_of_cosines(block, rotations, width) / pairs
     return stability
 

@@ -1,4 +1,4 @@
-"""REML for random intercepts, from cross products: a fit costs milliseconds however many rows there are.
+"""REML for random intercepts, from cross products: a fit takes milliseconds, however many rows there are.
 
 The model is y = Xb + Σ_k Z_k u_k + e with u_k ~ N(0, θ_k² σ²) and e ~ N(0, σ²), so that the score has the covariance
 σ²V, V = I + Σ_k θ_k² Z_k Z_kᵀ. With n rows and p columns of X, -2 times the restricted log-likelihood is least in σ² at
@@ -34,7 +34,7 @@ NOTHING_LEFT = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """What REML gives."""
+    """The REML estimates of one model."""
 
     coefficients: Vector
     """The intercept first."""
@@ -50,7 +50,7 @@ class Estimates:
 
 @dataclass(frozen=True, slots=True)
 class CrossProducts:
-    """All that REML needs to know of the rows; columns are small factors' levels, intercept, features, score."""
+    """All that REML needs of the rows; the columns are the small factors' levels, intercept, features, score."""
 
     rows: int
     random: tuple[str, ...]
@@ -90,7 +90,7 @@ class CrossProducts:
 def cross_products(
     score: Vector, features: Mapping[str, Vector], factors: Mapping[str, Integers]
 ) -> CrossProducts:
-    """Go over the rows once.
+    """Compute the cross products in one pass over the rows.
 
     Args:
         score: what is explained.
@@ -128,21 +128,21 @@ def reml(rows: CrossProducts) -> Estimates:
     """The restricted maximum likelihood estimates.
 
     Raises:
-        WeatherglassError: if the rows determine none.
+        WeatherglassError: if they cannot be estimated from these rows.
     """
-    _require_rows_that_tell(rows)
+    _require_estimable(rows)
     try:
         theta, least, converged = _minimum(rows)
         theta, undetermined = _exact_zeros(rows, theta, least)
         return _estimates(rows, theta, converged, undetermined)
     except np.linalg.LinAlgError:
         raise WeatherglassError(
-            "features and levels give the score exactly, so there is no variance left to estimate"
+            "features and levels determine the score exactly, so there is no variance left to estimate"
         ) from None
 
 
 def _minimum(rows: CrossProducts) -> tuple[Vector, float, bool]:
-    """Where the criterion is least, how much it is there, and whether the search came to rest."""
+    """θ at the minimum of the criterion, the minimum, and whether the search converged."""
     from scipy.optimize import minimize
 
     theta = np.full(len(rows.random), 0.5)
@@ -151,16 +151,16 @@ def _minimum(rows: CrossProducts) -> tuple[Vector, float, bool]:
         return theta, least, True
     options = {"xatol": 1e-9, "fatol": PRECISION / 10, "maxiter": 2000, "maxfev": 4000}
     for _ in range(RESTARTS):
-        # A simplex can collapse on a ridge; from a fresh one it goes on, until that gains nothing.
-        found = minimize(lambda at: _profile(rows, at)[0], theta, method="Nelder-Mead", options=options)
-        theta, gain, least = np.abs(found.x), least - found.fun, float(found.fun)
+        # A simplex can collapse on a ridge: restart from a fresh one until that gains nothing.
+        optimum = minimize(lambda at: _profile(rows, at)[0], theta, method="Nelder-Mead", options=options)
+        theta, gain, least = np.abs(optimum.x), least - optimum.fun, float(optimum.fun)
         if gain < PRECISION:
             return theta, least, True
     return theta, least, False
 
 
 def _exact_zeros(rows: CrossProducts, theta: Vector, least: float) -> tuple[Vector, tuple[str, ...]]:
-    """θ with zeros where a variance is on the edge of what it may be, and the factors that the criterion ignores."""
+    """θ with exact zeros for variances at their lower bound, and the factors that the criterion does not depend on."""
     undetermined = []
     for place, name in enumerate(rows.random):
         without = _replaced(theta, place, 0.0)
@@ -177,8 +177,8 @@ def _replaced(theta: Vector, place: int, value: float) -> Vector:
     return changed
 
 
-def _require_rows_that_tell(rows: CrossProducts) -> None:
-    """More rows than coefficients, a score that varies, and features that are independent."""
+def _require_estimable(rows: CrossProducts) -> None:
+    """Raise an error unless there are more rows than coefficients, the score varies, and features are independent."""
     coefficients = len(rows.names) + 1
     if rows.rows <= coefficients:
         raise WeatherglassError(f"{rows.rows} rows are too few for {coefficients} coefficients")
@@ -192,7 +192,7 @@ def _require_rows_that_tell(rows: CrossProducts) -> None:
 
 
 def _independent(gram: Matrix) -> bool:
-    """Whether something is left of every column once the ones before it are taken out."""
+    """Whether no column is a linear combination of the columns before it."""
     lengths = np.sqrt(np.diag(gram))
     if not lengths.all():
         return False

@@ -1,4 +1,4 @@
-"""The last step of a study: word features of its embeddings, the regressions of its tables, what they leave behind."""
+"""The last step of a study: compute word features, regress reliability on them, write the tables."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def explain_study(
         folder: of the study.
         senses: a file of senses instead of WordNet.
         parts: a file of parts of speech instead of Brill's lexicon.
-        progress: where to show how far it is.
+        progress: updated after each group of embeddings and each model.
 
     Returns:
-        Set of base pairs -> explanation; one without parts, and with the reason, where nothing can be estimated.
+        Set of base pairs -> explanation; it has no parts, and a reason, if nothing can be estimated.
     """
     progress = progress or Silent()
     words = set(tables["test_retest_words"]["word"].unique().to_list())
     lexicon = find_lexicon(words, senses, parts)
     progress.stage("word features", len(groups))
-    features = pl.concat(list(_features(groups, lexicon, folder / FEATURES, progress)))
+    features = pl.concat(list(_feature_tables(groups, lexicon, folder / FEATURES, progress)))
     explanations = {}
     for pairs in tables["test_retest_words"]["pairs"].unique(maintain_order=True).to_list():
         try:
@@ -59,10 +59,12 @@ def explain_study(
             )
         except WeatherglassError as error:
             explanations[pairs] = Explanation((), lexicon.sources, (*lexicon.missing, str(error)))
-    regression = pl.concat([regression_table(found, pairs) for pairs, found in explanations.items()])
+    regression = pl.concat(
+        [regression_table(explanation, pairs) for pairs, explanation in explanations.items()]
+    )
     write_tables(folder / TABLES, {"features": features, "regression": regression})
-    for pairs, found in explanations.items():
-        write_whole(folder / TABLES / f"regression-{Path(pairs).stem}.tex", to_latex(found))
+    for pairs, explanation in explanations.items():
+        write_whole(folder / TABLES / f"regression-{Path(pairs).stem}.tex", to_latex(explanation))
     return explanations
 
 
@@ -77,10 +79,10 @@ def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl
     }
 
 
-def _features(
+def _feature_tables(
     groups: Sequence[Group], lexicon: Lexicon, folder: Path, progress: Progress
 ) -> Iterator[pl.DataFrame]:
-    """Of each group, from the disk where they are there already."""
+    """The feature table of each group: cached on the disk, or computed."""
     for group in groups:
         if group.paths:
             name = f"{group.corpus}-{group.algorithm}-{_key(group, lexicon)}"
@@ -92,7 +94,7 @@ def _features(
 
 
 def _key(group: Group, lexicon: Lexicon) -> str:
-    """Changes with the content of the embeddings and with what is known of the words."""
+    """Cache key: a hash of the embeddings' content and of the lexicon."""
     known = [sorted((table or {}).items()) for table in (lexicon.senses, lexicon.parts)]
     files = [file_hash(path) for path in group.paths]
     return hashlib.sha256(json.dumps([files, known]).encode()).hexdigest()[:12]

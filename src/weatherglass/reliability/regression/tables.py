@@ -1,4 +1,4 @@
-"""The explanation as tables: a tidy one, the published table in LaTeX, and what a terminal shows."""
+"""The regressions as tables: tidy, as the published table (also LaTeX), and for the terminal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ESTIMATES = (
 
 
 def regression_table(explanation: Explanation, pairs: str) -> pl.DataFrame:
-    """One number per row, tidy."""
+    """The tidy table: one number per row."""
     import polars as pl
 
     text = dict.fromkeys(("reliability", "model", "quantity", "name", "same_sign"), pl.String)
@@ -70,7 +70,7 @@ def _rows(part: Part) -> Iterator[list[Cell]]:
         yield row(name, "rows", "fitted", model.fit.rows)
         for c in (model.fit.intercept, *model.fit.coefficients):
             known = part.published.estimates.get(c.name)
-            sign = {True: "yes", False: "no", None: None}[part.agrees(name, c.name)]
+            sign = {True: "yes", False: "no", None: None}[part.same_sign(name, c.name)]
             yield row(
                 name,
                 "estimate",
@@ -97,8 +97,8 @@ def filled_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
     """Table 3 of the reproduction, filled in: per reliability the published estimate and those of both models.
 
     Returns:
-        Heading and rows. Standard errors are in brackets; † the sign is not that of the reproduction; ° the 95 %
-        interval holds zero.
+        Heading and rows. Standard errors are in brackets; † the sign differs from the reproduction; ° the 95 %
+        interval contains zero.
     """
     parts = explanation.parts
     heading = [
@@ -106,7 +106,7 @@ def filled_table(explanation: Explanation) -> tuple[list[str], list[list[str]]]:
         *(f"{part.reliability}: {column}" for part in parts for column in ("reproduction", *part.models)),
     ]
     rows = [
-        [name, *(cell for part in parts for cell in _cells(part, name))] for name in _present(explanation)
+        [name, *(cell for part in parts for cell in _cells(part, name))] for name in _row_names(explanation)
     ]
     explained = {"R² marginal": "marginal", "R² conditional": "conditional"}
     rows += [
@@ -125,8 +125,8 @@ def to_latex(explanation: Explanation) -> str:
     """The filled table for a paper."""
     heading, rows = filled_table(explanation)
     lines = [
-        "% Needs booktabs. Standard errors in brackets. Dagger: the sign is not that of the reproduction.",
-        "% Circle: the 95 % interval holds zero. R² and shares in the columns of the reproduction: Du et al. (2021).",
+        "% Needs booktabs. Standard errors in brackets. Dagger: the sign differs from the reproduction.",
+        '% Circle: the 95 % interval contains zero. R² and shares in the columns "reproduction": Du et al. (2021).',
         "\\begin{tabular}{l" + "r" * (len(heading) - 1) + "}",
         "\\toprule",
         _latex_row(heading),
@@ -143,15 +143,15 @@ def _latex_row(cells: Sequence[str]) -> str:
     return " & ".join("".join(marks.get(letter, letter) for letter in cell) for cell in cells) + " \\\\"
 
 
-def _present(explanation: Explanation) -> list[str]:
-    """The rows of the published table, and whatever else was estimated."""
+def _row_names(explanation: Explanation) -> list[str]:
+    """The names of the rows: those of the published table, then all other estimates."""
     own = {
         c.name for part in explanation.parts for model in part.models.values() for c in model.fit.coefficients
     }
     own |= {f"{name}:{level}" for part in explanation.parts for name, level in part.references.items()}
     known = {name for part in explanation.parts for name in part.published.estimates}
-    listed = [name for name in ESTIMATES if name in own | known]
-    return listed + sorted(own.difference(listed))
+    ordered = [name for name in ESTIMATES if name in own | known]
+    return ordered + sorted(own.difference(ordered))
 
 
 def _is_reference(part: Part, name: str) -> bool:
@@ -159,7 +159,7 @@ def _is_reference(part: Part, name: str) -> bool:
     return part.references.get(factor) == level
 
 
-def _found(part: Part, model: str, name: str) -> Coefficient | None:
+def _coefficient(part: Part, model: str, name: str) -> Coefficient | None:
     return next((c for c in part.models[model].fit.coefficients if c.name == name), None)
 
 
@@ -173,13 +173,13 @@ def _cells(part: Part, name: str) -> list[str]:
     known = part.published.estimates.get(name)
     cells = ["" if known is None else _number(known)]
     for model in part.models:
-        found = _found(part, model, name)
-        if found is None:
+        coefficient = _coefficient(part, model, name)
+        if coefficient is None:
             cells.append("")
             continue
-        other = "†" if part.agrees(model, name) is False else ""
-        unsure = "" if part.settled(model, name) else "°"
-        cells.append(f"{_number(found.estimate)} ({found.se:.4f}){other}{unsure}")
+        other = "†" if part.same_sign(model, name) is False else ""
+        unsure = "" if part.excludes_zero(model, name) else "°"
+        cells.append(f"{_number(coefficient.estimate)} ({coefficient.se:.4f}){other}{unsure}")
     return cells
 
 
@@ -196,10 +196,14 @@ def _share_cells(part: Part, factor: str) -> list[str]:
 
 def terminal_tables(explanation: Explanation) -> list[Table]:
     """Per reliability: estimates beside the published ones, then what each factor and the random part explain."""
-    return [table for part in explanation.parts for table in (_estimates(explanation, part), _variance(part))]
+    return [
+        table
+        for part in explanation.parts
+        for table in (_estimate_table(explanation, part), _variance_table(part))
+    ]
 
 
-def _estimates(explanation: Explanation, part: Part) -> Table:
+def _estimate_table(explanation: Explanation, part: Part) -> Table:
     from rich.table import Table
 
     first = next(iter(part.models.values()))
@@ -210,22 +214,26 @@ def _estimates(explanation: Explanation, part: Part) -> Table:
         table.add_column(model, justify="right")
         table.add_column("95 %", justify="right")
         table.add_column("sign")
-    for name in _present(explanation):
+    for name in _row_names(explanation):
         cells = []
         for model in part.models:
-            found = _found(part, model, name)
-            sign = {True: "same", False: "other", None: ""}[part.agrees(model, name)]
-            if found is None:
+            coefficient = _coefficient(part, model, name)
+            sign = {True: "same", False: "other", None: ""}[part.same_sign(model, name)]
+            if coefficient is None:
                 cells += ["reference" if _is_reference(part, name) else "", "", ""]
             else:
-                cells += [f"{found.estimate:.4f}", f"{found.low:.4f} … {found.high:.4f}", sign]
+                cells += [
+                    f"{coefficient.estimate:.4f}",
+                    f"{coefficient.low:.4f} … {coefficient.high:.4f}",
+                    sign,
+                ]
         known = part.published.estimates.get(name)
         if known is not None or any(cells):
             table.add_row(name, "" if known is None else f"{known:.4f}", *cells)
     return table
 
 
-def _variance(part: Part) -> Table:
+def _variance_table(part: Part) -> Table:
     from rich.table import Table
 
     table = Table(title=f"{part.reliability}: variance explained", title_justify="left")

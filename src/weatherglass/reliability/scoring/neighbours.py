@@ -1,4 +1,4 @@
-"""Exact nearest neighbours by cosine, block by block: fast products in single precision, doubtful places in double."""
+"""Exact k nearest neighbours by cosine, block by block: in single precision, with close calls decided in double."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.reliability.training.embedding import Vectors
 
 BLOCK = 2**25
-"""Similarities that are held at a time: 128 MB."""
+"""Similarities in memory at a time: 128 MB."""
 STRETCH = 64
-"""Similarities at most that are passed over at once when none of them is near enough."""
+"""At most so many similarities are skipped at once, if none of them is near enough."""
 
 
 def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice, Integers]]:
-    """The k nearest rows of each of `rows` by cosine, itself left out, ties by lower index; in no order.
+    """The k nearest rows of each of `rows` by cosine, itself left out, unsorted; ties go to the lower index.
 
     Yields:
         A slice of `rows` and the neighbours of its rows, one line each.
 
-    Single precision decides wherever it can; what lies within its error of the k-th place is compared again in double
-    precision, term by term in one order, so that equal vectors tie exactly, whatever library multiplies.
+    Single precision decides if it can. Similarities within its rounding error of the k-th are compared again in double
+    precision, summed in a fixed order, so that equal vectors tie exactly with every BLAS library.
 
     Raises:
-        ValueError: if there are no k other rows, or a row is zero.
+        ValueError: if there are fewer than k other rows, or a row is zero.
     """
     if len(vectors) <= k:
-        raise ValueError(f"{k} neighbours cannot be had among {len(vectors)} words")
+        raise ValueError(f"k = {k} neighbours need at least {k + 1} words, but there are {len(vectors)}")
     norms = np.sqrt(np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64))
     if not norms.all():
         raise ValueError("a zero vector has no cosine to anything")
@@ -43,45 +43,45 @@ def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice
         part = rows[start : start + block]
         products = similarities[: len(part)]
         np.matmul(units[part], units.T, out=products)
-        found = np.empty((len(part), k), dtype=np.int64)
-        _select(products, part, vectors, norms, error, found)
-        yield slice(start, start + len(part)), found
+        nearest = np.empty((len(part), k), dtype=np.int64)
+        _select(products, part, vectors, norms, error, nearest)
+        yield slice(start, start + len(part)), nearest
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _select(
-    products: Vectors, rows: Integers, vectors: Vectors, norms: Vector, error: np.float32, found: Integers
+    products: Vectors, rows: Integers, vectors: Vectors, norms: Vector, error: np.float32, nearest: Integers
 ) -> None:
-    """Fill `found` with the nearest of each row.
+    """Fill `nearest` with the nearest rows of each row.
 
-    The k-th largest of the stretches' largest is a bound that k similarities reach; only stretches that reach it are
-    looked into, and there are hardly more than k of them.
+    At least k similarities reach the k-th largest of the stretches' maxima. Only stretches that reach this bound are
+    searched, and there are hardly more than k of them.
     """
-    k = found.shape[1]
+    k = nearest.shape[1]
     number = products.shape[1]
     stretch = max(1, min(STRETCH, number // (4 * k)))
     largest = np.empty(-(-number // stretch), dtype=np.float32)
     for line in range(rows.shape[0]):
         near = products[line]
         near[rows[line]] = -np.inf
-        _largest_of_stretches(near, stretch, largest)
+        _stretch_maxima(near, stretch, largest)
         bound = np.partition(largest, largest.shape[0] - k)[largest.shape[0] - k] - 2 * error
-        band = _reaching(near, stretch, largest, bound, k)
+        band = _indices_reaching(near, stretch, largest, bound, k)
         similarities = near[band]
         threshold = np.partition(similarities, band.shape[0] - k)[band.shape[0] - k]
         sure, doubtful = 0, 0
         for place in range(band.shape[0]):
             if similarities[place] > threshold + 2 * error:
-                found[line, sure] = band[place]
+                nearest[line, sure] = band[place]
                 sure += 1
             elif similarities[place] >= threshold - 2 * error:
                 band[doubtful] = band[place]
                 doubtful += 1
-        _settle(band[:doubtful], vectors, norms, rows[line], found[line, sure:])
+        _select_in_double(band[:doubtful], vectors, norms, rows[line], nearest[line, sure:])
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def _largest_of_stretches(near: NDArray[np.float32], stretch: int, largest: NDArray[np.float32]) -> None:
+def _stretch_maxima(near: NDArray[np.float32], stretch: int, largest: NDArray[np.float32]) -> None:
     for place in range(largest.shape[0]):
         start = place * stretch
         most = near[start]
@@ -91,10 +91,10 @@ def _largest_of_stretches(near: NDArray[np.float32], stretch: int, largest: NDAr
 
 
 @njit(cache=True, nogil=True)
-def _reaching(
+def _indices_reaching(
     near: NDArray[np.float32], stretch: int, largest: NDArray[np.float32], bound: np.float32, k: int
 ) -> Any:
-    """The indices, in order, of the similarities that reach the bound."""
+    """The indices of the similarities that reach the bound, in ascending order."""
     band = np.empty(2 * k, dtype=np.int64)
     number = 0
     for place in range(largest.shape[0]):
@@ -110,8 +110,8 @@ def _reaching(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _settle(band: Integers, vectors: Vectors, norms: Vector, row: int, places: Integers) -> None:
-    """Give the open places to the nearest of `band`, which is in order of index."""
+def _select_in_double(band: Integers, vectors: Vectors, norms: Vector, row: int, places: Integers) -> None:
+    """Fill `places` with the nearest of `band`, which is sorted by index, by cosines in double precision."""
     if band.shape[0] == places.shape[0]:
         places[:] = band
         return

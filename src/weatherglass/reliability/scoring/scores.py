@@ -1,4 +1,4 @@
-"""How biased each word is by each base pair: the scoring rules of Du et al. 2021 for all words at once."""
+"""Bias scores of words for base pairs: the scoring rules of Du et al. (2021), for all words at once; score files."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from weatherglass.reliability.scoring.neighbours import neighbours
 from weatherglass.reliability.training.embedding import Embedding, Vectors
 from weatherglass.storage.atomic import whole_file
 
-VERSIONS: Mapping[str, int] = {"dbwa": 1, "ripa": 1, "ripa-raw": 1, "nbm": 1}
-"""The rules, each with its version: raise it when a rule gives other numbers, and stored scores are computed again."""
-RULES = tuple(VERSIONS)
+RULE_VERSIONS: Mapping[str, int] = {"dbwa": 1, "ripa": 1, "ripa-raw": 1, "nbm": 1}
+"""Rule -> version. Raise it when a rule gives other numbers: stored scores are then computed again."""
+RULES = tuple(RULE_VERSIONS)
 RATERS = ("dbwa", "ripa", "nbm")
 """The rules that Du et al. compare with one another."""
 NEIGHBOURS = 100
 ROWS_AT_A_TIME = 2048
-"""As many as the processor's cache holds."""
+"""Rows that fit in the processor's cache."""
 
 Scores = NDArray[np.float32]
 """word × pair of one rule."""
@@ -38,28 +38,28 @@ class ScoreTensor:
     pairs: Sequence[tuple[str, str]]
     seeds: Sequence[int]
     parts: Sequence[Mapping[str, Scores]]
-    """For each seed: word × pair by the name of the rule."""
+    """For each seed: rule -> word × pair."""
     places: Integers | None = None
-    """Which pairs of the parts are meant; all of them where it is None."""
+    """Columns of the parts that are selected; None for all."""
 
     def block(self, rule: str, words: slice | Integers) -> NDArray[np.float64]:
         """word × pair × seed of one rule, in double precision."""
-        return np.stack([self._of(part, rule, words) for part in self.parts], axis=-1, dtype=np.float64)
+        return np.stack([self._select(part, rule, words) for part in self.parts], axis=-1, dtype=np.float64)
 
     def mean(self, rule: str) -> NDArray[np.float64]:
         """word × pair, averaged over seeds."""
         total = np.zeros((len(self.words), len(self.pairs)))
         for part in self.parts:
-            total += self._of(part, rule, slice(None))
+            total += self._select(part, rule, slice(None))
         return total / len(self.parts)
 
-    def _of(self, part: Mapping[str, Scores], rule: str, words: slice | Integers) -> Scores:
+    def _select(self, part: Mapping[str, Scores], rule: str, words: slice | Integers) -> Scores:
         """word × pair of one seed."""
         scores: Scores = part[rule][words]
         return scores if self.places is None else scores[:, self.places]
 
-    def of_pairs(self, places: Sequence[int]) -> ScoreTensor:
-        """The same for some of the pairs; the parts stay on the disk."""
+    def select_pairs(self, places: Sequence[int]) -> ScoreTensor:
+        """The tensor of some of the pairs; the parts stay on the disk."""
         kept = np.asarray(places, dtype=np.int64)
         return replace(
             self,
@@ -69,7 +69,7 @@ class ScoreTensor:
 
 
 def scorable(embedding: Embedding, min_frequency: int = 0) -> Integers:
-    """The rows of an embedding that are words with a vector; targets are those that are frequent enough, too."""
+    """The rows of an embedding that are words, have a vector and occur at least `min_frequency` times."""
     rows = [
         row
         for row, (word, count) in enumerate(zip(embedding.words, embedding.counts.tolist(), strict=True))
@@ -82,12 +82,12 @@ def scorable(embedding: Embedding, min_frequency: int = 0) -> Integers:
 def score_embedding(
     embedding: Embedding, pairs: Sequence[tuple[str, str]], targets: Integers, k: int = NEIGHBOURS
 ) -> dict[str, Scores]:
-    """target × pair by each of RULES.
+    """Rule -> target × pair, for all of RULES.
 
     Args:
         pairs: Both words of each must be in the vocabulary.
         targets: Rows of the embedding, a selection of `scorable(embedding)`.
-        k: Neighbours that NBM asks.
+        k: Number of neighbours for NBM.
     """
     words = scorable(embedding)
     vectors = embedding.vectors if len(words) == len(embedding.words) else embedding.vectors[words]
@@ -109,7 +109,7 @@ def projections(vectors: Vectors, first: Integers, second: Integers) -> tuple[Sc
     between_ends = unit_length(vectors[first]) - unit_length(vectors[second])
     directions = np.concatenate([between_ends, unit_length(vectors[first] - vectors[second])]).T
     scores = np.empty((3, len(vectors), len(first)), dtype=np.float32)
-    # Products this thin cost several threads more in waiting for one another than they save.
+    # For products this thin, threads spend more time waiting than they save.
     with threadpool_limits(1):
         for start in range(0, len(vectors), ROWS_AT_A_TIME):
             part = slice(start, start + ROWS_AT_A_TIME)
@@ -125,37 +125,39 @@ def nbm(vectors: Vectors, dbwa: Scores, rows: Integers, k: int) -> Scores:
     """(share of the k neighbours with DB/WA ≥ 0) − (share with DB/WA < 0), of `rows` for every pair."""
     leaning = np.where(dbwa >= 0, np.int8(1), np.int8(-1))
     scores = np.empty((len(rows), dbwa.shape[1]), dtype=np.float32)
-    for part, found in neighbours(vectors, rows, k):
-        _add_up(leaning, found, scores[part])
+    for part, nearest in neighbours(vectors, rows, k):
+        _average_leaning(leaning, nearest, scores[part])
     return scores
 
 
 @njit(cache=True, nogil=True)
-def _add_up(leaning: NDArray[np.int8], found: Integers, scores: Scores) -> None:
-    k = found.shape[1]
-    for line in range(found.shape[0]):
+def _average_leaning(leaning: NDArray[np.int8], nearest: Integers, scores: Scores) -> None:
+    k = nearest.shape[1]
+    for line in range(nearest.shape[0]):
         total = np.zeros(leaning.shape[1], dtype=np.int32)
         for place in range(k):
             for pair in range(leaning.shape[1]):
-                total[pair] += leaning[found[line, place], pair]
+                total[pair] += leaning[nearest[line, place], pair]
         for pair in range(leaning.shape[1]):
             scores[line, pair] = total[pair] / k
 
 
 def score_paths(stem: Path) -> dict[str, Path]:
-    """Where each rule's scores of one embedding are: the file's name says the rule and its version."""
-    return {rule: stem.with_name(f"{stem.name}.{rule}-v{number}.npy") for rule, number in VERSIONS.items()}
+    """Rule -> the file of its scores of one embedding; the file's name has the rule and its version."""
+    return {
+        rule: stem.with_name(f"{stem.name}.{rule}-v{number}.npy") for rule, number in RULE_VERSIONS.items()
+    }
 
 
 def save_scores(stem: Path, scores: Mapping[str, Scores]) -> None:
-    """Store the scores of one embedding, a file a rule, each whole or not at all."""
+    """Store the scores of one embedding, one file for each rule, written atomically."""
     for rule, path in score_paths(stem).items():
         with whole_file(path) as unfinished, unfinished.open("wb") as file:
             np.save(file, scores[rule], allow_pickle=False)
 
 
 def load_scores(stem: Path) -> dict[str, Scores]:
-    """The stored scores of one embedding by rule, memory-mapped."""
+    """Rule -> the stored scores of one embedding, memory-mapped."""
     return {
         rule: np.load(path, mmap_mode="r", allow_pickle=False) for rule, path in score_paths(stem).items()
     }

@@ -1,0 +1,1 @@
+"""Embeddings: encoded corpora and seeds, or files to import, in; stored embeddings out."""

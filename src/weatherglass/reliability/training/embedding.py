@@ -1,4 +1,4 @@
-"""One trained embedding: its words, their counts and vectors, and how it came about; stored whole or not at all."""
+"""One trained embedding and its file: words, counts, vectors and settings; written atomically."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Embedding:
     vectors: Vectors
     """One row per word."""
     algorithm: str
-    """sgns, cbow or glove; "brought" for vectors that were trained elsewhere."""
+    """sgns, cbow or glove; for imported vectors any name, "imported" by default."""
     seed: int
     corpus: str
     """The name of the corpus."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Of the training and of the corpus: dimensions, window, epochs, min count, …"""
+    """Settings of the training: dimensions, window, epochs, …"""
     corpus_hash: str = ""
-    """Of the encoded corpus; embeddings of one hash share their vocabulary."""
+    """Hash of the encoded corpus; embeddings with the same hash have the same vocabulary."""
 
     def __post_init__(self) -> None:
         if not len(self.words) == len(self.counts) == len(self.vectors):
@@ -53,10 +53,10 @@ class Embedding:
 
 
 def save_embedding(path: Path, embedding: Embedding) -> None:
-    """Write `embedding` as .safetensors: the same embedding gives the same bytes, and a kill leaves no half file.
+    """Write `embedding` as .safetensors: the same embedding gives the same bytes, and a kill leaves no partial file.
 
-    The tensors are `vectors` and `counts`; the metadata holds the words as a JSON list, so that the file also
-    serves as word vectors elsewhere, and everything else that is known.
+    The tensors are `vectors` and `counts`; the metadata holds the words as a JSON list, so that other programs can
+    read the file as word vectors, and all other fields.
     """
     vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
     counts = np.ascontiguousarray(embedding.counts, dtype="<i8")
@@ -89,11 +89,11 @@ def save_embedding(path: Path, embedding: Embedding) -> None:
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of a stored embedding without reading its vectors."""
+    """Everything about a stored embedding except its vectors."""
 
     words: Sequence[str]
     dimensions: int
-    counted: bool
+    has_counts: bool
     """Whether it is known how often each word occurs."""
     algorithm: str
     corpus: str
@@ -102,7 +102,7 @@ class Description:
 
     @property
     def origin(self) -> tuple[str, str, str]:
-        """What the seeds of one embedding have in common."""
+        """Corpus, algorithm and corpus hash: the same for all seeds of one embedding."""
         return self.corpus, self.algorithm, self.corpus_hash
 
 
@@ -112,15 +112,15 @@ def describe_embedding(path: Path) -> Description | None:
 
     try:
         with safe_open(path, framework="numpy") as file:
-            known = file.metadata() or {}
+            metadata = file.metadata() or {}
             return Description(
-                words=json.loads(known["words"]),
+                words=json.loads(metadata["words"]),
                 dimensions=file.get_slice("vectors").get_shape()[1],
-                counted=bool(file.get_tensor("counts").any()),
-                algorithm=known["algorithm"],
-                corpus=known["corpus"],
-                corpus_hash=known["corpus_hash"],
-                settings=json.loads(known["settings"]),
+                has_counts=bool(file.get_tensor("counts").any()),
+                algorithm=metadata["algorithm"],
+                corpus=metadata["corpus"],
+                corpus_hash=metadata["corpus_hash"],
+                settings=json.loads(metadata["settings"]),
             )
     except (OSError, SafetensorError, KeyError, ValueError):
         return None
@@ -136,16 +136,16 @@ def load_embedding(path: Path) -> Embedding:
 
     try:
         with safe_open(path, framework="numpy") as file:
-            known = file.metadata() or {}
+            metadata = file.metadata() or {}
             return Embedding(
-                words=json.loads(known["words"]),
+                words=json.loads(metadata["words"]),
                 counts=file.get_tensor("counts"),
                 vectors=file.get_tensor("vectors"),
-                algorithm=known["algorithm"],
-                seed=int(known["seed"]),
-                corpus=known["corpus"],
-                settings=json.loads(known["settings"]),
-                corpus_hash=known["corpus_hash"],
+                algorithm=metadata["algorithm"],
+                seed=int(metadata["seed"]),
+                corpus=metadata["corpus"],
+                settings=json.loads(metadata["settings"]),
+                corpus_hash=metadata["corpus_hash"],
             )
     except OSError as error:
         raise VectorFileError(unreadable(path, error)) from None

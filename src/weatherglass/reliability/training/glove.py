@@ -18,22 +18,22 @@ from weatherglass.reliability.training.prefetch import prefetch
 from weatherglass.storage.atomic import scratch_folder
 
 PAIR = np.dtype([("word", "<i4"), ("context", "<i4"), ("log", "<f4"), ("weight", "<f4")])
-"""One cell of X as training reads it: where it is, log X and the weight f(X)."""
+"""One cell of X as training reads it: its row and column, log X and the weight f(X)."""
 
 CHUNK = 2**20
 BUCKET = 2**30
-"""Bytes of pairs that are shuffled in memory at a time."""
+"""Bytes of pairs shuffled in memory at a time."""
 LINE = 16
 """Numbers in a cache line."""
 STRIDE, AHEAD = 7 * LINE, 2
-"""While so many columns of a pair are computed, as many of the pair after the next one are fetched from memory."""
+"""While STRIDE columns of a pair are computed, the same columns of the pair AHEAD places later are prefetched."""
 WORD, CONTEXT = -2, -1
 """The columns of the biases: of a word and of a context."""
 
 
 @dataclass(frozen=True)
 class GloveSettings:
-    """Du et al. 2021, as in the released GloVe."""
+    """Defaults of Du et al. 2021, as in the released GloVe."""
 
     dimensions: int = 300
     window: int = 15
@@ -55,7 +55,7 @@ def fit(
 ) -> tuple[Vectors, list[float]]:
     """The vectors, and the mean loss of each iteration.
 
-    The seed drives the initial values and one shuffle of the pairs, which are kept in a file in `scratch` meanwhile.
+    The seed decides the initial values and one shuffle of the pairs; the pairs are in a temporary file in `scratch`.
     """
     rng = np.random.default_rng(seed)
     words = initial_parameters(rng, counts.vocabulary, settings.dimensions, WORD)
@@ -75,8 +75,8 @@ def initial_parameters(
 ) -> NDArray[np.float32]:
     """Vectors and biases in ±0.5/d and their squared gradients, which start from 1: vocabulary × 2 × columns.
 
-    Both of a word lie side by side and fill whole cache lines, for the time of training is spent on fetching them.
-    The last two columns are bias and 1 for a word, 1 and bias for a context, so that one product adds both biases.
+    Both of a word are adjacent and aligned to cache lines, because most of the training time is spent on loading them.
+    The last two columns are bias and 1 for a word, 1 and bias for a context, so that one dot product adds both biases.
     """
     columns = -(-(dimensions + 2) // LINE) * LINE
     memory = np.zeros(vocabulary * 2 * columns + LINE, dtype=np.float32)
@@ -103,7 +103,7 @@ def descend(
     one = np.float32(1)
     loss = 0.0
     for place in range(number):
-        pair, coming = pairs[place], pairs[min(place + AHEAD, number - 1)]
+        pair, upcoming = pairs[place], pairs[min(place + AHEAD, number - 1)]
         w, w_squares = words[pair.word, 0], words[pair.word, 1]
         c, c_squares = contexts[pair.context, 0], contexts[pair.context, 1]
         product = np.float32(0)
@@ -116,12 +116,12 @@ def descend(
         for start in range(0, columns, STRIDE):
             end = min(start + STRIDE, columns)
             for column in range(start, end, LINE):
-                prefetch(words, coming.word, 0, column)
-                prefetch(words, coming.word, 1, column)
-                prefetch(contexts, coming.context, 0, column)
-                prefetch(contexts, coming.context, 1, column)
+                prefetch(words, upcoming.word, 0, column)
+                prefetch(words, upcoming.word, 1, column)
+                prefetch(contexts, upcoming.context, 0, column)
+                prefetch(contexts, upcoming.context, 1, column)
             _step(w[start:end], c[start:end], w_squares[start:end], c_squares[start:end], step)
-        w[CONTEXT] = c[WORD] = one  # Each stands beside the other's bias and is no parameter.
+        w[CONTEXT] = c[WORD] = one  # The 1 beside the other's bias is not a parameter.
     return loss
 
 
@@ -141,7 +141,7 @@ def _step(w: Vectors, c: Vectors, w_squares: Vectors, c_squares: Vectors, step: 
 def shuffled_pairs(
     counts: Cooccurrence, rng: np.random.Generator, settings: GloveSettings, scratch: Path
 ) -> Iterator[list[NDArray[np.void]]]:
-    """Both directions of every pair, in random order, in memory-mapped files that go away afterwards.
+    """Both directions of every pair, in random order, in memory-mapped temporary files.
 
     Each pair goes to a random bucket, and each bucket is shuffled in memory: together a uniform shuffle.
     """
@@ -153,9 +153,9 @@ def shuffled_pairs(
         for start in range(0, len(counts.keys), CHUNK):
             pairs = _both_directions(counts, slice(start, start + CHUNK), settings)
             bucket = rng.integers(number, size=len(pairs))
-            for which, path in enumerate(paths):
+            for index, path in enumerate(paths):
                 with path.open("ab") as file:
-                    pairs[bucket == which].tofile(file)
+                    pairs[bucket == index].tofile(file)
         for path in paths:
             pairs = np.fromfile(path, dtype=PAIR)
             pairs[rng.permutation(len(pairs))].tofile(path)
@@ -168,11 +168,11 @@ def shuffled_pairs(
 def _both_directions(counts: Cooccurrence, part: slice, settings: GloveSettings) -> NDArray[np.void]:
     rows, columns = np.divmod(counts.keys[part], counts.vocabulary)
     values = counts.values[part]
-    beside_others = rows != columns
-    pairs = np.empty(len(rows) + int(beside_others.sum()), dtype=PAIR)
-    pairs["word"] = np.concatenate([rows, columns[beside_others]])
-    pairs["context"] = np.concatenate([columns, rows[beside_others]])
-    both = np.concatenate([values, values[beside_others]])
-    pairs["log"] = np.log(both)
-    pairs["weight"] = np.minimum(1, (both / settings.x_max)) ** settings.exponent
+    off_diagonal = rows != columns
+    pairs = np.empty(len(rows) + int(off_diagonal.sum()), dtype=PAIR)
+    pairs["word"] = np.concatenate([rows, columns[off_diagonal]])
+    pairs["context"] = np.concatenate([columns, rows[off_diagonal]])
+    cells = np.concatenate([values, values[off_diagonal]])
+    pairs["log"] = np.log(cells)
+    pairs["weight"] = np.minimum(1, (cells / settings.x_max)) ** settings.exponent
     return pairs

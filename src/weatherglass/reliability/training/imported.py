@@ -1,7 +1,7 @@
-"""Embeddings that were trained elsewhere: one file per seed, in any format of word vectors.
+"""Import embeddings that were trained elsewhere: one file per seed, in any format of word vectors.
 
-Each file is read once, in one pass, and stored in the folder of the study like an embedding of ours: scoring and
-explaining read that, block by block, whatever the file was.
+Each file is read once, in one pass, and stored in the folder of the study in the format of trained embeddings. Scoring
+and explaining read that copy, block by block, whatever the original format was.
 """
 
 from __future__ import annotations
@@ -27,35 +27,34 @@ from weatherglass.reliability.training.embedding import (
 from weatherglass.storage.fingerprint import file_hash
 from weatherglass.vectors import read_every_word, related_files
 
-UNNAMED = "brought/brought"
-"""Corpus and algorithm of files that do not say theirs, unless the study names them."""
+UNNAMED = "imported/imported"
+"""Default corpus and algorithm, for files that do not name theirs."""
 
 
 @dataclass(frozen=True)
-class Brought:
-    """Embeddings of one corpus and algorithm from elsewhere."""
+class Imported:
+    """Imported embeddings of one corpus and algorithm."""
 
     corpus: str
     algorithm: str
     paths: tuple[Path, ...]
-    """As they are stored, one per seed."""
-    counted: bool
-    """Whether it is known how often each word occurs."""
-    notices: tuple[str, ...]
-    """What a reader of the results has to know."""
+    """The stored copies, one per seed."""
+    has_counts: bool
+    """Whether every file says how often each word occurs."""
+    warnings: tuple[str, ...]
 
 
-def bring(name: str, pattern: str, folder: Path, progress: Progress | None = None) -> Brought:
-    """Read the files that a glob names, check that they can be seeds of one embedding, and store them.
+def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress | None = None) -> Imported:
+    """Read the files that match a glob, check that they can be seeds of one embedding, and store them.
 
     Args:
-        name: "corpus/algorithm"; `UNNAMED` takes the names that embeddings of ours carry.
+        name: "corpus/algorithm"; with `UNNAMED`, embeddings trained by weatherglass keep their names.
         pattern: the glob.
-        folder: where they are stored; what is there already is not read again.
-        progress: where to show how far it is.
+        folder: where they are stored; files stored before are not read again.
+        progress: updated after each file.
 
     Raises:
-        VectorFileError: if there is no such file, or one is damaged.
+        VectorFileError: if no file matches, or one is damaged.
         CorpusError: if they differ in corpus, algorithm or dimensions, or have no word in common.
     """
     progress = progress or Silent()
@@ -68,65 +67,64 @@ def bring(name: str, pattern: str, folder: Path, progress: Progress | None = Non
     for seed, (file, content) in enumerate(zip(files, hashes, strict=True), start=1):
         path = file
         if origin != (corpus, algorithm):
-            path = folder / f"{corpus}-{algorithm}-brought{seed:03d}-{content[:12]}{SUFFIX}"
+            path = folder / f"{corpus}-{algorithm}-imported{seed:03d}-{content[:12]}{SUFFIX}"
             if not path.is_file():
                 save_embedding(path, read_embedding(file, corpus, algorithm, seed))
         paths.append(path)
         progress.advance()
-    stored = [_described(path) for path in paths]
-    _check_dimensions(files, stored)
-    notices = (
-        *_doubled_words(files, stored),
-        *_equal_files(files, hashes),
-        *_different_vocabularies(name, files, stored),
+    descriptions = [_stored_description(path) for path in paths]
+    _check_dimensions(files, descriptions)
+    warnings = (
+        *_duplicate_word_warnings(files, descriptions),
+        *_identical_file_warnings(files, hashes),
+        *_vocabulary_warnings(name, files, descriptions),
     )
-    return Brought(corpus, algorithm, tuple(paths), all(one.counted for one in stored), notices)
+    has_counts = all(description.has_counts for description in descriptions)
+    return Imported(corpus, algorithm, tuple(paths), has_counts, warnings)
 
 
 def embedding_files(pattern: str) -> list[Path]:
-    """The files that a glob names, in the order of their names; each stands for one seed.
+    """The files that match a glob, sorted by name; each stands for one seed.
 
-    Files that belong to another one, such as the array beside gensim's KeyedVectors, are left out.
+    Companion files, such as the array beside gensim's KeyedVectors, are left out.
 
     Raises:
         VectorFileError: if there are none.
     """
     paths = sorted(Path(path) for path in glob(pattern))  # noqa: PTH207 - the pattern may be absolute
     if not paths:
-        raise VectorFileError(
-            f"{pattern}: no file has such a name; put the pattern in quotes: 'folder/*.txt'"
-        )
-    beside = {part for path in paths for part in related_files(path)[1:]}
-    return [path for path in paths if path not in beside]
+        raise VectorFileError(f"{pattern}: no file matches; put the pattern in quotes: 'folder/*.txt'")
+    companions = {part for path in paths for part in related_files(path)[1:]}
+    return [path for path in paths if path not in companions]
 
 
 def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedding:
-    """An embedding of ours, or a file of vectors; the most frequent word first.
+    """An embedding that weatherglass stored, or any file of word vectors; the most frequent word first.
 
-    Where the file has no counts, its words are taken to be ordered by frequency.
+    If the file has no counts, its words are assumed to be ordered by frequency.
 
     Raises:
         VectorFileError: if it is neither.
     """
     if describe_embedding(path) is not None:
         return replace(load_embedding(path), corpus=corpus, algorithm=algorithm, seed=seed)
-    found = read_every_word(path)
-    words, vectors, counts = list(found.rows), found.matrix, found.counts
+    content = read_every_word(path)
+    words, vectors, counts = list(content.rows), content.matrix, content.counts
     if counts is None:
         counts = np.zeros(len(words), dtype=np.int64)
     order = np.argsort(-counts, kind="stable")
     if (np.diff(order) != 1).any():
         words, vectors, counts = [words[row] for row in order], vectors[order], counts[order]
-    settings = {"file": path.name, "format": found.format, "duplicates": found.duplicates}
+    settings = {"file": path.name, "format": content.format, "duplicates": content.duplicates}
     return Embedding(words, counts, vectors, algorithm, seed, corpus, settings)
 
 
 def _content_hash(path: Path) -> str:
-    """Changes with the file and with those that belong to it."""
+    """A hash of the file and its companion files."""
     return hashlib.sha256("".join(file_hash(part) for part in related_files(path)).encode()).hexdigest()
 
 
-def _described(path: Path) -> Description:
+def _stored_description(path: Path) -> Description:
     description = describe_embedding(path)
     if description is None:
         raise VectorFileError(f"{path}: damaged since it was stored; delete it and start again")
@@ -134,61 +132,62 @@ def _described(path: Path) -> Description:
 
 
 def _origin(files: Sequence[Path]) -> tuple[str, str] | None:
-    """Corpus and algorithm, where the files are embeddings of ours."""
+    """Corpus and algorithm, if the files are embeddings that weatherglass stored."""
     first: Description | None = None
     for number, file in enumerate(files):
-        found = describe_embedding(file)
+        description = describe_embedding(file)
         if number == 0:
-            first = found
-        elif (first and first.origin) != (found and found.origin):
+            first = description
+        elif (first and first.origin) != (description and description.origin):
             raise CorpusError(
-                f"{files[0]} is {_spelt(first)}, but {file} {_spelt(found)}; the files of one pattern are seeds of "
-                "one embedding: name them apart, under [embeddings] in a study file"
+                f"{files[0]} is {_origin_text(first)}, but {file} is {_origin_text(description)}; the files of one "
+                "pattern are seeds of one embedding: list them separately, under [embeddings] in a study file"
             )
     return None if first is None else first.origin[:2]
 
 
-def _spelt(description: Description | None) -> str:
+def _origin_text(description: Description | None) -> str:
     if description is None:
-        return "from elsewhere"
+        return "not from weatherglass"
     return f"{description.algorithm} on {description.corpus} {description.corpus_hash[:8]}".rstrip()
 
 
-def _check_dimensions(files: Sequence[Path], stored: Sequence[Description]) -> None:
-    for file, one in zip(files, stored, strict=True):
-        if one.dimensions != stored[0].dimensions:
+def _check_dimensions(files: Sequence[Path], descriptions: Sequence[Description]) -> None:
+    expected = descriptions[0].dimensions
+    for file, description in zip(files, descriptions, strict=True):
+        if description.dimensions != expected:
             raise CorpusError(
-                f"{file}: {one.dimensions} dimensions, but {files[0]} has {stored[0].dimensions}; the files of one "
+                f"{file}: {description.dimensions} dimensions, but {files[0]} has {expected}; the files of one "
                 "pattern are seeds of one embedding"
             )
 
 
-def _doubled_words(files: Sequence[Path], stored: Sequence[Description]) -> list[str]:
+def _duplicate_word_warnings(files: Sequence[Path], descriptions: Sequence[Description]) -> list[str]:
     return [
-        f"{file.name}: {doubled} entries repeat a word; the first vector of each counts"
-        for file, one in zip(files, stored, strict=True)
-        if (doubled := one.settings.get("duplicates", 0))
+        f"{file.name}: {duplicates} entries repeat a word; the first vector of a word is used"
+        for file, description in zip(files, descriptions, strict=True)
+        if (duplicates := description.settings.get("duplicates", 0))
     ]
 
 
-def _equal_files(files: Sequence[Path], hashes: Sequence[str]) -> list[str]:
+def _identical_file_warnings(files: Sequence[Path], hashes: Sequence[str]) -> list[str]:
     return [
-        f"{file.name} has the content of {files[first].name}: the same seed twice makes scores look too reliable"
+        f"{file.name} is identical to {files[first].name}: the same seed twice makes scores look too reliable"
         for number, (file, content) in enumerate(zip(files, hashes, strict=True))
         if (first := hashes.index(content)) < number
     ]
 
 
-def _different_vocabularies(name: str, files: Sequence[Path], stored: Sequence[Description]) -> list[str]:
-    common = set(stored[0].words)
-    for one in stored[1:]:
-        common.intersection_update(one.words)
+def _vocabulary_warnings(name: str, files: Sequence[Path], descriptions: Sequence[Description]) -> list[str]:
+    common = set(descriptions[0].words)
+    for description in descriptions[1:]:
+        common.intersection_update(description.words)
     if not common:
         raise CorpusError(f"{name}: the {len(files)} files have no word in common")
-    sizes = sorted({len(one.words) for one in stored})
+    sizes = sorted({len(description.words) for description in descriptions})
     if sizes == [len(common)]:
         return []
     return [
-        f"the vocabularies differ ({sizes[0]} to {sizes[-1]} words): scored are the {len(common)} words of all "
-        f"{len(files)} files, while the neighbours of nbm are sought in each whole file"
+        f"the vocabularies differ ({sizes[0]} to {sizes[-1]} words): only the {len(common)} words that all "
+        f"{len(files)} files have are scored; nbm searches for neighbours among all words of a file"
     ]

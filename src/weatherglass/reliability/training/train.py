@@ -1,4 +1,4 @@
-"""Train embeddings: sgns and cbow through gensim, glove of our own; one thread and one seed each, several at a time."""
+"""Train embeddings: sgns and cbow with gensim, glove with our own code; one thread and one seed per embedding."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from weatherglass.reliability.training.glove import GloveSettings, train_glove
 Algorithm = Literal["sgns", "cbow", "glove"]
 ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove")
 BATCH = 10_000
-"""Tokens that gensim takes at a time; it drops what is beyond them in a line, so longer lines are cut."""
+"""Tokens in a batch of gensim; it drops the rest of a longer line, so longer lines are split."""
 LINES = 2_000
-"""Lines that are taken out of the memory-mapped array at a time."""
+"""Lines read from the memory-mapped array at a time."""
 
 
 @dataclass(frozen=True)
 class WordToVecSettings:
-    """Du et al. 2021; sgns is skip-gram, cbow what their released script really trains."""
+    """Defaults of Du et al. 2021; sgns is skip-gram, cbow is what their released script trains."""
 
     dimensions: int = 300
     window: int = 5
@@ -41,13 +41,13 @@ Settings = WordToVecSettings | GloveSettings
 
 
 def default_settings(algorithm: Algorithm) -> Settings:
-    """What Du et al. used."""
+    """The settings of Du et al. (2021)."""
     return GloveSettings() if algorithm == "glove" else WordToVecSettings()
 
 
 @dataclass(frozen=True)
 class TrainingUnit:
-    """One embedding to be trained, and where it goes."""
+    """One embedding to train, and the file to write it to."""
 
     corpus: Path
     """The folder of the encoded corpus."""
@@ -58,17 +58,17 @@ class TrainingUnit:
 
 
 def embedding_path(folder: Path, corpus: Corpus, algorithm: Algorithm, settings: Settings, seed: int) -> Path:
-    """Where an embedding belongs; its name changes with the corpus and every setting."""
+    """The file of an embedding; its name contains a hash of the corpus and all settings."""
     recipe = json.dumps([corpus.hash, algorithm, asdict(settings)], sort_keys=True)
     key = hashlib.sha256(recipe.encode()).hexdigest()[:8]
     return folder / f"{corpus.name}-{algorithm}-{key}-seed{seed:03d}{SUFFIX}"
 
 
 def train_all(units: Sequence[TrainingUnit], backend: Backend, progress: Progress | None = None) -> list[str]:
-    """Train what is not there yet, each embedding stored whole as soon as it is finished.
+    """Train the embeddings whose file is missing; each is written as soon as it is finished.
 
     Returns:
-        What went wrong, one line per embedding that could not be trained.
+        One error message for each embedding that could not be trained.
     """
     progress = progress or Silent()
     missing = [unit for unit in units if not unit.target.is_file()]
@@ -90,10 +90,10 @@ def train_unit(unit: TrainingUnit) -> None:
 
 
 def train(corpus: Corpus, algorithm: Algorithm, seed: int, settings: Settings, scratch: Path) -> Embedding:
-    """One embedding; the same seed gives the same bytes, whatever else the machine is doing.
+    """Train one embedding; the same seed always gives the same bytes.
 
     Args:
-        scratch: A folder for files that go away when training is over.
+        scratch: A folder for temporary files.
     """
     if isinstance(settings, GloveSettings):
         vectors = train_glove(corpus, seed, settings, scratch)
@@ -132,16 +132,16 @@ def _train_word2vec(corpus: Corpus, seed: int, settings: WordToVecSettings, skip
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of a corpus as lists of ids, which serve gensim as words."""
+    """The lines of a corpus as lists of word ids, which gensim takes as words."""
 
     corpus: Corpus
 
     def __iter__(self) -> Iterator[list[int]]:
         corpus = self.corpus
         for first in range(0, corpus.lines, LINES):
-            places = corpus.offsets[first : first + LINES + 1]
-            ids = corpus.tokens[places[0] : places[-1]].tolist()
-            ends = (places - places[0]).tolist()
+            offsets = corpus.offsets[first : first + LINES + 1]
+            ids = corpus.tokens[offsets[0] : offsets[-1]].tolist()
+            ends = (offsets - offsets[0]).tolist()
             for start, end in pairwise(ends):
                 for part in range(start, end, BATCH):
                     yield ids[part : min(part + BATCH, end)]

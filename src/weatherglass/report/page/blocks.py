@@ -1,8 +1,8 @@
-"""Packs the details of results into blocks that a page carries and a browser unpacks when a result is opened.
+"""Pack the details of results into compressed blocks, which the browser decompresses when a result is opened.
 
-A block is JSON, compressed and written in base64: one for each model and metric, and one that they share with the
-texts, each once, and the lists in which results name them. Numbers are rounded to what a plot can show: scores to four
-digits, effect sizes to three decimals. The figures that are printed come from the table, not from here.
+A block is JSON, compressed, in base64: one for each model and metric, and a shared one with every text once, and the
+lists by which results refer to them. Numbers are rounded to what a plot can show: scores to four digits, effect sizes
+to three decimals. Numbers that are printed come from the table of results, not from here.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from weatherglass.runs.results import Result, word_scores
 from weatherglass.runs.stored import StoredRun
 
 SCORE_STEPS = 9999
-"""Scores are whole multiples of the largest |s| over this."""
+"""Scores are stored as integer multiples of the largest |s| divided by this."""
 EFFECT_STEPS = 1000
 
 
 @dataclass(slots=True)
 class Numbering:
-    """Gives each distinct thing a number, in the order in which things come."""
+    """Numbers distinct items in the order in which they first appear."""
 
     numbers: dict[Hashable, int] = field(default_factory=dict)
 
-    def of(self, thing: Hashable) -> int:
-        return self.numbers.setdefault(thing, len(self.numbers))
+    def number_of(self, item: Hashable) -> int:
+        return self.numbers.setdefault(item, len(self.numbers))
 
 
 class Packer:
@@ -42,7 +42,7 @@ class Packer:
         self._elements = Numbering()
         self._lists = {kind: Numbering() for kind in ("elements", "words", "left_out")}
         self._blocks: dict[int, list[str]] = {}
-        """By block, its results: the member of a JSON object, already written."""
+        """Block -> its results, each as a member of a JSON object, already serialised."""
 
     def add(self, run: StoredRun, number: Callable[[int], int], block: Callable[[int], int]) -> None:
         """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
@@ -79,7 +79,7 @@ class Packer:
     def _packed_scores(self, result: Result) -> dict[str, Any]:
         step = float(f"{max(abs(s.score) for s in result.scores) / SCORE_STEPS or 1:.6g}")
         words = word_scores(result)
-        elements = ((s.role, self._elements.of((s.text, s.word, s.template))) for s in result.scores)
+        elements = ((s.role, self._elements.number_of((s.text, s.word, s.template))) for s in result.scores)
         return {
             "step": step,
             "elements": self._list("elements", elements),
@@ -106,11 +106,11 @@ class Packer:
         return packed
 
     def _list(self, kind: str, items: Iterator[tuple[Any, ...]]) -> int:
-        return self._lists[kind].of(tuple(items))
+        return self._lists[kind].number_of(tuple(items))
 
 
 def compress(text: str) -> str:
-    """What a browser turns back with atob and DecompressionStream; the same text gives the same bytes."""
+    """Gzip and base64, which a browser reverses with atob and DecompressionStream; deterministic."""
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
@@ -119,7 +119,7 @@ def _effect(d: float | None) -> int | None:
 
 
 def _differences(values: Sequence[int]) -> list[int]:
-    """The first value, then each one's distance from the one before: small numbers compress well."""
+    """The first value, then the difference of each value from the one before: small numbers compress well."""
     return [*values[:1], *(after - before for before, after in pairwise(values))]
 
 

@@ -1,4 +1,4 @@
-"""What a page says first: how many results are significant, which effects are largest. It counts and sorts rows."""
+"""The findings at the top of a page: how many results are significant, which effects are largest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many of some results are marked."""
+    """How many results are significant."""
 
     results: int
     starred: int
@@ -22,9 +22,9 @@ class Count:
     kept: int
     """Also after correction."""
     judged: bool
-    """Whether marks exist: they are given when a plan is complete."""
+    """Whether there are marks: a run that was stopped has none."""
     by_words: tuple[int, int, int]
-    """Of the tests with several sentences a word: how many, starred by element, and with p by words ≤ alpha."""
+    """Of tests with several sentences per word: their number, how many are starred, how many by words (p ≤ alpha)."""
 
     @classmethod
     def of(cls, results: Iterable[Result], alpha: float) -> Count:
@@ -45,7 +45,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The counts of one model, and the numbers of its largest effects that survive correction."""
+    """The counts of one model, and the indices of its largest effects that remain after correction."""
 
     subject: Subject
     count: Count
@@ -54,15 +54,15 @@ class Finding:
 
 def findings(layout: Layout, measure: int, alphas: Sequence[float]) -> list[Finding]:
     """One finding per model, for one measure; `alphas` are the levels of the runs."""
-    of_subject: dict[int, list[int]] = {number: [] for number in range(len(layout.subjects))}
+    numbers_by_subject: dict[int, list[int]] = {number: [] for number in range(len(layout.subjects))}
     for number, (subject, _, place) in enumerate(layout.places):
         if place == measure:
-            of_subject[subject].append(number)
+            numbers_by_subject[subject].append(number)
     return [
         Finding(
             subject,
-            Count.of((layout.results[n] for n in of_subject[s]), alphas[subject.run]),
-            _largest(layout, of_subject[s]),
+            Count.of((layout.results[n] for n in numbers_by_subject[s]), alphas[subject.run]),
+            _largest(layout, numbers_by_subject[s]),
         )
         for s, subject in enumerate(layout.subjects)
     ]

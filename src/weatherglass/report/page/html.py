@@ -1,4 +1,4 @@
-"""report.html: one file that opens from disk, with everything in it and nothing fetched."""
+"""report.html: one self-contained file that opens from disk and fetches nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weatherglass import __version__
 from weatherglass.errors import WeatherglassError
 from weatherglass.report import numbers
 from weatherglass.report.page.findings import findings
-from weatherglass.report.page.payload import blocks_of, flat, for_script, pairs, script_data
+from weatherglass.report.page.payload import detail_blocks, flatten, for_script, paired_subjects, script_data
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.report.shell import template_environment
 from weatherglass.runs.folder import PAGE as PAGE
@@ -28,7 +28,7 @@ CORRECTIONS = {"holm": "Holm’s correction", "benjamini-hochberg": "Benjamini a
 
 
 def write_page(folders: Sequence[Path], path: Path) -> None:
-    """Write the page of one or several runs whole.
+    """Write the page of one or several runs, atomically.
 
     Raises:
         OutputError: if a folder holds no table of results.
@@ -38,11 +38,11 @@ def write_page(folders: Sequence[Path], path: Path) -> None:
 
 
 def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None) -> str:
-    """The page of one or several runs; of two, with the changes that `weatherglass compare --json` found."""
+    """The page of one or several runs; of two, with the changes from `weatherglass compare --json`."""
     layout = lay_out(runs)
-    blocks = list(blocks_of(runs, layout))  # first, since it may add to what the runs lack
+    blocks = list(detail_blocks(runs, layout))  # first, since it may add to what the runs lack
     environment = _environment()
-    made: str = environment.get_template("page.html").render(
+    html: str = environment.get_template("page.html").render(
         layout=layout,
         runs=[_run_record(run) for run in runs],
         cells=layout.cells(0) if layout.measures else {},
@@ -50,7 +50,7 @@ def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None)
         by_measure=_by_measure(layout),
         contexts=CONTEXTS,
         groups=list(dict.fromkeys(test.group for test in layout.tests)),
-        pairs=pairs(runs, layout),
+        pairs=paired_subjects(runs, layout),
         citations=_citations(runs),
         data=for_script(script_data(runs, layout, comparison or {})),
         compared=comparison,
@@ -59,7 +59,7 @@ def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None)
         script="\n".join(_asset(name) for name in SCRIPTS),
         version=__version__,
     )
-    return made
+    return html
 
 
 def _environment() -> Any:
@@ -67,8 +67,8 @@ def _environment() -> Any:
     environment.filters |= {
         "effect": numbers.effect,
         "p": numbers.p_value,
-        "kind": kind,
-        "spoken": spoken,
+        "cell_class": cell_class,
+        "screen_reader_text": screen_reader_text,
         "breakable": breakable,
         "spaced": numbers.spaced,
     }
@@ -76,21 +76,21 @@ def _environment() -> Any:
     return environment
 
 
-def kind(result: Result) -> str:
-    """The class of a cell: how significant, and on which side."""
+def cell_class(result: Result) -> str:
+    """The CSS classes of a cell: significance and direction."""
     level = {"": "k0", "*": "k1", "**": "k2"}[result.significance]
     return f"{level} {'negative' if result.lean == -1 else 'positive'}"
 
 
-def spoken(result: Result) -> str:
-    """A cell for someone who hears it."""
+def screen_reader_text(result: Result) -> str:
+    """The text of a cell for screen readers."""
     judged = {"": "not significant", "*": "significant", "**": "significant after correction"}
     mark = judged[result.significance] if result.p_adjusted is not None else "not judged"
     return f"d {numbers.effect(result.effect_size)}, p {numbers.p_value(result.p_value)}, {mark}"
 
 
 def breakable(name: str) -> Any:
-    """A name with places to break after its joints, escaped."""
+    """A name, escaped, that may be wrapped after _ / ? & and :."""
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_/?&:])", name))
@@ -101,7 +101,7 @@ def _asset(name: str) -> str:
 
 
 def _run_record(run: StoredRun) -> dict[str, Any]:
-    """What the page says of one run: from run.json, with a gap where it says nothing."""
+    """What the page shows about one run, from run.json; missing entries are empty."""
     record = run.record
     correction = record.get("correction", {})
     missing = {model: tests for model, tests in record.get("missing_words", {}).items() if tests}
@@ -121,11 +121,13 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
         | record.get("packages", {}),
         "models": record.get("models", []),
         "tests": record.get("tests", {}),
-        "settings": flat(record.get("settings", {})),
+        "settings": flatten(record.get("settings", {})),
         "missing": missing,
         "warnings": record.get("warnings", []),
         "failures": record.get("failures", []),
-        "failed": {(each["model"], each["test"]): each["reason"] for each in record.get("failures", [])},
+        "failed": {
+            (failure["model"], failure["test"]): failure["reason"] for failure in record.get("failures", [])
+        },
     }
 
 
@@ -149,7 +151,7 @@ def _time(text: str | None) -> str:
 
 
 def _by_measure(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
-    """For each model and measure: results, marked before, and marked after correction."""
+    """Model -> for each measure: number of results, significant ones, and those after correction."""
     counts = [[[0, 0, 0] for _ in layout.measures] for _ in layout.subjects]
     for result, (subject, _, measure) in zip(layout.results, layout.places, strict=True):
         cell = counts[subject][measure]

@@ -1,4 +1,4 @@
-"""What the page's script works with: every result in short, and the blocks of details."""
+"""The data for the page's script: a short list for every result, and the blocks of details."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weatherglass.runs.stored import StoredRun
 
 
 def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """What the script works with; a result is a short list, in the order of `fields` in core.js."""
+    """The script's data; a result is a short list, in the order of `fields` in core.js."""
     methods = list(dict.fromkeys(result.p_method for result in layout.results))
     place = {method: number for number, method in enumerate(methods)}
     digits = partial(numbers.rounded, digits=5)
@@ -45,19 +45,19 @@ def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[s
                 "permute": permute,
                 "alternative": alternative,
                 "ddof": ddof,
-                "settings": flat(run.record.get("settings", {})),
+                "settings": flatten(run.record.get("settings", {})),
                 "hashes": run.record.get("tests", {}),
             }
             for run, (permute, alternative, ddof) in zip(runs, settings, strict=True)
         ],
-        "pairs": pairs(runs, layout),
+        "pairs": paired_subjects(runs, layout),
         "changes": _changes(layout, comparison),
         "rows": rows,
     }
 
 
-def pairs(runs: Sequence[StoredRun], layout: Layout) -> list[tuple[int, int]]:
-    """Which models of two runs to put side by side: the same model; or the only one of each."""
+def paired_subjects(runs: Sequence[StoredRun], layout: Layout) -> list[tuple[int, int]]:
+    """Pairs of models of two runs to show side by side: the same model, or the only model of each run."""
     if len(runs) != 2:
         return []
     first, second = ([n for n, s in enumerate(layout.subjects) if s.run == run] for run in (0, 1))
@@ -69,31 +69,31 @@ def pairs(runs: Sequence[StoredRun], layout: Layout) -> list[tuple[int, int]]:
 
 
 def _changes(layout: Layout, comparison: Mapping[str, Any]) -> list[list[Any]]:
-    """Test, measure, both models, the change of d, its interval, and whether that leaves out 0."""
+    """Test, measure, both models, the change of d, its interval, and whether that excludes 0."""
     tests = {test.name: number for number, test in enumerate(layout.tests)}
     measures = {measure: number for number, measure in enumerate(layout.measures)}
     return [
         [
-            *(tests[each["test"]], measures[each["measure"]], *each["models"]),
-            *(numbers.rounded(each[name]) for name in ("change", "low", "high")),
-            each["changed"],
+            *(tests[difference["test"]], measures[difference["measure"]], *difference["models"]),
+            *(numbers.rounded(difference[name]) for name in ("change", "low", "high")),
+            difference["changed"],
         ]
-        for each in comparison.get("differences", [])
-        if each["test"] in tests and each["measure"] in measures
+        for difference in comparison.get("differences", [])
+        if difference["test"] in tests and difference["measure"] in measures
     ]
 
 
-def blocks_of(runs: Sequence[StoredRun], layout: Layout) -> Iterator[tuple[str, str]]:
+def detail_blocks(runs: Sequence[StoredRun], layout: Layout) -> Iterator[tuple[str, str]]:
     """Names and contents of the blocks of details."""
     packer = Packer()
     start = 0
     for run in runs:
-        packer.add(run, partial(_after, start), partial(_block_of, layout, start))
+        packer.add(run, partial(_number_in_page, start), partial(_block_of, layout, start))
         start += len(run.results)
     return packer.blocks()
 
 
-def _after(start: int, position: int) -> int:
+def _number_in_page(start: int, position: int) -> int:
     return start + position
 
 
@@ -103,7 +103,7 @@ def _block_of(layout: Layout, start: int, position: int) -> int:
 
 
 def for_script(value: object) -> Any:
-    """JSON that stays inside a script element whatever text it carries."""
+    """JSON, escaped so that no text in it can end the script element."""
     from markupsafe import Markup
 
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -112,12 +112,12 @@ def for_script(value: object) -> Any:
     return Markup(text)
 
 
-def flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without depth."""
+def flatten(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested settings as one level, with names joined by commas."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         if isinstance(value, dict):
-            flat |= {f"{name}, {part}": each for part, each in value.items()}
+            flat |= {f"{name}, {part}": setting for part, setting in value.items()}
         else:
             flat[name] = value
     return flat

@@ -1,4 +1,4 @@
-"""What a report puts side by side: the models of all runs, and the tests in groups."""
+"""The layout of a report: models of all runs as columns, tests in groups as rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONTEXTS = {
     "paragraph": "paragraph",
     "": "not recorded",
 }
-"""Contexts as a reader calls them."""
+"""Context -> its name for readers."""
 
 _GROUPS = (
     (r"weat[12]", "Flowers, insects, instruments, weapons"),
@@ -39,24 +39,24 @@ class Subject:
     model: str
     options: str
     label: str
-    """The model's spec; with options or run where specs alone do not tell columns apart."""
+    """The model's spec; with options or run if several columns have the same spec."""
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A test as the matrix lists it: its name, what it compares, and where it belongs."""
+    """A row of the matrix: the test's name, context, group and categories."""
 
     name: str
     context: str
     group: str
     categories: tuple[str, ...]
 
-    __test__ = False  # pytest should not take it for one of its own
+    __test__ = False  # not a test class for pytest
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Rows, columns and cells of everything that is shown."""
+    """Columns, rows and results of a report, and the cell of each result."""
 
     subjects: list[Subject]
     tests: list[Test]
@@ -66,16 +66,16 @@ class Layout:
     """Subject, test and measure of each result."""
 
     def cells(self, measure: int) -> dict[tuple[int, int], int]:
-        """The number of the result in each cell of one measure's matrix, by test and subject."""
+        """(test, subject) -> index of the result, for the matrix of one measure."""
         return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == measure}
 
-    def of_subject(self, subject: int) -> list[Result]:
+    def results_of(self, subject: int) -> list[Result]:
         """The results of one model, under all measures."""
         return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
 
 
 def group_of(test: str) -> str:
-    """The group of a published test, whichever its level.
+    """The group of a published test, at word or sentence level.
 
     >>> group_of("sent-weat5b")
     'European and African Americans'

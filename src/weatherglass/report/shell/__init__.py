@@ -1,4 +1,4 @@
-"""What all pages share: how their templates are filled in, the head with its security policy, the mark, the type."""
+"""Shared by all pages: the template environment, the head with its security policy, the logo, the base style."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def template_environment(package: str, folder: str) -> Environment:
-    """The templates of a folder, and those here; every text is escaped, and a name that is not given is an error."""
+    """Jinja with the templates of a folder and the shared ones; text is escaped, an undefined name is an error."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     return Environment(

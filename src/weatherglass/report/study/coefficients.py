@@ -1,4 +1,4 @@
-"""The coefficient plot: every estimate with its interval, both models, beside the published estimate."""
+"""The coefficient plot: every estimate of both models with its interval, beside the published estimate."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from weatherglass.reliability.regression.tables import ESTIMATES
 from weatherglass.report.study.plots import Drawing, Subject
 
 STYLES = {"as published": ("o", "#1b5e8c", 0.27), "with word": ("s", "#c4570a", 0.0)}
-"""Model -> marker, colour and where in its line it stands; the colours can be told apart by the colour-blind."""
+"""Model -> marker, colour and vertical offset; the colours are safe for colour-blind readers."""
 BELOW = -0.27
-"""Where in its line the reproduction stands, so that it hides neither."""
+"""Vertical offset of the reproduction, so that it covers neither model."""
 
 
 def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
@@ -30,7 +30,7 @@ def coefficient_drawing(explanation: Explanation, pairs: str) -> Drawing:
     axes[0].set_ylim(len(names) - 0.5, -0.5)
     first, *others = axes[0].get_legend_handles_labels()[
         0
-    ]  # Lines come before intervals; here they come last.
+    ]  # matplotlib lists lines before error bars; show them last.
     figure.legend(handles=[*others, first], loc="outside lower center", ncols=1 + len(others), frameon=False)
     subject, kind = Subject(pairs), "Which words are measured reliably?"
     return Drawing(

@@ -1,4 +1,4 @@
-"""The figures of a study, drawn from its tables: one panel per corpus, nothing is computed here."""
+"""The figures of a study, drawn from its tables, one panel per corpus; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weatherglass.storage.atomic import whole_file
 Tables = Mapping[str, pl.DataFrame]
 
 LOWEST_ALPHA = -1.0
-"""Of the axis; alpha has no lower bound."""
+"""Lower end of the axis; alpha has no lower bound."""
 
 RETEST_BY_LIST = Plan(
     "test-retest",
@@ -99,14 +99,14 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
     """Every figure of a study: for each set of base pairs and each algorithm, a panel per corpus."""
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
-        of_these = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
-        mine = {  # A table without rows, such as that of batches of a single seed, has no columns either.
-            name: table if table.is_empty() else table.filter(of_these)
+        condition = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
+        selected = {  # An empty table, such as that of batches of a single seed, is passed on as it is.
+            name: table if table.is_empty() else table.filter(condition)
             for name, table in tables.items()
             if table.is_empty() or {"pairs", "algorithm"} <= set(table.columns)
         }
         for draw in FIGURES:
-            yield from draw(mine, Subject(pairs, algorithm))
+            yield from draw(selected, Subject(pairs, algorithm))
 
 
 def retest_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
@@ -141,8 +141,8 @@ def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 def retest_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Test–retest of each base pair over the frequent words."""
-    of_frequent = (pl.col("list") == "frequent") & pl.col("rule").is_in(list(RATERS))
-    rows = tables["test_retest_pairs"].filter(of_frequent)
+    frequent = (pl.col("list") == "frequent") & pl.col("rule").is_in(list(RATERS))
+    rows = tables["test_retest_pairs"].filter(frequent)
     yield from panels(
         RETEST_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "rule", RATERS, "icc")
     )
@@ -186,19 +186,19 @@ FIGURES = (
     seed_batches,
     seed_numbers,
 )
-"""What is drawn of every set of base pairs and algorithm."""
+"""The figures of every set of base pairs and algorithm."""
 
 
-def remove_old(folder: Path, drawn: Collection[str]) -> None:
-    """Remove the figures of a study as it was before its file was changed; other files stay."""
-    kinds = (*(f"{plan.name}-" for plan in PLANS), "regression-")
+def remove_outdated_figures(folder: Path, drawn: Collection[str]) -> None:
+    """Remove figures that the study no longer has, after a change of its file; other files stay."""
+    prefixes = (*(f"{plan.name}-" for plan in PLANS), "regression-")
     for path in folder.glob("*.*"):
-        if path.suffix in (".png", ".svg") and path.name.startswith(kinds) and path.stem not in drawn:
+        if path.suffix in (".png", ".svg") and path.name.startswith(prefixes) and path.stem not in drawn:
             path.unlink()
 
 
 def save_drawing(drawing: Drawing, folder: Path) -> Path:
-    """Write NAME.png and NAME.svg; the path of the first."""
+    """Write NAME.png and NAME.svg; return the path of the PNG."""
     folder.mkdir(parents=True, exist_ok=True)
     for suffix, without_date in (("svg", {"Date": None}), ("png", {"Software": None})):
         path = folder / f"{drawing.name}.{suffix}"

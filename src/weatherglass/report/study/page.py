@@ -1,4 +1,4 @@
-"""The page of a study: one HTML file with its verdicts, tables and figures; it opens from the disk, without network."""
+"""study.html: one self-contained file with a study's verdicts, tables and figures; it opens from disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weatherglass import __version__
 from weatherglass.reliability.agreement.icc import FEWEST
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.regression.tables import filled_table
-from weatherglass.reliability.regression.words import in_plain_words
+from weatherglass.reliability.regression.words import plain_sentences
 from weatherglass.reliability.study_file import Study
 from weatherglass.report.shell import template_environment
 from weatherglass.report.study.plots import LABELS, Drawing, label
@@ -38,7 +38,7 @@ class ShownFigure:
 
     drawing: Drawing
     place: str
-    """Its id, without spaces."""
+    """Its HTML id, without spaces."""
     data: str
     """The PNG in base 64."""
     width: int
@@ -58,7 +58,7 @@ def write_page(
     environment.filters |= {
         "number": number,
         "label": label,
-        "in_plain_words": in_plain_words,
+        "plain_sentences": plain_sentences,
         "spanned": spanned,
     }
     shown = figures_by_pairs(figures, sets_of_pairs(tables))
@@ -74,7 +74,9 @@ def write_page(
         pearson=pearson_matrix(tables),
         missing=grouped(missing_entries(tables), lambda row: str(row["corpus"])),
         seeds=seed_groups(tables),
-        explanations=[(pairs, found, *filled_table(found)) for pairs, found in explanations.items()],
+        explanations=[
+            (pairs, explanation, *filled_table(explanation)) for pairs, explanation in explanations.items()
+        ],
         figures=shown,
         kinds=list(dict.fromkeys(figure.drawing.kind for group in shown.values() for figure in group)),
     )
@@ -82,7 +84,7 @@ def write_page(
 
 
 def missing_entries(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
-    """For each corpus and list, what does not occur; the algorithms of one corpus share a vocabulary."""
+    """For each corpus and list, the entries that do not occur; the algorithms of one corpus share a vocabulary."""
     table = tables.get("missing", pl.DataFrame())
     if table.is_empty():
         return []
@@ -96,12 +98,12 @@ def missing_entries(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """With a minus sign, or a dash where there is none."""
+    """The number with a minus sign; a dash if there is none."""
     return "–" if value is None or value != value else f"{value:.{digits}f}".replace("-", "−")
 
 
 def figures_by_pairs(figures: Figures, order: Sequence[str]) -> dict[str, list[ShownFigure]]:
-    """Figures of one kind beside each other, and those of all algorithms last."""
+    """Set of base pairs -> its figures, sorted by kind; those of all algorithms last."""
     kinds = list(dict.fromkeys(drawing.kind for drawing, _ in figures))
     ordered = sorted(
         (_shown(drawing, file) for drawing, file in figures),

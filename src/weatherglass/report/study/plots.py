@@ -1,4 +1,4 @@
-"""How a study's figures are drawn: rows of panels with boxes, or with points and their intervals."""
+"""Draw a study's figures: rows of panels with boxes, or with points and intervals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-"""Okabe & Ito: told apart by colour-blind readers, too."""
+"""Palette of Okabe & Ito, safe for colour-blind readers."""
 LABELS = {"dbwa": "DB/WA", "ripa": "RIPA", "nbm": "NBM", "sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe"}
-"""Of rules and algorithms."""
+"""Rule or algorithm -> its name for readers."""
 BOX = {
     "whislo": "low_whisker",
     "q1": "lower_quartile",
@@ -25,7 +25,7 @@ BOX = {
     "whishi": "high_whisker",
 }
 LETTERS_PER_INCH = 11
-"""Of a title, at least."""
+"""Letters of a title that fit in an inch."""
 Rows = list[dict[str, Any]]
 Legend = list[tuple[str, str]]
 """Names with their colours."""
@@ -33,32 +33,32 @@ Legend = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Plan:
-    """What kind of figure it is, whatever it is drawn of."""
+    """One kind of figure, whatever its subject."""
 
     name: str
     title: str
     caption: str
     unit: str
-    """Of the vertical axis."""
+    """Label of the vertical axis."""
     value: str
-    """The column without which a row is not drawn."""
+    """The column that is drawn; rows without it are left out."""
     threshold: float
-    """Where the dashed line is."""
+    """Position of the dashed line."""
     by: str = "corpus"
     """The column whose values have a panel each."""
     bottom: float | None = None
-    """Where the vertical axis ends at the latest."""
+    """Lowest end of the vertical axis."""
     across: str = ""
-    """What the horizontal axis shows, where its labels do not say so themselves."""
+    """Label of the horizontal axis, if it needs one."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What a figure is drawn of."""
+    """The set of base pairs and the algorithm that a figure shows."""
 
     pairs: str
     algorithm: str = ""
-    """Empty where all of them are in one figure."""
+    """Empty if one figure shows all algorithms."""
 
     @property
     def key(self) -> str:
@@ -75,18 +75,18 @@ class Drawing:
     """One figure, with what a reader needs to understand it."""
 
     kind: str
-    """What is shown, whatever it is drawn of."""
+    """Title of the kind of figure, without its subject."""
     subject: Subject
     name: str
     title: str
     caption: str
     spoken: str
-    """What it says, for those who do not see it."""
+    """Text for screen readers."""
     figure: Figure
 
 
 def label(name: str) -> str:
-    """A rule, algorithm, list or set of base pairs as people write it; in files it keeps its underscore."""
+    """A rule, algorithm, list or set of base pairs for readers; in files it keeps its underscore."""
     return LABELS.get(name, name.replace("_", " "))
 
 
@@ -135,7 +135,7 @@ def panels(
 
 
 def _spoken(plan: Plan, rows: pl.DataFrame) -> str:
-    """The range of every panel."""
+    """The range of every panel, as text for screen readers."""
     value = pl.col(plan.value)
     ranges = rows.group_by(plan.by, maintain_order=True).agg(
         value.min().alias("low"), value.max().alias("high")
@@ -156,7 +156,7 @@ def _legend(figure: Figure, entries: Legend) -> None:
 def _groups(
     rows: Rows, across: str, within: str, order: Sequence[str], groups: Sequence[str]
 ) -> Iterator[tuple[float, str, dict[str, Any]]]:
-    """Each row with its place: groups side by side, and within them one after another."""
+    """Position, colour and row of each element: groups side by side, and elements in order within a group."""
     width = 0.8 / len(order)
     for row in rows:
         member = list(order).index(row[within])
@@ -215,8 +215,8 @@ def points(
     """Points with their intervals.
 
     Args:
-        bottom: Points below it stand there as triangles.
-        groups: What stands along the axis, also where a panel has no row of it; by default what it has.
+        bottom: Points below it are drawn there as triangles.
+        groups: The labels of the axis, also those without a row; by default those of the rows.
     """
     groups = groups or _names(rows, across)
     for place, colour, row in _groups(rows, across, within, order, groups):

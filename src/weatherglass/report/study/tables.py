@@ -1,4 +1,4 @@
-"""A study's tables as a reader looks at them: matrices under names for people; no number is computed here."""
+"""A study's tables as matrices for the page, with names for readers; no number is computed here."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class SeedGroup:
-    """What is said of the seeds for one set of base pairs."""
+    """The sentences on the seeds for one set of base pairs."""
 
     pairs: str
     lowest: float
@@ -59,20 +59,20 @@ class SeedGroup:
 def grouped(
     items: Iterable[Item], key: Callable[[Item], str], order: Sequence[str] = ()
 ) -> dict[str, list[Item]]:
-    """The items by a key: keys in the given order, then as they come."""
-    found: dict[str, list[Item]] = {name: [] for name in order}
+    """Key -> items: keys in the given order, then as they first appear."""
+    groups: dict[str, list[Item]] = {name: [] for name in order}
     for item in items:
-        found.setdefault(key(item), []).append(item)
-    return {name: members for name, members in found.items() if members}
+        groups.setdefault(key(item), []).append(item)
+    return {name: members for name, members in groups.items() if members}
 
 
 def sets_of_pairs(tables: Tables) -> list[str]:
-    """In the study's order."""
+    """The names of the sets of base pairs, in the study's order."""
     return list(tables["pairs"]["pairs"].unique(maintain_order=True))
 
 
 def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
-    """Each claim, in the order of the verdicts."""
+    """The matrix of each claim, in the order of the verdicts."""
     order = sets_of_pairs(tables)
     unknown = set(tables["claims"].filter(pl.col("verdict") == UNKNOWN)["claim"])
     return [
@@ -87,7 +87,7 @@ def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
 
 
 def coverage_matrix(tables: Tables) -> Matrix:
-    """How many base pairs occur: a row for each set, a column for each corpus; first of how many."""
+    """How many base pairs occur: a row for each set, a column for each corpus; first the size of the set."""
     rows = tables["pairs"].to_dicts()
     corpora = list(dict.fromkeys(row["corpus"] for row in rows))
     groups = {}
@@ -109,16 +109,18 @@ def pearson_matrix(tables: Tables) -> Matrix:
     rows = tables["pearson"].to_dicts() if "pearson" in tables else []
     corpora = list(dict.fromkeys(row["corpus"] for row in rows))
     groups: dict[str, list[tuple[Sequence[str], Sequence[Row | None]]]] = {}
-    for pairs, of_set in grouped(rows, lambda row: str(row["pairs"]), sets_of_pairs(tables)).items():
-        keys = dict.fromkeys((row["algorithm"], row["rules"]) for row in of_set)
+    for pairs, set_rows in grouped(rows, lambda row: str(row["pairs"]), sets_of_pairs(tables)).items():
+        keys = dict.fromkeys((row["algorithm"], row["rules"]) for row in set_rows)
         for algorithm, rules in keys:
             cells = {
-                row["corpus"]: row for row in of_set if (row["algorithm"], row["rules"]) == (algorithm, rules)
+                row["corpus"]: row
+                for row in set_rows
+                if (row["algorithm"], row["rules"]) == (algorithm, rules)
             }
             names = [label(algorithm), " and ".join(map(label, rules.split("-")))]
             groups.setdefault(pairs, []).append((names, [cells.get(corpus) for corpus in corpora]))
     words = grouped(rows, lambda row: str(row["corpus"]))
-    return Matrix([(corpus, _words(of_corpus)) for corpus, of_corpus in words.items()], groups)
+    return Matrix([(corpus, _words(corpus_rows)) for corpus, corpus_rows in words.items()], groups)
 
 
 def _words(rows: Sequence[Row]) -> str:
@@ -131,23 +133,23 @@ def seed_groups(tables: Tables) -> list[SeedGroup]:
     """The sentences on the seeds by set of base pairs."""
     numbers = tables["seed_numbers"].to_dicts()
     sentences = seed_sentences(tables["seed_batches"].to_dicts(), numbers)
-    at_hand = [row for row in numbers if not row["extrapolated"]]
-    found = []
-    for pairs, of_set in grouped(at_hand, lambda row: str(row["pairs"]), sets_of_pairs(tables)).items():
-        whole = {
-            (row["corpus"], row["algorithm"], row["rule"]): row["icc"] for row in of_set
-        }  # The last has all.
-        said = [
+    measured = [row for row in numbers if not row["extrapolated"]]
+    groups = []
+    for pairs, set_rows in grouped(measured, lambda row: str(row["pairs"]), sets_of_pairs(tables)).items():
+        all_seeds = {
+            (row["corpus"], row["algorithm"], row["rule"]): row["icc"] for row in set_rows
+        }  # The last row has all seeds.
+        lines = [
             (f"{corpus}, {label(algorithm)}, {label(rule)}", sentence)
             for (corpus, algorithm, name, rule), sentence in sentences.items()
             if name == pairs
         ]
-        found.append(SeedGroup(pairs, min(whole.values()), max(whole.values()), said))
-    return found
+        groups.append(SeedGroup(pairs, min(all_seeds.values()), max(all_seeds.values()), lines))
+    return groups
 
 
 def spanned(heading: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Columns called "over: under", under one heading each: over -> what stands under it."""
+    """Headings of columns called "over: under": over, and all that is under it."""
     parts = [cell.partition(": ") for cell in heading]
     return [
         (over, [under for _, _, under in members])

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from weatherglass.reliability.agreement.assess_study import EVERYWHERE
+from weatherglass.reliability.agreement.assess_study import ALL_CORPORA
 from weatherglass.reliability.agreement.claims import verdicts as verdicts
 from weatherglass.reliability.corpus.corpus import CorpusSettings
 from weatherglass.reliability.study_file import Study
@@ -70,7 +70,7 @@ def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
     ours = {
         (row["pairs"], row["algorithm"], frozenset(row["rules"].split("-"))): row["r"]
         for row in tables["pearson"].iter_rows(named=True)
-        if row["corpus"] == EVERYWHERE
+        if row["corpus"] == ALL_CORPORA
     }
     return [
         Correlation(

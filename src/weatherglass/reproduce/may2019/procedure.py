@@ -189,6 +189,7 @@ def _run(
         specs,
         significance="sampled",
         alternative="greater",
+        permute="elements",
         alpha=ALPHA,
         correction="holm",
         family=FAMILY,

@@ -1,0 +1,32 @@
+"""Public names of a package, imported when they are first used: importing the package itself stays light."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Getattr = Callable[[str], Any]
+    Dir = Callable[[], list[str]]
+
+
+def lazy_names(package: str, places: Mapping[str, str]) -> tuple[Getattr, Dir]:
+    """`__getattr__` and `__dir__` of a package (PEP 562).
+
+    Args:
+        package: its `__name__`.
+        places: public name -> the module below the package that defines it; "module:name" if it has another name there.
+    """
+
+    def getattr_of_package(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module, _, defined_as = places[name].partition(":")
+        return getattr(import_module(f"{package}.{module}"), defined_as or name)
+
+    def dir_of_package() -> list[str]:
+        return sorted({*vars(import_module(package)), *places})
+
+    return getattr_of_package, dir_of_package
