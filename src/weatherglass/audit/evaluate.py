@@ -129,7 +129,7 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
 MEASURED = ("value", "unbiased", "signed", "test_statistic", "target_sizes", "attribute_sizes", "scores")
 """What a result keeps of a measurement."""
 INNER_BUDGET = Budget(seconds=0.01)
-"""For p without a word or template, of which there are many: certified bounds within 1 % where counting takes longer."""
+"""For p without a word or template: there are many, so bounds within 1 % do where counting takes longer."""
 NO_TEST = Significance(math.nan, None, None, "none: the metric exchanges nothing", math.nan, False, math.nan)
 
 

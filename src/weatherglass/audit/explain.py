@@ -175,7 +175,8 @@ def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[s
     if result.p_adjusted is not None:
         yield f"   p adjusted by {correction} for its family: {result.p_adjusted} {result.significance}"
     if result.p_elements is not None:
-        yield f"   as published, single sentences exchanged: d = {cell(result.effect_size_elements)}, p = {result.p_elements}"
+        d = cell(result.effect_size_elements)
+        yield f"   as published, with single sentences exchanged: d = {d}, p = {result.p_elements}"
     if not result.significance:
         yield "   Not significant: the labels may be exchangeable, or the test too small. It does not show that"
         yield "   the model is unbiased."

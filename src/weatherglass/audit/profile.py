@@ -69,7 +69,8 @@ def check_profiles(metrics: Sequence[Metric], settings: Settings) -> None:
             )
         if settings.ddof not in (1, profile.ddof):
             raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; leave out ddof")
-        profile.tail(settings.alternative)
+        if settings.profile == profile.name:
+            profile.tail(settings.alternative)
 
 
 def profiles_of(metrics: Sequence[Metric]) -> list[Profile]:

@@ -13,8 +13,7 @@ def compare(
     after: Annotated[
         Path, typer.Argument(metavar="RUN", help="Folder of the run to compare it with.", show_default=False)
     ],
-    resamples: Annotated[int, typer.Option(help="Resamples of the paired bootstrap.", min=100)] = 2000,
-    seed: Annotated[int, typer.Option(help="Random seed of the resampling.", min=0)] = 0,
+    alpha: Annotated[float, typer.Option(help="A change is marked where its p is at most this.")] = 0.05,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show which effects changed between two runs, with intervals, and what cannot be compared and why."""
@@ -22,7 +21,7 @@ def compare(
     from weatherglass.report.comparison import caption, comparison_table
     from weatherglass.runs.compare import compare_runs
 
-    comparison = compare_runs(before, after, resamples=resamples, seed=seed)
+    comparison = compare_runs(before, after, alpha=alpha)
     if as_json:
         print_json(comparison.to_json())
         return

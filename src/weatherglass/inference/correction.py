@@ -12,7 +12,10 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.registry import one_of
 
 Correction = Literal["holm", "benjamini-hochberg"]
-CORRECTIONS: tuple[Correction, ...] = ("holm", "benjamini-hochberg")
+ADJUSTMENTS: tuple[Correction, ...] = ("holm", "benjamini-hochberg")
+"""What needs the p-values alone."""
+CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
+"""What a run can ask for; Westfall and Young's needs the scores, too."""
 
 
 def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int | None = None) -> Vector:
@@ -29,7 +32,7 @@ def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int
     """
     p = np.asarray(p_values, dtype=np.float64)
     size = len(p) if family is None else family
-    one_of("correction", method, CORRECTIONS)
+    one_of("correction", method, ADJUSTMENTS)
     if size < len(p):
         raise WeatherglassError(
             f"a family of {size} cannot hold the {len(p)} rows at hand; give a larger family"
@@ -63,3 +66,25 @@ def adjusted_at_floor(
     p = np.array(p_values, dtype=np.float64)
     p[row] = np.fmin(p[row], floor)
     return float(adjust(p, method, family)[row])
+
+
+def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[Vector]:
+    """Adjusted p of tests in groups, from their p adjusted within each group: Holm between the groups.
+
+    A group stands for the test with its smallest p. A test is rejected where its p within the group is at most alpha
+    over the number of groups that Holm's step leaves, so the error over all groups stays below alpha.
+
+    Args:
+        within: the adjusted p of the tests of each group.
+        groups: how many groups there are, if more than these.
+    """
+    size = len(within) if groups is None else groups
+    smallest = np.array([p.min() for p in within])
+    order = np.argsort(smallest, kind="stable")
+    adjusted: list[Vector] = [np.empty(0)] * len(within)
+    reached = 0.0
+    for rank, place in enumerate(order):
+        scaled = within[place] * (size - rank)
+        reached = max(reached, float(scaled.min()))
+        adjusted[place] = np.minimum(np.maximum(scaled, reached), 1.0)
+    return adjusted

@@ -21,7 +21,7 @@ def comparison_table(comparison: Comparison) -> Table:
             table.add_column(heading, overflow="fold")
     for heading in ("before", "after", "change"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("95 % of the change", no_wrap=True)
+    table.add_column(f"{100 * (1 - comparison.alpha):g} % of the change", no_wrap=True)
     table.add_column("", no_wrap=True)
     table.add_column("X + Y", justify="right", no_wrap=True)
     table.add_column("note", overflow="fold")
@@ -51,12 +51,12 @@ def caption(comparison: Comparison) -> Iterator[str]:
             before, after = next(iter(models))
             yield f"before: {before} ({comparison.folders[0]})   after: {after} ({comparison.folders[1]})"
         yield (
-            f"{changed} of {total} effects changed: their interval excludes 0. Chance alone marks 7 of 100, "
-            "and 12 in sets of 8. An effect that is not marked may have changed by anything in its interval."
+            f"{changed} of {total} effects changed: their interval excludes 0. Chance alone marks about "
+            f"{100 * comparison.alpha:g} of 100. An effect that is not marked may have changed by anything in its interval."
         )
         yield (
-            f"Intervals: BCa, {comparison.resamples} resamples of the units of X and Y that both runs scored, "
-            "drawn jointly; A and B are held fixed."
+            "Intervals: paired jackknife over the words of X and Y that both runs scored; "
+            "A, B and the templates are held as they are."
         )
     tests_by_reason: dict[tuple[str, str, str], list[str]] = {}
     for other in comparison.incomparable:

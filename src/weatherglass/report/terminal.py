@@ -72,23 +72,24 @@ def _one_model(measure: str, rows: list[Result]) -> Table:
     table.add_column("", no_wrap=True)
     intervals = any(result.ci_low is not None for result in rows)
     if intervals:
-        table.add_column("95 % of d", no_wrap=True)
+        level = next((result.trust.level for result in rows if result.trust), 0.95)
+        table.add_column(f"{100 * level:g} % of d", no_wrap=True)
     table.add_column("p", justify="right", no_wrap=True)
-    by_words = any(result.p_words is not None for result in rows)
-    if by_words:
-        table.add_column("p by words", justify="right", no_wrap=True)
+    in_sentences = any(result.p_elements is not None for result in rows)
+    if in_sentences:
+        table.add_column("p by sentences", justify="right", no_wrap=True)
     table.add_column("X + Y", justify="right", no_wrap=True)
     table.add_column("direction", overflow="fold")
     for result in rows:
-        words = [format_p(result.p_words)] if by_words else []
-        sizes = f"{result.num_targ1} + {result.num_targ2}"
+        sentences = [format_p(result.p_elements)] if in_sentences else []
+        sizes = f"{result.units_x} + {result.units_y}"
         table.add_row(
             result.test,
             format_effect(result.effect_size),
             result.significance,
             *([format_interval(result.ci_low, result.ci_high)] if intervals else []),
             format_p(result.p_value),
-            *words,
+            *sentences,
             sizes,
             result.direction,
         )

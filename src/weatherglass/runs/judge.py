@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference.correction import CORRECTIONS, adjust, adjusted_at_floor
+from weatherglass.inference.correction import CORRECTIONS, adjust, adjust_groups, adjusted_at_floor
+from weatherglass.inference.power import Alternative as Tail
 from weatherglass.inference.power import minimum_detectable_effect_size, power
 from weatherglass.registry import one_of
-from weatherglass.runs.results import Result
+from weatherglass.runs.results import Result, word_scores
 
+WESTFALL_YOUNG = "westfall-young"
 POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 """Effect sizes that power is given for; the first three are Cohen's small, medium and large."""
 
@@ -53,11 +55,48 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
     judged = list(results)
     for rows in families.values():
         p_values = np.array([results[row].p_value for row in rows])
-        adjusted = adjust(p_values, correction.method, correction.family)
+        adjusted = _adjusted([results[row] for row in rows], p_values, correction)
         for place, row in enumerate(rows):
             floor_warnings = _floor_warnings(results[row], p_values, place, correction)
             judged[row] = _judged(results[row], float(adjusted[place]), floor_warnings, correction.alpha)
     return judged
+
+
+def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correction) -> Vector:
+    if correction.method != WESTFALL_YOUNG:
+        return adjust(p_values, correction.method, correction.family)
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place, result in enumerate(results):
+        groups[_target_words(result)].append(place)
+    missing = (correction.family or len(results)) - len(results)
+    within = [_westfall_young([results[place] for place in places]) for places in groups.values()]
+    adjusted = np.empty(len(results))
+    for places, p in zip(groups.values(), adjust_groups(within, len(groups) + missing), strict=True):
+        adjusted[places] = p
+    return adjusted
+
+
+def _target_words(result: Result) -> Hashable:
+    """What tests must share to be adjusted together: the words of X and of Y, and the tail."""
+    words = [(role, word) for role, word, _, _ in word_scores(result)]
+    return frozenset(words) if words else (result.model, result.test), result.alternative
+
+
+def _westfall_young(results: Sequence[Result]) -> Vector:
+    """maxT over tests of the same words: one exchange of labels exchanges them in every test."""
+    from weatherglass.inference.westfall_young import westfall_young
+
+    if not results[0].scores:
+        return np.array([result.p_value for result in results])
+    by_word = [{(role, word): score for role, word, score, _ in word_scores(r)} for r in results]
+    words = sorted(by_word[0])  # roles sort X before Y
+    scores = np.array([[of_test[word] for of_test in by_word] for word in words])
+    n_x = sum(role == "X" for role, _ in words)
+    match results[0].alternative:
+        case "greater" | "less" as tail:
+            return westfall_young(scores, n_x, tail).p
+        case _:
+            return westfall_young(scores, n_x, "two-sided").p
 
 
 def _family(result: Result) -> str:
@@ -86,16 +125,20 @@ def power_at(result: Result, alpha: float) -> dict[str, float]:
     """The chance that a test of this size finds an effect, for each of POWER_EFFECTS that it can have at all."""
     if not min(result.units()):
         return {}
-    tail = "two-sided" if result.alternative in ("two-sided", "observed") else "one-sided"
+    tail = _tail(result)
     chances = {d: power(d, *result.units(), alpha, tail, result.ddof) for d in POWER_EFFECTS}
     return {f"{d:g}": chance for d, chance in chances.items() if not math.isnan(chance)}
+
+
+def _tail(result: Result) -> Tail:
+    return "two-sided" if result.alternative in ("two-sided", "observed") else "one-sided"
 
 
 def minimum_detectable(result: Result, alpha: float) -> float | None:
     """The smallest d that a test of this size finds with a chance of 80 %; None where none can be found."""
     if not min(result.units()):
         return None
-    tail = "two-sided" if result.alternative in ("two-sided", "observed") else "one-sided"
+    tail = _tail(result)
     return minimum_detectable_effect_size(*result.units(), alpha, tail, ddof=result.ddof)
 
 
@@ -117,8 +160,10 @@ def _floor_warnings(result: Result, p_values: Vector, place: int, correction: Co
     if result.p_floor > alpha:
         yield f"{floor}, so this test cannot reach {alpha:g}"
     # At floor × family (Bonferroni) every row survives; only above it do the other rows have to be asked.
-    elif result.p_floor * family > alpha and (
-        adjusted_at_floor(p_values, place, result.p_floor, correction.method, correction.family) > alpha
+    elif (
+        correction.method != WESTFALL_YOUNG
+        and result.p_floor * family > alpha
+        and adjusted_at_floor(p_values, place, result.p_floor, correction.method, correction.family) > alpha
     ):
         yield f"{floor}, so it cannot survive a correction for {family} tests at {alpha:g}"
 

@@ -23,13 +23,13 @@ class Count:
     """Also after correction."""
     judged: bool
     """Whether there are marks: a run that was stopped has none."""
-    by_words: tuple[int, int, int]
-    """Of tests with several sentences per word: their number, how many are starred, how many by words (p ≤ alpha)."""
+    by_sentences: tuple[int, int, int]
+    """Of tests with several sentences per word: their number, how many are starred, how many by single sentences."""
 
     @classmethod
     def of(cls, results: Iterable[Result], alpha: float) -> Count:
         rows = list(results)
-        several = [row for row in rows if row.p_words is not None]
+        several = [row for row in rows if row.p_elements is not None]
         return cls(
             len(rows),
             sum(row.significance != "" for row in rows),
@@ -38,7 +38,7 @@ class Count:
             (
                 len(several),
                 sum(row.significance != "" for row in several),
-                sum(row.p_words is not None and row.p_words <= alpha for row in several),
+                sum(row.p_elements is not None and row.p_elements <= alpha for row in several),
             ),
         )
 
