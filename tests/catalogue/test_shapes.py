@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +25,8 @@ from weatherglass.catalogue import (
 )
 from weatherglass.catalogue.checks import overlaps
 from weatherglass.errors import CatalogueError
+from weatherglass.metrics.base import AT_LEAST_ONE, Context, Measurement, Shape
+from weatherglass.metrics.sets import VectorSet
 
 # SHA-256 over the lines "NAME FINGERPRINT" of the 46 tests, computed with the code before tests could have another
 # shape (commit 7347870289); stored results are found by fingerprint.
@@ -157,3 +162,45 @@ def test_weat_refuses_a_set_of_which_one_word_is_known(role: str, tmp_path: Path
         "only 1 of the 3 elements of Mostly unknown are known to the model; at least 2 are needed "
         "(missing: 'qwx', 'wxq')"
     ]
+
+
+class MeanDot:
+    """A metric of any shape: the mean dot product of targets and attributes."""
+
+    name = "mean-dot"
+    shape = Shape(AT_LEAST_ONE, AT_LEAST_ONE)
+    signed = False
+    unbiased = 0.0
+    whitened = False
+    assessed = False
+
+    def texts(self, test: AssociationTest) -> tuple[str, ...]:
+        del test
+        return ()
+
+    def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
+        del context
+        target_sets = [each for each in sets if each.role[0] in "XY"]
+        attribute_sets = [each for each in sets if each.role[0] in "AB"]
+        targets, attributes = (
+            np.concatenate([each.vectors for each in kind]) for kind in (target_sets, attribute_sets)
+        )
+        return Measurement(
+            value=float((targets @ attributes.T).mean()),
+            test_statistic=math.nan,
+            target_sizes=tuple(map(len, target_sets)),
+            attribute_sizes=tuple(map(len, attribute_sets)),
+        )
+
+
+def test_a_metric_that_can_use_a_test_does_so_where_weat_cannot(tmp_path: Path) -> None:
+    vectors = tmp_path / "four.txt"
+    vectors.write_text("rose 1 0\nant 0 1\nlove 1 2\nhate 3 4\n")
+    pleasant, unpleasant = words("Pleasant", "love"), words("Unpleasant", "hate")
+    one_word = AssociationTest("one-word", (words("P", "rose"), words("Q", "ant")), (pleasant, unpleasant))
+    narrow = AssociationTest("narrow", (words("P", "rose"),), (pleasant, unpleasant))
+    run = wg.run(f"vectors:{vectors}", tests=[one_word, narrow], metrics=["cosine/mean", MeanDot()])
+    # by hand: (1 + 3 + 2 + 4) / 4 and (1 + 3) / 2
+    assert [(result.test, result.value) for result in run.results] == [("one-word", 2.5), ("narrow", 2.0)]
+    assert run.results[1].category_by_role == {"X": "P", "A": "Pleasant", "B": "Unpleasant"}
+    assert sorted(failure.test for failure in run.failures) == ["narrow", "one-word"]
