@@ -43,7 +43,7 @@ def published_test(name: str) -> AssociationTest:
         return _test(name, entry, _vignette_sets(entry), entry["context"])
     if name == base:
         return _test(name, entry, (word_set(*_set_and_category(entry[role])) for role in "XYAB"), "word")
-    origin = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019"}
+    origin = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019", "topic": entry["topic"]}
     return _test(name, origin, (_sentence_set(entry, role) for role in "XYAB"), "sent")
 
 
@@ -109,6 +109,7 @@ def _test(
         context=context,
         source=entry["source"],
         citation=entry["cite"],
+        topic=entry["topic"],
     )
 
 

@@ -23,6 +23,10 @@ def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Readi
     test = load_test(name_or_path)
     if test.context != "word":
         raise CatalogueError(f"'{name_or_path}' is not a word-level test: its context is {test.context}")
+    if test.language != "en":
+        raise CatalogueError(
+            f"'{name_or_path}': sentence templates are English, but the language of the test is {test.language}"
+        )
     file_lexicon = Lexicon({}, {}, {}, {})
     path = Path(name_or_path).expanduser()
     if path.suffix.lower() == ".toml":
@@ -34,7 +38,7 @@ def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Readi
     }
     sets: list[ElementSet] = []
     warnings = [warning for warning in test.warnings if warning.startswith("set ")]
-    for role, words in zip("XYAB", test.sets, strict=True):
+    for role, words in zip(test.roles, test.sets, strict=True):
         elements = (
             sentence
             for word in words.words
@@ -43,14 +47,15 @@ def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Readi
         element_set, repeats = distinct(role, words.category, elements)
         sets.append(element_set)
         warnings += repeats
-    x, y, a, b = sets
+    targets, attributes = tuple(sets[: len(test.targets)]), tuple(sets[len(test.targets) :])
     in_sentences = AssociationTest(
         SENTENCE_PREFIX + test.name,
-        targets=(x, y),
-        attributes=(a, b),
+        targets=targets,
+        attributes=attributes,
         context="sent",
         source=f"sentences from {test.name}; templates of May et al. 2019",
         citation="may2019",
-        warnings=(*warnings, *overlaps(sets)),
+        warnings=(*warnings, *overlaps(targets, attributes)),
+        topic=test.topic,
     )
     return in_sentences, list(readings.values())

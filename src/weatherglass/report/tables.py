@@ -60,7 +60,8 @@ def comma_separated(runs: Sequence[StoredRun]) -> str:
     for run in runs:
         for result in run.results:
             columns = result.columns()
-            writer.writerow([run.label, *columns.values(), result.context, *result.categories])
+            categories = (result.category_by_role.get(role, "") for role in "XYAB")
+            writer.writerow([run.label, *columns.values(), result.context, *categories])
     return text.getvalue()
 
 

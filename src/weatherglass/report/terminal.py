@@ -97,16 +97,16 @@ def _one_model(measure: str, rows: list[Result]) -> Table:
 
 def _several_models(measure: str, rows: list[Result], models: list[tuple[str, str]]) -> Table:
     cells = {(result.test, result.model, result.options): result for result in rows}
-    meaning = {result.test: result.categories for result in rows}
+    meaning = {result.test: result.direction_of(1) for result in rows}
     table = Table(title=f"effect size d   {measure}", title_justify="left", box=None, pad_edge=False)
     table.add_column("test", no_wrap=True)
     for model, _ in models:
         table.add_column(model, justify="left", overflow="fold", min_width=7)
     table.add_column("d > 0 means", overflow="fold")
-    for test, (x, y, a, b) in meaning.items():
+    for test, positive in meaning.items():
         row = [cells.get((test, *model)) for model in models]
         effects = [f"{format_effect(r.effect_size)}{r.significance}" if r else "failed" for r in row]
-        table.add_row(test, *effects, f"{x} lean to {a}, {y} to {b}")
+        table.add_row(test, *effects, positive)
     return table
 
 

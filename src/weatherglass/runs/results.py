@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from weatherglass.catalogue.association_test import set_roles
 from weatherglass.inference.trust import Trust
 from weatherglass.metrics.base import ElementScore, Measurement
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
@@ -99,16 +100,28 @@ class Result(ResultKey, Measurement, Inference, Judgement):
     @property
     def direction(self) -> str:
         """The sign of d in words."""
-        x, y, a, b = self.categories
         if math.isnan(self.signed_effect_size):
             return "none: all scores are equal"
         if not self.signed:
             return f"none: {self.metric} is unsigned"
         if self.lean == 0:
             return "none"
-        if self.lean == -1:
+        return self.direction_of(-1 if self.lean == -1 else 1)
+
+    def direction_of(self, sign: int) -> str:
+        """What a value of this sign means in words; empty unless two targets were compared on two attributes."""
+        if (len(self.target_sizes), len(self.attribute_sizes)) != (2, 2):
+            return ""
+        x, y, a, b = self.categories
+        if sign < 0:
             a, b = b, a
         return f"{x} lean to {a}, {y} to {b}"
+
+    @property
+    def category_by_role(self) -> dict[str, str]:
+        """The names of the sets by role: X, Y, A, B, and X3 or A3 where there are more."""
+        roles = set_roles(len(self.target_sizes), len(self.attribute_sizes))
+        return dict(zip(roles, self.categories, strict=True))
 
     def units(self) -> tuple[int, int]:
         """How many exchangeable units X and Y have: elements, or words."""

@@ -13,7 +13,7 @@ from weatherglass.arrays import Vector
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.errors import UnitError, ZeroVectorError
 from weatherglass.metrics.base import Context, ElementScore, Exchange, Measurement, Shape, exactly
-from weatherglass.metrics.sets import VectorSet, check, distinct_rows, name_zero_vector, order_by_content
+from weatherglass.metrics.sets import VectorSet, check_size, distinct_rows, name_zero_vector, order_by_content
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.effect import effect_size, sum_difference
 from weatherglass.metrics.weat.measure import SIMILARITIES, Measure
@@ -84,7 +84,7 @@ class Weat:
 
     def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
         """d, S and s(w, A, B) of every element of X and Y."""
-        check(sets)
+        _check_sizes(sets)
         measures = list(dict.fromkeys(m.measure_of_words for m in context.metrics if isinstance(m, Weat)))
         if self.measure_of_words not in measures:
             measures = [self.measure_of_words]
@@ -154,6 +154,12 @@ def scores_of_targets(
     except ZeroVectorError:
         raise UnitError(name_zero_vector(sets)) from None
     return {m: (s[place[: len(x)]], s[place[len(x) :]]) for m, s in scores.items()}
+
+
+def _check_sizes(sets: Sequence[VectorSet]) -> None:
+    """Two elements in X and in Y; and no set may shrink to a single word because the model lacks the others."""
+    for element_set in sets:
+        check_size(element_set, 2 if element_set.role in ("X", "Y") or element_set.unknown else 1)
 
 
 def mean_by_word(element_set: VectorSet, scores: Vector) -> Vector:
