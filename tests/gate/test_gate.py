@@ -34,7 +34,7 @@ def decide(expression: str, **values: Any) -> bool | None:
         ("abs(effect_size) > 0.8 and p_adjusted < 0.01", False),
         ("abs(effect_size) > 0.8 or p_adjusted < 0.01", True),
         ("not p_value <= 0.002", False),
-        ("test == 'weat6' and measure != \"cosine/max\"", True),
+        ("test == 'weat6' and metric != \"cosine/max\"", True),
         ("1 + 2 * 3 - 4 / 2 == 5", True),
         ("-(1 - 2) == 1 and --1 == +1", True),
         ("8 / 4 / 2 == 1", True),
@@ -132,7 +132,7 @@ def test_every_column_can_be_named() -> None:
         "model",
         "options",
         "test",
-        "measure",
+        "metric",
         "permute",
         "alternative",
         "p_method",
@@ -170,8 +170,8 @@ def test_a_gate_that_judged_nothing_is_not_passed(tmp_path: Path) -> None:
         ('tests = ["weat6", "weta7"]', "tests 'weta7' matches no result; did you mean 'weat7'?"),
         ('tests = ["weat6", "sent-*"]', "tests 'sent-*' matches no result"),
         (
-            'measures = ["cosine/mean", "cosine/meen"]',
-            "measures 'cosine/meen' matches no result; did you mean",
+            'metrics = ["cosine/mean", "cosine/meen"]',
+            "metrics 'cosine/meen' matches no result; did you mean",
         ),
         ('models = ["m", "n"]\ntests = "weat6"', "models 'n' matches no result of this rule"),
     ],
@@ -204,7 +204,7 @@ def test_a_file_has_thresholds_for_each_group_of_tests(tmp_path: Path) -> None:
         fail_if = "abs(effect_size) > 2"
         """
     )
-    small = replace(RESULT, test="weat7", effect_size=0.1)
+    small = replace(RESULT, test="weat7", value=0.1)
     results = [RESULT, small, replace(RESULT, test="sent-weat6"), replace(RESULT, test="weat8")]
     (breach,) = Gate(tuple(load_rules(path))).judge(results)
     assert breach.result is results[0]

@@ -59,10 +59,10 @@ def test_figures_go_where_they_are_sent(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_a_warning(tmp_path: Path) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
-    (tmp_path / "details.sqlite").unlink()
+    (tmp_path / "journal.jsonl").unlink()
     done = runner.invoke(app, ["report", str(tmp_path)])
     assert done.exit_code == 0
-    assert "details.sqlite is missing" in done.stderr
+    assert "journal.jsonl lacks 1 of 1 results" in done.stderr
 
 
 def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def test_the_null_distribution_comes_back_to_three_decimals(tmp_path: Path) -> N
     for step in packed["null"]:
         total += step
         unpacked.append(total / 1000)
-    assert unpacked == pytest.approx(list(result.details["null"]), abs=0.0006)
+    assert result.trust is not None
+    assert unpacked == pytest.approx(list(result.trust.null), abs=0.0006)
 
 
 def test_leave_one_out_names_what_was_left_out_and_gives_p_of_the_most_telling(tmp_path: Path) -> None:
@@ -61,12 +62,11 @@ def test_leave_one_out_names_what_was_left_out_and_gives_p_of_the_most_telling(t
     blocks = blocks_of(page([read_run(tmp_path)]))
     packed = blocks["0"]["0"]
     names = [name for _, _, name in blocks["shared"]["lists"]["left_out"][packed["left_out"]]]
-    assert names == [each["name"] for each in result.details["left_out"]]
+    assert result.trust is not None
+    assert names == [each.name for each in result.trust.left_out]
     ((place, p),) = packed["telling"]
-    assert (names[place], p) == (
-        result.details["most_telling"]["name"],
-        result.details["most_telling"]["p_value"],
-    )
+    (telling,) = (each for each in result.trust.left_out if each.p_value is not None)
+    assert (names[place], p) == (telling.name, telling.p_value)
 
 
 def test_a_text_is_carried_once_however_many_models_read_it(tmp_path: Path) -> None:
