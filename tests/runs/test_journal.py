@@ -147,6 +147,7 @@ def test_a_killed_run_can_be_read(tmp_path: Path) -> None:
 
     class Killed(HashedEncoder):
         def encode(self, texts: Sequence[str]) -> AnyMatrix:
+            del texts
             raise KeyboardInterrupt
 
     encoders = [HashedEncoder(), Killed(name="killed")]
