@@ -13,10 +13,10 @@ from weatherglass.runs.compare import Comparison
 def comparison_table(found: Comparison) -> Table:
     """One row per effect: before, after, change with its interval."""
     table = Table(box=None, pad_edge=False)
-    several = len({each.measure for each in found.differences}) > 1
+    several = len({each.metric for each in found.differences}) > 1
     models = len({each.models for each in found.differences}) > 1
     table.add_column("test", no_wrap=True)
-    for shown, heading in ((several, "measure"), (models, "model")):
+    for shown, heading in ((several, "metric"), (models, "model")):
         if shown:
             table.add_column(heading, overflow="fold")
     for heading in ("before", "after", "change"):
@@ -28,7 +28,7 @@ def comparison_table(found: Comparison) -> Table:
     for each in found.differences:
         table.add_row(
             each.test,
-            *([each.measure] if several else []),
+            *([each.metric] if several else []),
             *([" → ".join(dict.fromkeys(each.models))] if models else []),
             format_effect(each.before),
             format_effect(each.after),
@@ -60,6 +60,6 @@ def caption(found: Comparison) -> Iterator[str]:
         )
     alike: dict[tuple[str, str, str], list[str]] = {}
     for other in found.incomparable:
-        alike.setdefault((other.measure, other.model, other.reason), []).append(other.test)
-    for (measure, model, reason), tests in alike.items():
-        yield f"not compared: {', '.join(tests)} ({measure}, {model}): {reason}"
+        alike.setdefault((other.metric, other.model, other.reason), []).append(other.test)
+    for (metric, model, reason), tests in alike.items():
+        yield f"not compared: {', '.join(tests)} ({metric}, {model}): {reason}"
