@@ -187,8 +187,11 @@ def test_words_are_averaged_over_their_sentences_before_they_are_permuted() -> N
     ("sets", "message"),
     [
         (([[1.0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), "set X has 1 elements; at least 2"),
-        (([[1.0, 0], [0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), "row 1 of X .* is zero"),
-        (([[1.0, 0], [1, 2]], [[0, np.nan], [1, 1]], [[1, 0]], [[0, 1]]), "row 0 of Y holds a NaN"),
+        (([[1.0, 0], [0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), r"the vector of 'X\[1\]' .* is zero"),
+        (
+            ([[1.0, 0], [1, 2]], [[0, np.nan], [1, 1]], [[1, 0]], [[0, 1]]),
+            r"the vector of 'Y\[0\]' holds a NaN",
+        ),
         (([[1.0, 0], [1, 2]], [[0, 1], [1, 1]], [[1, 0, 0]], [[0, 1]]), "A has 3 dimensions, but X has 2"),
         (([1.0, 0], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), "X should be a matrix"),
     ],

@@ -165,7 +165,7 @@ def test_a_test_that_is_not_there_is_named(folder: Path, tmp_path: Path) -> None
     with pytest.raises(OutputError, match=r"no run is here \(run.json is missing\)"):
         explain(tmp_path, "weat7")
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(OutputError, match="this run cannot be read"):
+    with pytest.raises(OutputError, match=r"run\.json: cannot be read"):
         explain(tmp_path, "weat7")
 
 

@@ -95,7 +95,7 @@ def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
 def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> None:
     for name in ("before", "after"):
         made_up_run(tmp_path / name, load_tests(["weat1"]))
-    change = {"test": "weat1", "measure": "cosine/mean", "models": ["model", "model"], "change": -0.125}
+    change = {"test": "weat1", "metric": "cosine/mean", "models": ["model", "model"], "change": -0.125}
     found = {"differences": [{**change, "low": -0.25, "high": -0.0625, "changed": True}]}
     (tmp_path / "found.json").write_text(json.dumps(found))
     folders = [str(tmp_path / "before"), str(tmp_path / "after")]
