@@ -1,7 +1,7 @@
 """The page of a large run, 30 models × 46 tests × 4 measures: its size, the time to make it and to filter it.
 
-Run with `python -m benchmarks.report [MODELS]`. The baseline is reading every line of the same journal and doing nothing
-with it: no report can be quicker. Filters are timed in chromium, where there is one, until all is laid out.
+Run with `python -m benchmarks.report [MODELS]`. The baseline is reading every line of the same journal and doing
+nothing with it: no report can be quicker. Filters are timed in chromium, where there is one, until all is laid out.
 The scores are made up; tests, texts and file formats are the real ones.
 """
 

@@ -64,7 +64,7 @@ def test_every_field_is_a_keyword_of_both() -> None:
     for field in fields(Settings):
         value = getattr(Settings(trust="none"), field.name)
         assert wg.associate(X, Y, A, B, trust="none", **{field.name: value} if field.name != "trust" else {})
-    given = {"alternative": "two-sided", "permute": "words", "ddof": 0, "trust": "none"}
+    given: dict[str, Any] = {"alternative": "two-sided", "permute": "words", "ddof": 0, "trust": "none"}
     (by_keyword,) = wg.run(HashedEncoder(), "weat7", **given).results
     (by_settings,) = wg.run(HashedEncoder(), "weat7", settings=Settings(**given)).results
     assert by_keyword.to_json() | {"seconds": 0} == by_settings.to_json() | {"seconds": 0}
@@ -89,9 +89,9 @@ def test_a_profile_of_associate_is_that_of_the_metric() -> None:
         wg.associate(X, Y, A, B, profile="wefe", significance="normal")
 
 
-@pytest.mark.parametrize("word", ["alternativ", "permutes", "resample"])
+@pytest.mark.parametrize("word", ["alternatives", "permutes", "resample"])
 def test_an_unknown_keyword_is_answered_with_the_nearest(word: str) -> None:
-    nearest = {"alternativ": "alternative", "permutes": "permute", "resample": "resamples"}[word]
+    nearest = {"alternatives": "alternative", "permutes": "permute", "resample": "resamples"}[word]
     for call in (
         lambda **given: wg.run(HashedEncoder(), "weat7", **given),
         lambda **g: wg.associate(X, Y, A, B, **g),

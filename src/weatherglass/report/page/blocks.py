@@ -47,7 +47,7 @@ class Word(NamedTuple):
 
     role: str
     word: str
-    count: int
+    elements: int
 
 
 class Omitted(NamedTuple):
