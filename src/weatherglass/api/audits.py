@@ -16,6 +16,7 @@ from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder
+from weatherglass.errors import RenamedWarning
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import backend
@@ -63,7 +64,7 @@ def run(
     """
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
     if measures is not None:
-        warnings.warn("measures= is now metrics=", DeprecationWarning, stacklevel=2)
+        warnings.warn("measures= is now metrics=", RenamedWarning, stacklevel=2)
         metrics = measures
     chosen = (settings or Settings()).changed(**changes)
     plan = Plan(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from weatherglass.audit.profile import check_profiles, under_profile
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.association_test import Element
 from weatherglass.errors import UnitError
@@ -52,9 +53,12 @@ def associate(
         (1.722, 0.167, 'enumerate')
     """
     chosen = (settings or Settings(trust="none")).changed(**changes)
-    metrics = select_metrics([measure])
+    metrics = under_profile(select_metrics([measure]), chosen.profile)
     if len(metrics) != 1:
         raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")
+    if not metrics[0].shape.fits(2, 2):
+        raise UnitError(f"{metrics[0].name} takes {metrics[0].shape}; associate has 2 and 2")
+    check_profiles(metrics, chosen)
     rows = [(role, matrix(role, given)) for role, given in zip("XYAB", (X, Y, A, B), strict=True)]
     sets = [VectorSet(role, vectors, _row_names(role, len(vectors))) for role, vectors in rows]
     check(sets)

@@ -85,7 +85,10 @@ class Settings:
             one_of("profile", self.profile, list(PROFILES))
         _between("alpha", self.alpha, 0, 1)
         _between("precision", self.precision, 0, 1)
-        _at_least("ddof", self.ddof, 0)
+        if self.ddof not in (0, 1):
+            raise WeatherglassError(f"ddof is {self.ddof}, but should be 0 or 1")
+        if not isinstance(self.budget, Budget):
+            raise WeatherglassError(f"budget is {self.budget!r}, but should be a Budget(seconds, bytes)")
         _at_least("seed", self.seed, 0)
         _at_least("resamples", self.resamples, LEAST_RESAMPLES)
         if self.family is not None:
@@ -114,10 +117,14 @@ class Settings:
 
 
 def _between(name: str, value: float, low: float, high: float) -> None:
+    if not isinstance(value, float | int):
+        raise WeatherglassError(f"{name} is {value!r}, but should be a number")
     if not low < value < high:
         raise WeatherglassError(f"{name} is {value}, but should lie between {low} and {high}")
 
 
 def _at_least(name: str, value: int, least: int) -> None:
+    if not isinstance(value, int):
+        raise WeatherglassError(f"{name} is {value!r}, but should be a whole number")
     if value < least:
         raise WeatherglassError(f"{name} is {value}, but should be at least {least}")

@@ -86,6 +86,8 @@ def _comparison(path: Path | None) -> dict[str, Any] | None:
         raise OutputError(f"{path}: not JSON ({error})") from error
     if not isinstance(comparison, dict) or "differences" not in comparison:
         raise OutputError(f"{path}: not the output of 'weatherglass compare --json'")
+    if not all("metric" in difference for difference in comparison["differences"]):
+        raise OutputError(f"{path}: not the output of 'weatherglass compare --json'")
     return comparison
 
 

@@ -118,7 +118,7 @@ class Measurement:
 
     @property
     def effect_size(self) -> float:
-        """The value, where it is a d; NaN for other metrics."""
+        """The value, under its name in the published tables."""
         return self.value
 
     @property

@@ -62,11 +62,11 @@ def write_figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Pa
 
 
 def _figures(layout: Layout, note: str) -> Iterator[tuple[str, Figure]]:
-    for number, measure in enumerate(layout.measures):
-        suffix = "" if len(layout.measures) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
+    for number, measure in enumerate(layout.metrics):
+        suffix = "" if len(layout.metrics) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
         yield f"matrix{suffix}", matrix(layout, number, note)
         yield f"forest{suffix}", forest(layout, number, note)
-    if len(layout.measures) > 1:
+    if len(layout.metrics) > 1:
         for number, subject in enumerate(layout.subjects):
             suffix = "" if len(layout.subjects) == 1 else f"-{number + 1}"
             yield f"measures{suffix}", measure_map(layout.results_of(number), _shortened(subject.label), note)
@@ -105,7 +105,7 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    _finish(axes, f"{layout.measures[measure]}. {note}")
+    _finish(axes, f"{layout.metrics[measure]}. {note}")
     return _figure(axes)
 
 
@@ -134,7 +134,7 @@ def forest(layout: Layout, measure: int, note: str) -> Figure:
     axes[0].set_xlim(min(low, -2.2), max(high, 2.2))
     axes[0].set_xticks(range(-2, 3))
     figure.subplots_adjust(wspace=0.1)
-    note = f"{layout.measures[measure]}: d with its 95 % interval; dark points **, light points *. {note}"
+    note = f"{layout.metrics[measure]}: d with its 95 % interval; dark points **, light points *. {note}"
     _finish(axes[0], note)
     return figure
 

@@ -27,7 +27,7 @@ def markdown(runs: Sequence[StoredRun]) -> str:
     """One Markdown table per measure, tests down and models across, and what the marks mean."""
     layout = lay_out(runs)
     parts = []
-    for number, measure in enumerate(layout.measures):
+    for number, measure in enumerate(layout.metrics):
         heads = ["Test", *(_markdown(subject.label) for subject in layout.subjects)]
         lines = [
             f"### Effect size *d*, {_markdown(measure)}",
@@ -47,7 +47,7 @@ def markdown(runs: Sequence[StoredRun]) -> str:
 def latex(runs: Sequence[StoredRun]) -> str:
     """One booktabs table per measure; numbers are aligned, marks follow them."""
     layout = lay_out(runs)
-    tables = [_latex_table(layout, number, runs) for number in range(len(layout.measures))]
+    tables = [_latex_table(layout, number, runs) for number in range(len(layout.metrics))]
     needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if _rotated(layout) else "")
     return needs + "\n" + "\n".join(tables)
 
@@ -111,7 +111,7 @@ def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun]) -> str
     lines = [
         r"\begin{table*}",
         r"  \centering\footnotesize",
-        rf"  \caption{{Effect size $d$, {_tex(layout.measures[measure])}. {note}}}",
+        rf"  \caption{{Effect size $d$, {_tex(layout.metrics[measure])}. {note}}}",
         rf"  \begin{{tabular}}{{ll{columns}}}",
         r"    \toprule",
         rf"    Test & Context & {' & '.join(heads)} \\",

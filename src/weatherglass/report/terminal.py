@@ -12,11 +12,11 @@ from weatherglass.runs.results import Result, Run
 
 
 def results_tables(run: Run) -> Iterator[Table]:
-    """One table per measure: tests down, models across."""
+    """One table per metric: tests down, models across."""
     models = list(dict.fromkeys((result.model, result.options) for result in run.results))
-    for measure in dict.fromkeys(result.metric for result in run.results):
-        rows = [result for result in run.results if result.metric == measure]
-        yield _one_model(measure, rows) if len(models) == 1 else _several_models(measure, rows, models)
+    for metric in dict.fromkeys(result.metric for result in run.results):
+        rows = [result for result in run.results if result.metric == metric]
+        yield _one_model(metric, rows) if len(models) == 1 else _several_models(metric, rows, models)
 
 
 def caption(run: Run) -> list[str]:
@@ -37,11 +37,11 @@ def caption(run: Run) -> list[str]:
 
 
 def _spread_lines(results: list[Result]) -> Iterator[str]:
-    """With several measures: the range of d over the measures, for each test."""
+    """With several metrics: the range of d over the metrics, for each test."""
     if len({result.metric for result in results}) < 2:
         return
     for model, options in dict.fromkeys((result.model, result.options) for result in results):
-        yield f"d over the measures, {model}:"
+        yield f"d over the metrics, {model}:"
         own = [result for result in results if (result.model, result.options) == (model, options)]
         yield from (f"  {spread}" for spread in spreads(own))
 
@@ -65,8 +65,8 @@ def _headline(run: Run) -> Iterator[str]:
         yield f"{headline['name']}: {headline['value']:.3f} ({headline['profile']}; whatever p)"
 
 
-def _one_model(measure: str, rows: list[Result]) -> Table:
-    table = Table(title=f"{rows[0].model}   {measure}", title_justify="left", box=None, pad_edge=False)
+def _one_model(metric: str, rows: list[Result]) -> Table:
+    table = Table(title=f"{rows[0].model}   {metric}", title_justify="left", box=None, pad_edge=False)
     table.add_column("test", no_wrap=True)
     table.add_column("d", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -95,10 +95,10 @@ def _one_model(measure: str, rows: list[Result]) -> Table:
     return table
 
 
-def _several_models(measure: str, rows: list[Result], models: list[tuple[str, str]]) -> Table:
+def _several_models(metric: str, rows: list[Result], models: list[tuple[str, str]]) -> Table:
     cells = {(result.test, result.model, result.options): result for result in rows}
     meaning = {result.test: result.direction_of(1) for result in rows}
-    table = Table(title=f"effect size d   {measure}", title_justify="left", box=None, pad_edge=False)
+    table = Table(title=f"effect size d   {metric}", title_justify="left", box=None, pad_edge=False)
     table.add_column("test", no_wrap=True)
     for model, _ in models:
         table.add_column(model, justify="left", overflow="fold", min_width=7)

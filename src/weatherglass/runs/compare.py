@@ -28,7 +28,7 @@ class Difference:
     """One effect in both runs."""
 
     test: str
-    measure: str
+    metric: str
     models: tuple[str, str]
     before: float
     """d over the units that both runs scored, as `after`."""
@@ -59,7 +59,7 @@ class Incomparable:
     """A row of one or both runs without a counterpart, and why."""
 
     test: str
-    measure: str
+    metric: str
     model: str
     reason: str
 
@@ -89,7 +89,7 @@ class Comparison:
 def compare_runs(
     before: str | Path, after: str | Path, *, resamples: int = 2000, seed: int = 0
 ) -> Comparison:
-    """Compare two runs row by row, matched by test and measure, and by model where a run has several.
+    """Compare two runs row by row, matched by test and metric, and by model where a run has several.
 
     Args:
         before: the folder of a run.
@@ -168,24 +168,24 @@ def _difference(
     rows: tuple[_Row, _Row], resamples: int, rng: np.random.Generator
 ) -> Difference | Incomparable:
     first, second = (row.result for row in rows)
-    test, measure = first.test, first.metric
+    test, metric = first.test, first.metric
     model = " and ".join(dict.fromkeys((first.model, second.model)))
     if reason := _obstacle(rows):
-        return Incomparable(test, measure, model, reason)
+        return Incomparable(test, metric, model, reason)
     permute, ddof = first.permute, first.ddof
     before, after = _shared([row.run.scores(row.position) for row in rows], permute)
     units = len(before[0]), len(before[1])
     if min(units) < 2:
         return Incomparable(
-            test, measure, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
+            test, metric, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
         )
     d = [effect_size(*scores, ddof) for scores in (before, after)]
     if any(math.isnan(each) for each in d):
-        return Incomparable(test, measure, model, "all scores are equal in one of the runs, so it has no d")
+        return Incomparable(test, metric, model, "all scores are equal in one of the runs, so it has no d")
     interval = confidence_interval_of_difference(before, after, rng, resamples, ddof)
     return Difference(
         test,
-        measure,
+        metric,
         (first.model, second.model),
         d[0],
         d[1],

@@ -149,7 +149,7 @@ class Result(ResultKey, Measurement, Inference, Judgement):
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
         """
         values = {name: record[name] for name in _STORED}
-        for name in ("value", "test_statistic"):
+        for name in _NUMBERS:
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes"):
             values[name] = tuple(values[name])
@@ -166,8 +166,10 @@ COLUMNS: tuple[str, ...] = (
     *("p_adjusted", "significance", "oov", "seconds"),
 )
 """The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
-_NOT_PLAIN = ("sample", "scores", "trust")
+_NOT_PLAIN = ("exchange", "sample", "scores", "trust")
 _STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
+_NUMBERS = tuple(f.name for f in fields(Result) if f.type == "float")
+"""What is NaN where it is not defined, never None."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 

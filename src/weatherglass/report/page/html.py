@@ -45,9 +45,9 @@ def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None)
     html: str = environment.get_template("page.html").render(
         layout=layout,
         runs=[_run_record(run) for run in runs],
-        cells=layout.cells(0) if layout.measures else {},
-        findings=findings(layout, 0, [run.alpha for run in runs]) if layout.measures else [],
-        by_measure=_by_measure(layout),
+        cells=layout.cells(0) if layout.metrics else {},
+        findings=findings(layout, 0, [run.alpha for run in runs]) if layout.metrics else [],
+        by_metric=_by_metric(layout),
         contexts=CONTEXTS,
         groups=list(dict.fromkeys(test.group for test in layout.tests)),
         pairs=paired_subjects(runs, layout),
@@ -150,11 +150,11 @@ def _time(text: str | None) -> str:
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
 
 
-def _by_measure(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
-    """Model -> for each measure: number of results, significant ones, and those after correction."""
-    counts = [[[0, 0, 0] for _ in layout.measures] for _ in layout.subjects]
-    for result, (subject, _, measure) in zip(layout.results, layout.places, strict=True):
-        cell = counts[subject][measure]
+def _by_metric(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
+    """For each model and metric: results, marked before, and marked after correction."""
+    counts = [[[0, 0, 0] for _ in layout.metrics] for _ in layout.subjects]
+    for result, (subject, _, metric) in zip(layout.results, layout.places, strict=True):
+        cell = counts[subject][metric]
         cell[0] += 1
         cell[1] += result.significance != ""
         cell[2] += result.significance == "**"

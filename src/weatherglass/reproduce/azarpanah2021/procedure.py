@@ -163,7 +163,7 @@ def reproduce(
             alpha=ALPHA,
             synonyms=words,
             covariance=estimator,
-            ci="none",
+            trust="none",
             seed=seed,
             jobs=jobs,
             folder=folder / name if folder else None,
