@@ -71,7 +71,7 @@ class Settings:
     def __post_init__(self) -> None:
         # Imported here, so that a command's help can list the options without loading numpy.
         from weatherglass.inference.correction import CORRECTIONS
-        from weatherglass.inference.significance import ALTERNATIVES, METHODS
+        from weatherglass.inference.significance import ALTERNATIVES, METHODS, Budget
         from weatherglass.metrics.weat.covariance import ESTIMATORS
         from weatherglass.metrics.weat.profiles import PROFILES
 
