@@ -111,7 +111,9 @@ def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> No
     assert '[0,0,"model","model",-0.125,-0.25,-0.0625,true]' in (tmp_path / "page").read_text("utf-8")
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}"])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"differences": [{"test": "weat1", "measure": "cosine/mean"}]}']
+)
 def test_a_comparison_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
     (tmp_path / "comparison.json").write_text(content)
