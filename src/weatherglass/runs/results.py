@@ -14,7 +14,10 @@ from weatherglass.inference.trust import Trust
 from weatherglass.metrics.base import ElementScore, Measurement
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 
-__all__ = ["COLUMNS", "ElementScore", "Failure", "Result", "Run", "cell", "word_scores"]
+NO_P = "none: "
+"""What p_method begins with where there is no p; the reason follows."""
+
+__all__ = ["COLUMNS", "NO_P", "ElementScore", "Failure", "Result", "Run", "cell", "word_scores"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,21 +94,32 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return self.effect_size if signed is None else float(signed)
 
     @property
+    def bias(self) -> float:
+        """How far the value is from that without bias, with its sign: d, or the value less `unbiased`."""
+        return self.signed_effect_size if self.is_effect_size else self.value - self.unbiased
+
+    @property
+    def why_no_p(self) -> str:
+        """Why there is no p; empty where there is one."""
+        return self.p_method.removeprefix(NO_P) if self.p_method.startswith(NO_P) else ""
+
+    @property
     def lean(self) -> int | None:
         """1 where X leans to A, -1 where it leans to B, 0 where to neither; None where there is no direction."""
-        d = self.signed_effect_size
-        return None if math.isnan(d) or not self.signed else (d > 0) - (d < 0)
+        bias = self.bias
+        return None if math.isnan(bias) or not self.signed else (bias > 0) - (bias < 0)
 
     @property
     def direction(self) -> str:
         """The sign of d in words."""
-        x, y, a, b = self.categories
-        if math.isnan(self.signed_effect_size):
-            return "none: all scores are equal"
+        if math.isnan(self.bias):
+            return "none: all scores are equal" if self.is_effect_size else "none: the value is not defined"
         if not self.signed:
-            return f"none: {self.metric} is unsigned"
+            without_bias = "" if self.is_effect_size else f", and {self.unbiased:g} without bias"
+            return f"none: {self.metric} is unsigned{without_bias}"
         if self.lean == 0:
             return "none"
+        x, y, a, b = self.categories
         if self.lean == -1:
             a, b = b, a
         return f"{x} lean to {a}, {y} to {b}"
@@ -136,7 +150,7 @@ class Result(ResultKey, Measurement, Inference, Judgement):
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
         """
         values = {name: record[name] for name in _STORED}
-        for name in ("value", "test_statistic"):
+        for name in ("value", "unbiased", "test_statistic", "p_value", "p_floor", "p_middle"):
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes"):
             values[name] = tuple(values[name])
@@ -148,7 +162,7 @@ class Result(ResultKey, Measurement, Inference, Judgement):
 COLUMNS: tuple[str, ...] = (
     *("model", "options", "test", "p_value", "effect_size"),
     *("num_targ1", "num_targ2", "num_attr1", "num_attr2"),
-    *("metric", "permute", "alternative", "ddof", "test_statistic"),
+    *("metric", "value", "unbiased", "permute", "alternative", "ddof", "test_statistic"),
     *("p_low", "p_high", "p_method", "p_floor", "p_words", "effect_size_words", "ci_low", "ci_high"),
     *("p_adjusted", "significance", "oov", "seconds"),
 )

@@ -21,7 +21,7 @@ def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[s
     rows = [
         [
             *where,
-            *(digits(r.effect_size), digits(r.p_value), len(r.significance)),
+            *(digits(r.value), digits(r.p_value), len(r.significance)),
             *(digits(r.ci_low), digits(r.ci_high), digits(r.p_adjusted)),
             *(digits(r.p_words), digits(r.effect_size_words)),
             *(r.num_targ1, r.num_targ2, r.num_attr1, r.num_attr2, digits(r.test_statistic)),
