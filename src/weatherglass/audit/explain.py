@@ -250,14 +250,16 @@ def _value_steps(result: Result) -> Iterator[str]:
     yield ""
     yield f"1. Scores that {result.metric} gives to {len(result.scores)} elements"
     width = max((len(score.text) for score in result.scores), default=0)
-    yield from (
-        f"   {score.role}  {score.text:<{width}}  {_number(score.score)}" for score in result.scores
-    )
+    yield from (f"   {score.role}  {score.text:<{width}}  {_number(score.score)}" for score in result.scores)
     if result.oov:
         yield f"   Unknown to the model: {result.oov}"
     yield ""
     yield f"2. Value: {_number(result.value)}; without bias it is {_number(result.unbiased)}"
-    yield f"   p = {result.p_value} by {result.p_method}" if not result.why_no_p else f"   no p: {result.why_no_p}"
+    yield (
+        f"   p = {result.p_value} by {result.p_method}"
+        if not result.why_no_p
+        else f"   no p: {result.why_no_p}"
+    )
     yield from _warnings(result)
 
 

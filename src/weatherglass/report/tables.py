@@ -60,7 +60,9 @@ def comma_separated(runs: Sequence[StoredRun]) -> str:
     for run in runs:
         for result in run.results:
             columns = result.columns()
-            writer.writerow([run.label, *columns.values(), result.context, *result.categories])
+            targets, attributes = result.target_categories, result.attribute_categories
+            sets = (targets[0], "; ".join(targets[1:]), attributes[0], "; ".join(attributes[1:]))
+            writer.writerow([run.label, *columns.values(), result.context, *sets])
     return text.getvalue()
 
 

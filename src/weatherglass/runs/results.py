@@ -94,6 +94,16 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return self.effect_size if signed is None else float(signed)
 
     @property
+    def target_categories(self) -> tuple[str, ...]:
+        """The names of the target sets."""
+        return self.categories[: len(self.target_sizes)]
+
+    @property
+    def attribute_categories(self) -> tuple[str, ...]:
+        """The names of the attribute sets."""
+        return self.categories[len(self.target_sizes) :]
+
+    @property
     def bias(self) -> float:
         """How far the value is from that without bias, with its sign: d, or the value less `unbiased`."""
         return self.signed_effect_size if self.is_effect_size else self.value - self.unbiased
@@ -119,6 +129,8 @@ class Result(ResultKey, Measurement, Inference, Judgement):
             return f"none: {self.metric} is unsigned{without_bias}"
         if self.lean == 0:
             return "none"
+        if len(self.categories) != 4:
+            return f"{'above' if self.lean == 1 else 'below'} {self.unbiased:g}, the value without bias"
         x, y, a, b = self.categories
         if self.lean == -1:
             a, b = b, a

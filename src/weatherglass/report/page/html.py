@@ -87,9 +87,7 @@ def spoken(result: Result) -> str:
     judged = {"": "not significant", "*": "significant", "**": "significant after correction"}
     mark = judged[result.significance] if result.p_adjusted is not None else "not judged"
     name = "d" if result.is_effect_size else result.metric
-    p = (
-        f"no p: {result.why_no_p}" if result.why_no_p else f"p {numbers.p_value(result.p_value)}, {mark}"
-    )
+    p = f"no p: {result.why_no_p}" if result.why_no_p else f"p {numbers.p_value(result.p_value)}, {mark}"
     return f"{name} {numbers.effect(result.value)}, {p}"
 
 

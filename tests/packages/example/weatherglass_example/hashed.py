@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from weatherglass.arrays import Matrix
 from weatherglass.encoders import Coverage, Spec
 
 
@@ -35,7 +36,7 @@ class HashedEncoder:
         """The width is all that the vectors depend on."""
         return hashlib.sha256(f"hashed 1, {self._width}".encode()).hexdigest()
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
+    def encode(self, texts: Sequence[str]) -> Matrix:
         """Normal numbers, seeded by the text."""
         seeds = (int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) for text in texts)
         return np.array([np.random.default_rng(seed).standard_normal(self._width) for seed in seeds])

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weatherglass.arrays import Matrix
 from weatherglass.catalogue import AssociationTest
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import AT_LEAST_ONE, Context, ElementScore, Measurement, Shape
 from weatherglass.metrics.sets import VectorSet
+
+SHAPE = Shape(targets=AT_LEAST_ONE, attributes=AT_LEAST_ONE)
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class Mac:
     """Mean average cosine distance of the targets to each attribute set; 1 means no association."""
 
     name: str = "mac"
-    shape: Shape = Shape(targets=AT_LEAST_ONE, attributes=AT_LEAST_ONE)
+    shape: Shape = SHAPE
     signed: bool = False
     unbiased: float = 1.0
     is_effect_size: bool = False
@@ -60,6 +63,6 @@ def make_mac(arguments: Sequence[str], named: Mapping[str, str]) -> list[Mac]:
     return [Mac()]
 
 
-def _cosines(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _cosines(rows: Matrix, columns: Matrix) -> Matrix:
     unit_rows, unit_columns = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (rows, columns))
-    return unit_rows @ unit_columns.T
+    return np.asarray(unit_rows @ unit_columns.T)
