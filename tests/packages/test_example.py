@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -16,10 +17,15 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from tests.packages.example.weatherglass_example.hashed import HashedEncoder
+from tests.packages.example.weatherglass_example.mac import Mac
 
 import weatherglass as wg
+from weatherglass.arrays import Matrix
 from weatherglass.catalogue import load_test
+from weatherglass.catalogue.association_test import Element
 from weatherglass.encoders import Spec
+from weatherglass.metrics.base import Context, Metric
+from weatherglass.metrics.sets import VectorSet
 
 EXAMPLE = Path(__file__).parent / "example"
 SOURCE = str(Path(wg.__file__).parents[1])
@@ -69,6 +75,24 @@ def mac_by_scipy(test: str, width: int) -> float:
     x, y, a, b = (encoder.encode(each.texts) for each in load_test(test).sets)
     targets = np.vstack([x, y])
     return float(np.mean([cdist(targets, each, "cosine").mean(axis=1) for each in (a, b)]))
+
+
+def test_its_metric_is_one_for_orthogonal_sets_and_zero_for_equal_ones() -> None:
+    metric: Metric = Mac()
+    east, north = np.array([[2.0, 0.0]]), np.array([[0.0, 3.0]])
+    word = (Element("w", "w"),)
+
+    def value(target: Matrix, *attributes: Matrix) -> float:
+        sets = [VectorSet("X", target, word), *(VectorSet("A", rows, word) for rows in attributes)]
+        return metric.measure(sets, Context()).value
+
+    assert value(east, north) == 1
+    assert value(east, 5 * east) == 0
+    assert value(east, -east) == 2
+    assert value(east, north, east, -north) == pytest.approx(2 / 3)
+    assert math.isnan(
+        metric.measure([VectorSet("X", east, word), VectorSet("A", north)], Context()).effect_size
+    )
 
 
 def test_the_list_of_models_shows_its_kind(environment: dict[str, str]) -> None:
