@@ -48,7 +48,8 @@ def run(
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
         settings: how to test and judge; see `Settings`.
         jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file.
+        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
+            engine of another package.
         shared_dir: a folder that all its machines see under the same path.
         folder: where journal, table and record are kept; what is there already is not computed again.
         progress: told how far the work has come.

@@ -19,7 +19,7 @@ from weatherglass.inference.significance.base import Significance
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Context, Exchange, Measurement, Metric
 from weatherglass.metrics.sets import VectorSet, check, matrix
-from weatherglass.runs.results import Result
+from weatherglass.runs.results import NO_P, Result
 
 if TYPE_CHECKING:
     from weatherglass.metrics.weat.covariance import Covariance
@@ -113,26 +113,33 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
     measured = {name: getattr(measurement, name) for name in MEASURED}
     exchange = measurement.exchange.get(settings.permute)
     if exchange is None:
-        return Result(**key, **measured, **asdict(NO_TEST))
+        return Result(**key, **measured, **asdict(_no_test(settings.permute)))
     key |= {"alternative": exchange.tail(settings.alternative), "ddof": exchange.ddof}
     tested = _test(exchange, settings)
-    words = measurement.exchange["words"]
-    words_differ = len(words.x) + len(words.y) < len(measurement.scores)
-    by_words = _test(words, settings) if words_differ else None
+    words = measurement.exchange.get("words")
+    if words is not None and len(words.x) + len(words.y) == len(measurement.scores):
+        words = None  # every element is a word: there is nothing to add
     signed = exchange.signed_effect_size
     return Result(
         **key,
         **measured,
         **asdict(tested),
-        p_words=by_words.p_value if by_words else None,
-        effect_size_words=words.effect_size(words.x, words.y) if words_differ else None,
+        p_words=_test(words, settings).p_value if words else None,
+        effect_size_words=words.effect_size(words.x, words.y) if words else None,
         notes={} if signed is None else {"profile": {"signed_effect_size": _plain(signed)}},
     )
 
 
-MEASURED = ("value", "unbiased", "signed", "test_statistic", "target_sizes", "attribute_sizes", "scores")
+MEASURED = (
+    *("value", "unbiased", "signed", "is_effect_size", "test_statistic"),
+    *("target_sizes", "attribute_sizes", "scores"),
+)
 """What a result keeps of a measurement."""
-NO_TEST = Significance(math.nan, None, None, "none: the metric exchanges nothing", math.nan, False, math.nan)
+
+
+def _no_test(unit: str) -> Significance:
+    reason = f"{NO_P}the metric exchanges no {unit}"
+    return Significance(math.nan, None, None, reason, math.nan, False, math.nan)
 
 
 def _with_trust(result: Result, measurement: Measurement, settings: Settings) -> Result:

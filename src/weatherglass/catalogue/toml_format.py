@@ -23,7 +23,8 @@ from weatherglass.catalogue.checks import (
 )
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.errors import CatalogueError, UnknownNameError
-from weatherglass.languages.en.sentences import Lexicon, word_classes
+from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
+from weatherglass.languages.base import Lexicon
 from weatherglass.registry import did_you_mean, suggestion
 
 LETTERS = {"targets": ("X", "Y"), "attributes": ("A", "B")}
@@ -293,7 +294,7 @@ def _read_words(source: Source, entry: object, classes: dict[str, str], present:
 
 
 def _read_class(source: Source, key: str, word_class: object) -> str:
-    known = word_classes()
+    known = LANGUAGES.get(DEFAULT_LANGUAGE).word_classes()
     if not isinstance(word_class, str) or word_class not in known:
         hint = suggestion(str(word_class), known)
         raise source.error(key, f"'{word_class}' is no class of words{hint}")

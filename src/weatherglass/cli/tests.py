@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from weatherglass.catalogue import AssociationTest, ElementSet
-    from weatherglass.languages.en.guess import Reading
+    from weatherglass.languages.base import Reading
 
 app = typer.Typer(no_args_is_help=True, help="The tests: list, show, export, and make sentences from words.")
 

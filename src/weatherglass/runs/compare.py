@@ -172,6 +172,9 @@ def _difference(
     model = " and ".join(dict.fromkeys((first.model, second.model)))
     if reason := _obstacle(rows):
         return Incomparable(test, metric, model, reason)
+    if not first.is_effect_size:
+        values = f"{first.value:.4g} before, {second.value:.4g} after"
+        return Incomparable(test, metric, model, f"{values}; the change of what is no d has no interval")
     permute, ddof = first.permute, first.ddof
     before, after = _shared([row.run.scores(row.position) for row in rows], permute)
     units = len(before[0]), len(before[1])

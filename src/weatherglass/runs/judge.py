@@ -35,10 +35,11 @@ class Correction:
 
 
 def family_sizes(results: Sequence[Result], correction: Correction) -> dict[str, int]:
-    """The size of each family: all rows with the same metric and permutation unit."""
+    """The size of each family: all rows with the same metric and permutation unit, if the metric has a p."""
     rows: dict[str, int] = defaultdict(int)
     for result in results:
-        rows[_family(result)] += 1
+        if not result.why_no_p:
+            rows[_family(result)] += 1
     return {name: correction.family or size for name, size in rows.items()}
 
 
@@ -75,6 +76,8 @@ def _judged(result: Result, p_adjusted: float, floor_warnings: Iterable[str], al
 
 def power_at(result: Result, alpha: float) -> dict[str, float]:
     """The chance that a test of this size finds an effect, for each of POWER_EFFECTS that it can have at all."""
+    if not result.is_effect_size:
+        return {}
     x, y = result.units()
     level = alpha / 2 if result.alternative in ("two-sided", "observed") else alpha
     chances = {d: power(x, y, d, level, result.ddof) for d in POWER_EFFECTS}

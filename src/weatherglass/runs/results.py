@@ -15,7 +15,10 @@ from weatherglass.inference.trust import Trust
 from weatherglass.metrics.base import ElementScore, Measurement
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 
-__all__ = ["COLUMNS", "ElementScore", "Failure", "Result", "Run", "cell", "word_scores"]
+NO_P = "none: "
+"""What p_method begins with where there is no p; the reason follows."""
+
+__all__ = ["COLUMNS", "NO_P", "ElementScore", "Failure", "Result", "Run", "cell", "word_scores"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,20 +95,43 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return self.effect_size if signed is None else float(signed)
 
     @property
+    def target_categories(self) -> tuple[str, ...]:
+        """The names of the target sets."""
+        return self.categories[: len(self.target_sizes)]
+
+    @property
+    def attribute_categories(self) -> tuple[str, ...]:
+        """The names of the attribute sets."""
+        return self.categories[len(self.target_sizes) :]
+
+    @property
+    def bias(self) -> float:
+        """How far the value is from that without bias, with its sign: d, or the value less `unbiased`."""
+        return self.signed_effect_size if self.is_effect_size else self.value - self.unbiased
+
+    @property
+    def why_no_p(self) -> str:
+        """Why there is no p; empty where there is one."""
+        return self.p_method.removeprefix(NO_P) if self.p_method.startswith(NO_P) else ""
+
+    @property
     def lean(self) -> int | None:
         """1 where X leans to A, -1 where it leans to B, 0 where to neither; None where there is no direction."""
-        d = self.signed_effect_size
-        return None if math.isnan(d) or not self.signed else (d > 0) - (d < 0)
+        bias = self.bias
+        return None if math.isnan(bias) or not self.signed else (bias > 0) - (bias < 0)
 
     @property
     def direction(self) -> str:
         """The sign of d in words."""
-        if math.isnan(self.signed_effect_size):
-            return "none: all scores are equal"
+        if math.isnan(self.bias):
+            return "none: all scores are equal" if self.is_effect_size else "none: the value is not defined"
         if not self.signed:
-            return f"none: {self.metric} is unsigned"
+            without_bias = "" if self.is_effect_size else f", and {self.unbiased:g} without bias"
+            return f"none: {self.metric} is unsigned{without_bias}"
         if self.lean == 0:
             return "none"
+        if len(self.categories) != 4:
+            return f"{'above' if self.lean == 1 else 'below'} {self.unbiased:g}, the value without bias"
         return self.direction_of(-1 if self.lean == -1 else 1)
 
     def direction_of(self, sign: int) -> str:
@@ -161,7 +187,7 @@ class Result(ResultKey, Measurement, Inference, Judgement):
 COLUMNS: tuple[str, ...] = (
     *("model", "options", "test", "p_value", "effect_size"),
     *("num_targ1", "num_targ2", "num_attr1", "num_attr2"),
-    *("metric", "permute", "alternative", "ddof", "test_statistic"),
+    *("metric", "value", "unbiased", "permute", "alternative", "ddof", "test_statistic"),
     *("p_low", "p_high", "p_method", "p_floor", "p_words", "effect_size_words", "ci_low", "ci_high"),
     *("p_adjusted", "significance", "oov", "seconds"),
 )

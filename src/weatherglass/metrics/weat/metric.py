@@ -68,6 +68,11 @@ class Weat:
         return 0.0
 
     @property
+    def is_effect_size(self) -> bool:
+        """The value is d."""
+        return True
+
+    @property
     def whitened(self) -> bool:
         """Whether distances are taken through a covariance, as Mahalanobis's are."""
         return SIMILARITIES.get(self.measure_of_words.similarity).whitened
@@ -102,6 +107,7 @@ class Weat:
             value=unit.effect_size(unit.x, unit.y),
             unbiased=self.unbiased,
             signed=self.signed,
+            is_effect_size=self.is_effect_size,
             test_statistic=sum_difference(unit.x, unit.y),
             target_sizes=(len(x_set), len(y_set)),
             attribute_sizes=(len(a_set), len(b_set)),

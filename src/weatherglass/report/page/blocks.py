@@ -106,7 +106,7 @@ class Packer:
             yield str(block), compress("{" + ",".join(members) + "}")
 
     def _packed(self, result: Result) -> dict[str, Any]:
-        packed: dict[str, Any] = {"p_middle": result.p_middle, "certified": result.certified}
+        packed: dict[str, Any] = {"p_middle": rounded(result.p_middle, 17), "certified": result.certified}
         if result.warnings:
             packed["warnings"] = list(result.warnings)
         if result.notes:

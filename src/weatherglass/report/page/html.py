@@ -86,7 +86,9 @@ def screen_reader_text(result: Result) -> str:
     """The text of a cell for screen readers."""
     judged = {"": "not significant", "*": "significant", "**": "significant after correction"}
     mark = judged[result.significance] if result.p_adjusted is not None else "not judged"
-    return f"d {numbers.effect(result.effect_size)}, p {numbers.p_value(result.p_value)}, {mark}"
+    name = "d" if result.is_effect_size else result.metric
+    p = f"no p: {result.why_no_p}" if result.why_no_p else f"p {numbers.p_value(result.p_value)}, {mark}"
+    return f"{name} {numbers.effect(result.value)}, {p}"
 
 
 def breakable(name: str) -> Any:
@@ -107,7 +109,7 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
     missing = {model: tests for model, tests in record.get("missing_words", {}).items() if tests}
     return {
         "label": run.label,
-        "notices": run.notices,
+        "notices": [*run.notices, *_other_metrics(run)],
         "alpha": f"{run.alpha:g}",
         "correction": CORRECTIONS.get(correction.get("method", "holm"), correction.get("method")),
         "family": correction.get("family"),
@@ -129,6 +131,16 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
             (failure["model"], failure["test"]): failure["reason"] for failure in record.get("failures", [])
         },
     }
+
+
+def _other_metrics(run: StoredRun) -> list[str]:
+    """What the numbers are where they are no effect sizes."""
+    metrics = {r.metric: r for r in run.results if not r.is_effect_size}
+    return [
+        f"Numbers of {name} are its own values, not d; without bias the value is {r.unbiased:g}."
+        + (f" They have no p: {r.why_no_p}." if r.why_no_p else "")
+        for name, r in metrics.items()
+    ]
 
 
 def _call(record: Mapping[str, Any]) -> str:

@@ -72,7 +72,7 @@ def _results(layout: Layout, methods: Sequence[str]) -> Iterator[dict[str, Any]]
             "subject": subject,
             "test": test,
             "metric": metric,
-            "d": digits(r.effect_size),
+            "d": digits(r.value),
             "p": digits(r.p_value),
             "mark": len(r.significance),
             "ciLow": digits(r.ci_low),

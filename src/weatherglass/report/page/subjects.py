@@ -69,6 +69,12 @@ class Layout:
         """The number of the result in each cell of one metric's matrix, by test and subject."""
         return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == metric}
 
+    def is_effect_size(self, metric: int) -> bool:
+        """Whether the numbers of one metric's matrix are effect sizes d."""
+        return all(
+            r.is_effect_size for r, (_, _, m) in zip(self.results, self.places, strict=True) if m == metric
+        )
+
     def results_of(self, subject: int) -> list[Result]:
         """The results of one model, under all metrics."""
         return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
