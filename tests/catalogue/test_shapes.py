@@ -173,6 +173,7 @@ class MeanDot:
     unbiased = 0.0
     whitened = False
     assessed = False
+    is_effect_size = False
 
     def texts(self, test: AssociationTest) -> tuple[str, ...]:
         del test
@@ -187,6 +188,7 @@ class MeanDot:
         )
         return Measurement(
             value=float((targets @ attributes.T).mean()),
+            is_effect_size=False,
             test_statistic=math.nan,
             target_sizes=tuple(map(len, target_sets)),
             attribute_sizes=tuple(map(len, attribute_sets)),

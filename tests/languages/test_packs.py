@@ -55,12 +55,12 @@ def word_test(tmp_path: Path) -> Path:
     }
     lines = [f'[{role}]\ncategory = "{name}"\nwords = ["{word}"]\n' for role, (name, word) in sets.items()]
     path = tmp_path / "floroj.toml"
-    path.write_text("\n".join(lines), encoding="utf-8")
+    path.write_text("\n".join(['language = "eo"', *lines]), encoding="utf-8")
     return path
 
 
 def test_sentences_are_made_by_the_pack(word_test: Path) -> None:
-    test, readings = sentence_test(word_test, language="eo")
+    test, readings = sentence_test(word_test)
     assert test.targets[0].texts == ("Jen rozo.", "Jen rozoj.")
     assert test.targets[0].elements[1].template == "Jen {words}."
     assert test.source == "sentences from floroj; templates of Zamenhof 1887"
@@ -81,7 +81,8 @@ def test_word_vectors_are_looked_up_by_the_tokens_of_the_pack(tmp_path: Path) ->
 
 def test_an_unknown_language_is_named(word_test: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"unknown language 'xx' \(known: en, eo\)"):
-        sentence_test(word_test, language="xx")
+        word_test.write_text(word_test.read_text("utf-8").replace('"eo"', '"xx"'), encoding="utf-8")
+        sentence_test(word_test)
     (tmp_path / "vectors.txt").write_text("a 1 0\nb 0 1\n", encoding="utf-8")
     with pytest.raises(SpecError, match="language=xx is none of en, eo"):
         load_encoder(f"vectors:{tmp_path / 'vectors.txt'}?language=xx")

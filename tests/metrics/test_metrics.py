@@ -100,6 +100,7 @@ class Centroid:
     unbiased: float = 0.0
     whitened: bool = False
     assessed: bool = True
+    is_effect_size: bool = False
 
     @property
     def shape(self) -> Shape:
@@ -114,7 +115,12 @@ class Centroid:
         apart = float(np.linalg.norm(sets[0].vectors.mean(axis=0) - sets[1].vectors.mean(axis=0)))
         sizes = (len(sets[0]),), (len(sets[1]),)
         return Measurement(
-            value=apart, signed=False, test_statistic=apart, target_sizes=sizes[0], attribute_sizes=sizes[1]
+            value=apart,
+            is_effect_size=False,
+            signed=False,
+            test_statistic=apart,
+            target_sizes=sizes[0],
+            attribute_sizes=sizes[1],
         )
 
 
