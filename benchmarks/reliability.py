@@ -22,7 +22,7 @@ from benchmarks._clock import cpu
 
 from weatherglass.reliability.agreement.icc import retest
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
-from weatherglass.reliability.scoring.scores import projections
+from weatherglass.reliability.scoring.projections import projections
 from weatherglass.reliability.training.glove import CONTEXT, PAIR, WORD, descend, initial_parameters
 
 WORDS, WIDTH, PAIRS, K = 200_000, 300, 23, 100
@@ -63,12 +63,15 @@ import numpy as np
 from benchmarks.reliability import K, PAIRS, some_vectors
 vectors = some_vectors(int(sys.argv[2]))
 rows = np.arange(int(sys.argv[3]))
-dbwa = vectors[:, :PAIRS].copy()
 if sys.argv[1] == "ours":
-    from weatherglass.reliability.scoring.scores import nbm
-    nbm(vectors[:500], dbwa[:500], np.arange(10), K)
+    from weatherglass.reliability.scoring.base import ScoringContext
+    from weatherglass.reliability.scoring.nbm import nbm
+    def context(vectors, rows):
+        first, second = np.arange(0, 2 * PAIRS, 2), np.arange(1, 2 * PAIRS, 2)
+        return ScoringContext(range(len(vectors)), vectors, [None] * PAIRS, first, second, rows, K)
+    nbm(context(vectors[:500], np.arange(10)))
     start = time.process_time()
-    nbm(vectors, dbwa, rows, K)
+    nbm(context(vectors, rows))
 else:
     import faiss
     start = time.process_time()

@@ -1,6 +1,6 @@
 """The page of a large run, 30 models × 46 tests × 4 measures: its size, the time to make it and to filter it.
 
-Run with `python -m benchmarks.report [MODELS]`. The baseline is reading every row of the same details.sqlite and doing
+Run with `python -m benchmarks.report [MODELS]`. The baseline is reading every line of the same journal and doing
 nothing with it: no report can be quicker. Filters are timed in chromium, where there is one, until all is laid out.
 The scores are made up; tests, texts and file formats are the real ones.
 """
@@ -16,19 +16,18 @@ from pathlib import Path
 import pytest
 from tests.report.browser import chromium
 from tests.report.made_up import made_up_run
-from weatherglass.runs.details import DETAILS, Details
 
 from weatherglass.catalogue import load_tests
 from weatherglass.report.page.html import PAGE, write_page
+from weatherglass.runs.journal import JOURNAL, read_journal
 
 MODELS = 30
 MEASURES = ("cosine/mean", "euclidean/mean", "manhattan/mean", "cosine/median")
-TABLES = ("element_score", "word_score", "left_out", "confidence_interval", "null_quantile", "power")
 
 FILTERS = (
     ("context", "sent"),
     ("context", "*"),
-    ("measure", "2"),
+    ("metric", "2"),
     ("marked", "2"),
     ("group", "Young and old"),
 )
@@ -49,7 +48,7 @@ def main() -> None:
         folder = Path(name)
         tests = load_tests(["*"])
         results = made_up_run(folder, tests, [f"hf:organisation/model-{n}" for n in range(models)], MEASURES)
-        baseline = _cpu(lambda: _read_all(folder / DETAILS))
+        baseline = _cpu(lambda: _read_all(folder / JOURNAL))
         seconds = _cpu(lambda: write_page([folder], folder / PAGE))
         print(f"{len(results)} results, {sum(len(result.scores) for result in results)} scores")
         print(f"{'page':20} {(folder / PAGE).stat().st_size / 1e6:8.2f} MB")
@@ -60,11 +59,8 @@ def main() -> None:
 
 
 def _read_all(path: Path) -> None:
-    details = Details(path)
-    for table in TABLES:
-        for _ in details.every(table):
-            pass
-    details.close()
+    for _ in read_journal(path):
+        pass
 
 
 def _filter_times(folder: Path) -> Iterator[tuple[str, float]]:

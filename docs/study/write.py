@@ -21,11 +21,11 @@ from weatherglass.reliability.agreement.claims import (
     CONSISTENCY,
     FAILS,
     HOLDS,
-    JUDGED_BY,
     RATER,
     RETEST,
     STATEMENTS,
     claim_rows,
+    judged_by,
 )
 from weatherglass.reliability.agreement.seeds import seed_lines
 from weatherglass.reliability.study import trained_groups
@@ -60,7 +60,9 @@ def claims_table(claims: pl.DataFrame, claim: str) -> str:
     for row in claim_rows(claims, claim):
         cells = [f"{cell['median']:.3f} {marks[cell['verdict']]}" if cell else "–" for cell in row.cells]
         rows.append([row.pairs, row.corpus, row.algorithm, *cells, row.reason])
-    return table(["base pairs", "corpus", "algorithm", *JUDGED_BY[claim], "not estimable because"], rows)
+    return table(
+        ["base pairs", "corpus", "algorithm", *judged_by(claims, claim), "not estimable because"], rows
+    )
 
 
 def in_parts(claims: pl.DataFrame, claim: str, column: str) -> str:

@@ -107,3 +107,7 @@ def reason(error: Exception | None) -> str:
     if isinstance(error, WeatherglassError):
         return str(error)
     return f"internal error, please report it: {type(error).__name__}: {error}"
+
+
+class RenamedWarning(DeprecationWarning):
+    """A name of an earlier version was used; it still works."""

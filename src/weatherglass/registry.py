@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from importlib import import_module
 from typing import Generic, TypeVar, cast
 
@@ -98,12 +98,13 @@ class Registry(Generic[T]):
         location = self._table.get(name) or self._locations.get(name)
         if location is None:
             raise unknown(self.noun, name, self.names())
-        module, _, attribute = location.partition(":")
+        module, _, attributes = location.partition(":")
         try:
-            return cast(T, getattr(import_module(module), attribute))
-        except (ImportError, AttributeError) as error:
+            return cast(T, reduce(getattr, attributes.split("."), import_module(module)))
+        except Exception as error:  # Importing a module of someone else's may raise anything.
             if name in self._table:  # Ours: the caller knows which extra is missing.
                 raise
             raise WeatherglassError(
-                f"{self.noun} '{name}' of another package cannot be loaded from {location} ({error})"
+                f"{self.noun} '{name}' of another package cannot be loaded from {location} "
+                f"({type(error).__name__}: {error})"
             ) from error

@@ -125,7 +125,7 @@ def test_the_record_of_a_call_from_python_states_its_arguments(tmp_path: Path) -
     assert record["arguments"] == {  # alpha has its default value
         "models": ["<HashedEncoder hashed>"],
         "tests": ["<AssociationTest weat7>", "weat6"],
-        "ci": "none",
+        "trust": "none",
         "seed": 5,
         "budget": {"seconds": 1.0, "bytes": 10**6},
         "synonyms": {"impermanent": ["brief"]},
@@ -251,7 +251,7 @@ def test_a_damaged_line_is_reported_and_computed_again(tmp_path: Path, vector_fi
     journal.write_text("\n".join([lines[0], "{broken", lines[2]]) + "\n")
     second = wg.run(str(vector_file), tests="weat[678]", folder=tmp_path)
     assert numbers(second) == numbers(first)
-    assert any("line 2: not readable" in warning for warning in second.warnings)
+    assert any("line 2: damaged" in warning for warning in second.warnings)
 
 
 def test_two_runs_in_one_folder_do_not_mix(tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path: Path, vector
     ("request_", "message"),
     [
         ({"tests": "weat99"}, "unknown test 'weat99'; did you mean"),
-        ({"measures": "cosin/mean"}, "unknown measure 'cosin/mean'; did you mean 'cosine/mean'"),
+        ({"metrics": "cosin/mean"}, "unknown measure 'cosin/mean'; did you mean 'cosine/mean'"),
         ({"significance": "exakt"}, "unknown significance 'exakt'; did you mean 'exact'"),
         ({"alternative": "bigger"}, "unknown alternative"),
         ({"correction": "bonferoni"}, "unknown correction"),

@@ -17,12 +17,13 @@ from tests.models import HashedEncoder
 
 from weatherglass.api.audits import run
 from weatherglass.arrays import Matrix
-from weatherglass.audit.evaluate import Settings, associate, evaluate
+from weatherglass.audit.evaluate import associate, evaluate
+from weatherglass.audit.settings import Settings
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.association_test import Element
 from weatherglass.errors import UnitError
 from weatherglass.metrics.sets import VectorSet
-from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.weat.metric import Weat
 from weatherglass.runs.results import Result
 
 Sets = tuple[Matrix, Matrix, Matrix, Matrix]
@@ -87,7 +88,7 @@ def test_scaling_and_rotating_all_vectors_changes_nothing(sets: Sets, scale: flo
 @given(vector_sets(), st.sampled_from(["greater", "less", "two-sided"]))
 def test_p_is_the_share_of_partitions_counted_one_by_one(sets: Sets, alternative: str) -> None:
     X, Y, A, B = sets
-    result = associate(X, Y, A, B, alternative=alternative)  # type: ignore[arg-type]
+    result = associate(X, Y, A, B, alternative=alternative)
 
     def cosine(u: Matrix, v: Matrix) -> float:
         return math.fsum(u * v) / math.sqrt(math.fsum(u * u) * math.fsum(v * v))
@@ -172,8 +173,8 @@ def test_words_are_averaged_over_their_sentences_before_they_are_permuted() -> N
         return VectorSet(role, rng.normal(size=(len(elements), 5)), elements)
 
     sets = [sentences("X", 4), sentences("Y", 4), sentences("A", 2), sentences("B", 2)]
-    by_element = next(evaluate(sets, [Measure()], Settings()))
-    by_word = next(evaluate(sets, [Measure()], Settings(permute="words")))
+    by_element = next(evaluate(sets, [Weat()], Settings()))
+    by_word = next(evaluate(sets, [Weat()], Settings(permute="words")))
     means = by_element.x_scores.reshape(4, 3).mean(axis=1), by_element.y_scores.reshape(4, 3).mean(axis=1)
     sums = [sum(chosen) for chosen in combinations([*means[0], *means[1]], 4)]
     expected = sum(value >= sums[0] - 1e-12 for value in sums) / len(sums)
@@ -186,8 +187,11 @@ def test_words_are_averaged_over_their_sentences_before_they_are_permuted() -> N
     ("sets", "message"),
     [
         (([[1.0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), "set X has 1 elements; at least 2"),
-        (([[1.0, 0], [0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), "row 1 of X .* is zero"),
-        (([[1.0, 0], [1, 2]], [[0, np.nan], [1, 1]], [[1, 0]], [[0, 1]]), "row 0 of Y holds a NaN"),
+        (([[1.0, 0], [0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), r"the vector of 'X\[1\]' .* is zero"),
+        (
+            ([[1.0, 0], [1, 2]], [[0, np.nan], [1, 1]], [[1, 0]], [[0, 1]]),
+            r"the vector of 'Y\[0\]' holds a NaN",
+        ),
         (([[1.0, 0], [1, 2]], [[0, 1], [1, 1]], [[1, 0, 0]], [[0, 1]]), "A has 3 dimensions, but X has 2"),
         (([1.0, 0], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), "X should be a matrix"),
     ],

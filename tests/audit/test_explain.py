@@ -149,9 +149,9 @@ def test_several_rows_of_a_test_are_told_apart(tmp_path: Path) -> None:
     wg.run(models, tests="weat7", metrics=["cosine/mean", "dot/eq2"], folder=tmp_path, trust="none")
     with pytest.raises(WeatherglassError, match=r"has 4 results in .*; choose with --model: one, two"):
         explain(tmp_path, "weat7")
-    with pytest.raises(WeatherglassError, match="choose with --measure: cosine/mean, dot/eq2"):
+    with pytest.raises(WeatherglassError, match="choose with --metric: cosine/mean, dot/eq2"):
         explain(tmp_path, "weat7", model="one")
-    steps = explain(tmp_path, "weat7", model="two", measure="dot/eq2").steps
+    steps = explain(tmp_path, "weat7", model="two", metric="dot/eq2").steps
     assert steps[0] == "weat7 on two, dot/eq2"
     assert "it has no direction" in "\n".join(steps)
     assert "no interval was computed" in "\n".join(steps)
@@ -165,7 +165,7 @@ def test_a_test_that_is_not_there_is_named(folder: Path, tmp_path: Path) -> None
     with pytest.raises(OutputError, match=r"no run is here \(run.json is missing\)"):
         explain(tmp_path, "weat7")
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(OutputError, match="this run cannot be read"):
+    with pytest.raises(OutputError, match=r"run\.json: cannot be read"):
         explain(tmp_path, "weat7")
 
 

@@ -144,6 +144,26 @@ def test_every_test_and_set_names_its_source() -> None:
     assert all(entry.source for entry in list_sets())
 
 
+def test_a_sentence_level_test_has_the_topic_of_its_word_level_test() -> None:
+    topics = {test.name: test.topic for test in load_tests(["*"])}
+    assert all(topics[name] == topics[name.removeprefix("sent-")] for name in topics)
+
+
+def test_topics_are_those_of_the_verdicts() -> None:
+    # the ids of docs/methods 12, with how many word-level tests and vignettes each has
+    assert Counter(test.topic for test in load_tests(["[!s]*"])) == {
+        "control": 2,
+        "race and valence": 5,
+        "gender and career": 2,
+        "gender and science": 4,
+        "illness and permanence": 1,
+        "age and valence": 1,
+        "angry black woman": 2,
+        "double bind: competence": 5,
+        "double bind: likability": 5,
+    }
+
+
 def test_reading_the_catalogue_changes_nothing_in_it() -> None:
     before = json.dumps(table("vignettes"))
     load_test("heilman_double_bind_likable_1")

@@ -59,15 +59,17 @@ sentence_sets = st.builds(
     texts,
     st.lists(st.tuples(texts, texts), min_size=1, max_size=6, unique_by=lambda pair: pair[0]).map(grouped),
 )
-pairs_of_sets = st.tuples(sentence_sets, sentence_sets)
+one_to_four_sets = st.lists(sentence_sets, min_size=1, max_size=4).map(tuple)
 tests = st.builds(
     AssociationTest,
     st.just("own"),
-    pairs_of_sets,
-    pairs_of_sets,
+    one_to_four_sets,
+    one_to_four_sets,
     context=st.sampled_from(["word", "sent", "sent-unbleached", "paragraph"]),
     source=texts,
     citation=texts,
+    language=st.sampled_from(["en", "de", "pt-BR"]),
+    topic=st.just("") | texts,
 )
 
 
@@ -78,13 +80,10 @@ def test_what_is_written_is_read_back_with_the_words(
     path = tmp_path_factory.getbasetemp() / "own.toml"
     write_test(test, path)
     read = read_toml(path)
-    assert read.sets == test.sets
-    assert (read.name, read.context, read.source, read.citation) == (
-        test.name,
-        test.context,
-        test.source,
-        test.citation,
-    )
+    assert (read.targets, read.attributes) == (test.targets, test.attributes)
+    assert read.fingerprint() == test.fingerprint()
+    for name in ("name", "context", "source", "citation", "language", "topic"):
+        assert getattr(read, name) == getattr(test, name)
 
 
 @pytest.mark.parametrize("name", ["weat1", "sent-weat6b", "heilman_double_bind_likable_1-"])
@@ -142,7 +141,11 @@ def test_duplicates_and_overlaps_are_warnings(write_toml: WriteToml) -> None:
         ('category = "Women"', 'category = "Women', r"own.toml, line 18: malformed TOML \("),
         ("[X]", "[x]", r"line 4: x is not a key of a test; did you mean 'X'\?"),
         ("[X]", "[Y]", r"line 8: malformed TOML \(Cannot declare"),
-        ('[A]\nset = "male_names"', "", r"A is missing; a test has the sets X, Y, A, B"),
+        (
+            '[A]\nset = "male_names"',
+            "",
+            r"A is missing; a test has the sets X and A, and for WEAT also Y and B",
+        ),
         ('[A]\nset = "male_names"', "[[A]]", r"line 13: A should be a table or the name .*, but is a list"),
         ('words = ["oven", "pan"]', "words = []", r"line 6: X.words is empty"),
         (
@@ -217,6 +220,104 @@ def test_what_is_wrong_is_named_with_file_line_and_key(
     assert "\n" not in str(caught.value)
 
 
+ANY_NUMBER = """\
+topic = "gender and rank"
+
+[[targets]]
+set = "female_terms"
+
+[[attributes]]
+category = "Low"
+words = ["servant", "maid"]
+
+[[attributes]]
+category = "High"
+
+[attributes.sentences]
+judge = ["A judge spoke."]
+
+[[attributes]]
+category = "Middle"
+words = ["clerk", "clerk"]
+"""
+
+
+def test_any_number_of_sets_is_given_as_lists(write_toml: WriteToml) -> None:
+    test = read_toml(write_toml(ANY_NUMBER))
+    assert test.shape == (1, 3)
+    assert test.categories == ("FemaleTerms", "Low", "High", "Middle")
+    assert (test.topic, test.language, test.context) == ("gender and rank", "en", "sent")
+    assert test.warnings == ("set A3 (Middle): 1 duplicate left out (clerk)",)
+
+
+def test_lists_may_name_catalogue_sets_on_one_line(write_toml: WriteToml) -> None:
+    test = read_toml(
+        write_toml('targets = ["flowers", "insects"]\nattributes = ["pleasant", "unpleasant"]\n')
+    )
+    assert test.sets == load_test("weat1").sets
+
+
+def test_y_and_b_may_be_left_out(write_toml: WriteToml) -> None:
+    test = read_toml(write_toml('X = "flowers"\nA = "pleasant"\nB = "unpleasant"\n'))
+    assert (test.shape, test.roles) == ((1, 2), ("X", "A", "B"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (
+            "[[targets]]",
+            "[X]",
+            r"line 6: attributes stands beside X; give the sets as X, Y, A, B or as targets and",
+        ),
+        (
+            "[[targets]]",
+            "[targets]",
+            r"line 3: targets should be a list of sets \(\[\[targets\]\]\), but is a table",
+        ),
+        (
+            '[[targets]]\nset = "female_terms"',
+            "targets = []",
+            r"line 3: targets is empty; at least one set is needed",
+        ),
+        (
+            '[[targets]]\nset = "female_terms"',
+            "",
+            r"own.toml: targets is missing; a test has targets and attributes",
+        ),
+        (
+            '[[targets]]\nset = "female_terms"',
+            "targets = [1]",
+            r"line 3: targets\[1\] should be a table or the name",
+        ),
+        (
+            '"female_terms"',
+            '"female_term"',
+            r"line 3: targets\[1\] names the set 'female_term', .* 'female_terms'",
+        ),
+        ('["clerk", "clerk"]', "[]", r"line 18: attributes\[3\].words is empty"),
+        ('category = "Middle"\n', "", r"line 16: attributes\[3\] has no category"),
+        ('["A judge spoke."]', "[]", r"line 14: attributes\[2\].sentences.judge is empty"),
+        ('category = "High"', "kind = 1", r"line 11: attributes\[2\].kind is not a key of a test"),
+        ('"gender and rank"', '" "', r"line 1: topic is blank"),
+        (
+            'topic = "gender and rank"',
+            'language = "German"',
+            r"line 1: language should be a code such as en, .* 'German'",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_list_of_sets_is_named_with_file_line_and_key(
+    old: str, new: str, complaint: str, write_toml: WriteToml
+) -> None:
+    assert old in ANY_NUMBER
+    path = write_toml(ANY_NUMBER.replace(old, new))
+    with pytest.raises((CatalogueError, UnknownNameError), match=complaint) as caught:
+        read_toml(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
 def test_an_unknown_set_names_the_nearest(write_toml: WriteToml) -> None:
     path = write_toml(GOOD.replace('"male_names"', '"male_name"'))
     complaint = r"own.toml, line 13: A names the set 'male_name', .*; did you mean 'male_names'\?"
@@ -227,12 +328,13 @@ def test_an_unknown_set_names_the_nearest(write_toml: WriteToml) -> None:
 def test_the_example_in_the_documentation_is_a_test(write_toml: WriteToml) -> None:
     page = (Path(__file__).parents[2] / "docs" / "tests.md").read_text(encoding="utf-8")
     examples = [block.partition("```")[0] for block in page.split("```toml\n")[1:]]
-    test_file = read_test_file(write_toml(examples[0] + examples[2]))
+    test_file = read_test_file(write_toml(examples[0] + examples[3]))
     assert test_file.test.name == "chores"
     assert test_file.test.targets[0].texts == ("oven", "pan", "dishes", "housework")
     assert test_file.lexicon.classes["saw"] == "verb"
     others = "".join(
         f'[{role}]\nset = "{name}"\n' for role, name in zip("YAB", ["arts", "career", "family"], strict=True)
     )
+    assert read_toml(write_toml(examples[2])).categories == ("FemaleTerms", "Low", "Middle", "High")
     in_sentences = read_toml(write_toml(examples[1] + others))
     assert in_sentences.targets[0].words == ("oven", "oven", "pan", "pan")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from weatherglass.cli.run import parse_budget
+from weatherglass.cli.settings_options import parse_budget
 from weatherglass.errors import WeatherglassError
 
 COMMAND = [sys.executable, "-m", "weatherglass"]

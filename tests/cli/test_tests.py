@@ -53,8 +53,19 @@ def test_list_takes_a_glob_and_speaks_json() -> None:
     tests = json.loads(invoke("list", "weat3*", "--json").stdout)
     assert [test["name"] for test in tests] == ["weat3", "weat3b"]
     assert tests[0]["X"] == {"category": "EuropeanAmericanNames", "size": 32}
+    assert tests[0]["topic"] == "race and valence"
     assert tests[0]["source"] == "Caliskan et al. 2017, Table 1, row 3"
     assert tests[1]["citation"] == "may2019"
+
+
+def test_list_and_show_take_a_test_of_another_shape(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(
+        'topic = "ranks"\ntargets = ["flowers"]\nattributes = ["pleasant", "unpleasant", "career"]\n'
+    )
+    assert "Flowers 25 | Pleasant 25 : Unpleasant 25 : Career 8" in invoke("list", path, columns=60).stdout
+    assert invoke("list", path).stdout.splitlines()[1].split()[:3] == ["own", "ranks", "word"]
+    assert "A3: Career (8)" in invoke("show", path).stdout
 
 
 def test_sets_lists_what_a_test_can_name() -> None:

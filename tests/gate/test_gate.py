@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.results import made_result
 
-from weatherglass.errors import GateError
+from weatherglass.cli import main
+from weatherglass.errors import GateError, RenamedWarning
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
 from weatherglass.gate.rules import COLUMN_KINDS, Gate, Rule, gate_of, load_rules
@@ -34,7 +37,7 @@ def decide(expression: str, **values: Any) -> bool | None:
         ("abs(effect_size) > 0.8 and p_adjusted < 0.01", False),
         ("abs(effect_size) > 0.8 or p_adjusted < 0.01", True),
         ("not p_value <= 0.002", False),
-        ("test == 'weat6' and measure != \"cosine/max\"", True),
+        ("test == 'weat6' and metric != \"cosine/max\"", True),
         ("1 + 2 * 3 - 4 / 2 == 5", True),
         ("-(1 - 2) == 1 and --1 == +1", True),
         ("8 / 4 / 2 == 1", True),
@@ -132,7 +135,7 @@ def test_every_column_can_be_named() -> None:
         "model",
         "options",
         "test",
-        "measure",
+        "metric",
         "permute",
         "alternative",
         "p_method",
@@ -170,8 +173,8 @@ def test_a_gate_that_judged_nothing_is_not_passed(tmp_path: Path) -> None:
         ('tests = ["weat6", "weta7"]', "tests 'weta7' matches no result; did you mean 'weat7'?"),
         ('tests = ["weat6", "sent-*"]', "tests 'sent-*' matches no result"),
         (
-            'measures = ["cosine/mean", "cosine/meen"]',
-            "measures 'cosine/meen' matches no result; did you mean",
+            'metrics = ["cosine/mean", "cosine/meen"]',
+            "metrics 'cosine/meen' matches no result; did you mean",
         ),
         ('models = ["m", "n"]\ntests = "weat6"', "models 'n' matches no result of this rule"),
     ],
@@ -204,16 +207,57 @@ def test_a_file_has_thresholds_for_each_group_of_tests(tmp_path: Path) -> None:
         fail_if = "abs(effect_size) > 2"
         """
     )
-    small = replace(RESULT, test="weat7", effect_size=0.1)
+    small = replace(RESULT, test="weat7", value=0.1)
     results = [RESULT, small, replace(RESULT, test="sent-weat6"), replace(RESULT, test="weat8")]
     (breach,) = Gate(tuple(load_rules(path))).judge(results)
     assert breach.result is results[0]
     assert str(breach).endswith("; names and careers")
 
 
+def test_the_names_of_version_0_1_work_with_one_warning_each(tmp_path: Path) -> None:
+    path = tmp_path / "gate.toml"
+    rule = '[[gate]]\nmeasures = "cosine/*"\nfail_if = "measure == \'cosine/mean\' and effect_size < 0"\n'
+    path.write_text(2 * rule)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        gate = gate_of(["measure == 'dot/mean'"], path)
+    assert [(each.category, str(each.message)) for each in warned] == [
+        (RenamedWarning, "in a gate, the key 'measures' is now 'metrics'"),
+        (RenamedWarning, "in a gate, the column 'measure' is now 'metric'"),
+    ]
+    assert issubclass(RenamedWarning, DeprecationWarning)
+    assert gate is not None
+    assert gate.rules[1].metrics == ("cosine/*",)
+    first, second = gate.judge([RESULT])
+    assert str(first) == str(second)
+    assert "measure = cosine/mean, effect_size = -0.9" in str(first)
+
+
+def test_the_names_of_this_version_are_not_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text('[[gate]]\nmetrics = "cosine/*"\nfail_if = "metric == \'cosine/mean\'"\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gate = gate_of([], path)
+    assert gate is not None
+    assert len(gate.judge([RESULT])) == 1
+
+
+def test_the_command_line_says_an_old_name_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["weatherglass", "run", "-t", "weat6", "-o", str(tmp_path), "-q", "--resamples", "100"]
+    monkeypatch.setattr(sys, "argv", [*command, "--fail-if", "measure == 'dot/mean'"])
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert done.value.code == 0
+    assert capsys.readouterr().err == "warning: in a gate, the column 'measure' is now 'metric'\n"
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        ("[[gate]]\nfail_if = '1 > 0'\nmeasures = '*'\nmetrics = '*'", "measures is the old name of metrics"),
         ("", r"expected \[\[gate\]\] tables"),
         ("[[gates]]\nfail_if = '1 > 0'", "but it has 'gates'"),
         ("[[gate]]\ntests = 'weat6'", "gate 1: expected a table with fail_if"),

@@ -40,7 +40,7 @@ def associations(folder: Path) -> Iterator[Row]:
             for alternative in ("greater", "two-sided"):
                 run = wg.run(
                     "wordllama",
-                    measures=measure,
+                    metrics=measure,
                     permute=permute,
                     alternative=alternative,
                     trust="none",

@@ -19,6 +19,8 @@ from weatherglass.cli import app
 from weatherglass.inference.bootstrap import Sample
 from weatherglass.inference.trust import (
     NULL_LEVELS,
+    LeftOut,
+    Trust,
     attribute_noise,
     interval_is_too_narrow,
     null_quantiles,
@@ -38,41 +40,43 @@ def run_without(test: AssociationTest, role: int, word: str) -> Result:
     return wg.run(HashedEncoder(), tests=smaller, trust="none").results[0]
 
 
+def trust_of(result: Result) -> Trust:
+    assert result.trust is not None
+    return result.trust
+
+
 @pytest.mark.parametrize("name", ["weat7", "sent-weat6"])
 def test_leaving_out_a_word_is_the_test_without_it(name: str) -> None:
     test = load_test(name)
     (result,) = wg.run(HashedEncoder(), tests=test, resamples=100).results
-    left_out = {(each["role"], each["name"]): each for each in result.details["left_out"]}
+    left_out = {(each.role, each.name): each for each in trust_of(result).left_out}
     for role in range(4):
         word = test.sets[role].elements[0].word
         expected = run_without(test, role, word)
-        assert left_out["XYAB"[role], word]["effect_size"] == pytest.approx(expected.effect_size)
+        assert left_out["XYAB"[role], word].effect_size == pytest.approx(expected.effect_size)
     words = sum(len(set(each.words)) for each in test.sets)
-    assert sum(each["kind"] == "word" for each in left_out.values()) == words
+    assert sum(each.kind == "word" for each in left_out.values()) == words
 
 
 def test_the_most_telling_word_is_the_one_whose_loss_costs_most() -> None:
     (result,) = wg.run(HashedEncoder(), tests="weat7", resamples=100).results
-    telling = result.details["most_telling"]
+    left_out = trust_of(result).left_out
     sign = math.copysign(1, result.effect_size)
-    assert sign * telling["effect_size"] == min(
-        sign * each["effect_size"] for each in result.details["left_out"]
-    )
-    role = "XYAB".index(telling["role"])
-    assert telling["p_value"] == pytest.approx(run_without(load_test("weat7"), role, telling["name"]).p_value)
+    telling = min(left_out, key=lambda each: sign * (each.effect_size or 0.0))
+    role = "XYAB".index(telling.role)
+    assert telling.p_value == pytest.approx(run_without(load_test("weat7"), role, telling.name).p_value)
 
 
 def test_a_template_is_left_out_of_all_sets() -> None:
     test = load_test("sent-weat6")
     (result,) = wg.run(HashedEncoder(), tests=test, resamples=100).results
-    template = next(each for each in result.details["left_out"] if each["kind"] == "template")
+    template = next(each for each in trust_of(result).left_out if each.kind == "template")
     sets = [
-        ElementSet(s.category, tuple(e for e in s.elements if e.template != template["name"]))
-        for s in test.sets
+        ElementSet(s.category, tuple(e for e in s.elements if e.template != template.name)) for s in test.sets
     ]
     smaller = AssociationTest("smaller", (sets[0], sets[1]), (sets[2], sets[3]), test.context)
     expected = wg.run(HashedEncoder(), tests=smaller, trust="none").results[0]
-    assert template["effect_size"] == pytest.approx(expected.effect_size)
+    assert template.effect_size == pytest.approx(expected.effect_size)
 
 
 def test_the_null_distribution_is_that_of_all_relabellings() -> None:
@@ -124,14 +128,15 @@ def judged(**changes: object) -> Result:
 
 
 def test_significance_that_hangs_on_one_word_is_said() -> None:
-    left_out = {"kind": "word", "role": "X", "name": "math", "effect_size": 0.3, "p_value": 0.2}
-    template = {**left_out, "kind": "template", "name": "This is {}."}
-    warnings = judged(p_value=0.01, details={"left_out": [left_out, template]}).warnings
+    left_out = LeftOut("word", "X", "math", 0.3, 0.2)
+    template = replace(left_out, kind="template", name="This is {}.")
+    warnings = judged(p_value=0.01, trust=Trust(None, (left_out, template), (), None)).warnings
     assert "significance hangs on 'math': without it p is 0.2" in warnings
     assert "significance hangs on the template 'This is {}.': without it p is 0.2" in warnings
-    steady = {**left_out, "p_value": 0.04}
-    assert not any("hangs" in w for w in judged(p_value=0.01, details={"left_out": [steady]}).warnings)
-    assert not any("hangs" in w for w in judged(p_value=0.3, details={"left_out": [left_out]}).warnings)
+    steady = Trust(None, (replace(left_out, p_value=0.04),), (), None)
+    assert not any("hangs" in w for w in judged(p_value=0.01, trust=steady).warnings)
+    hanging = Trust(None, (left_out,), (), None)
+    assert not any("hangs" in w for w in judged(p_value=0.3, trust=hanging).warnings)
 
 
 def test_sentences_that_are_significant_only_as_independent_are_said() -> None:
@@ -151,15 +156,15 @@ def test_the_coverage_warning_fires_where_less_than_92_percent_were_measured(
     assert not interval_is_too_narrow(n, math.nan)
     assert interval_is_too_narrow(25, 1.0, noise=0.6)
     assert not interval_is_too_narrow(25, 1.0, noise=0.3)
-    warned = judged(effect_size=d, num_targ1=n, num_targ2=n, ci_low=0.1, ci_high=1.9, details={}).warnings
+    warned = judged(value=d, target_sizes=(n, n), ci_low=0.1, ci_high=1.9, trust=None).warnings
     assert any("less than 92 times in 100" in warning for warning in warned) is narrow
 
 
-def test_details_tell_the_power_and_the_table_the_interval() -> None:
+def test_a_result_tells_the_power_and_the_table_the_interval() -> None:
     run = wg.run(HashedEncoder(), tests="weat7", resamples=100)
     (result,) = run.results
-    assert result.details["power"]["0.5"] == pytest.approx(power(8, 8, 0.5, 0.01))
-    assert run.record["power"] == {"8 + 8 elements": result.details["power"]}
+    assert result.power["0.5"] == pytest.approx(power(8, 8, 0.5, 0.01))
+    assert run.record["power"] == {"8 + 8 elements": result.power}
     if not result.significance:
         assert any("would find an effect of 0.5 with probability 0.08 only" in line for line in caption(run))
     assert any("does not show that a model is unbiased" in line for line in caption(run))
@@ -170,12 +175,12 @@ def test_details_tell_the_power_and_the_table_the_interval() -> None:
     assert format_p(0.0) == "0"
 
 
-def test_ci_says_which_measures_are_assessed() -> None:
-    measures = ["cosine/mean", "cosine/max"]
-    for ci, expected in (("mean", [True, False]), ("all", [True, True]), ("none", [False, False])):
-        run = wg.run(HashedEncoder(), tests="weat7", measures=measures, ci=ci, resamples=100)
+def test_trust_says_which_metrics_are_assessed() -> None:
+    metrics = ["cosine/mean", "cosine/max"]
+    for trust, expected in (("mean", [True, False]), ("all", [True, True]), ("none", [False, False])):
+        run = wg.run(HashedEncoder(), tests="weat7", metrics=metrics, trust=trust, resamples=100)
         assert [result.ci_low is not None for result in run.results] == expected
-        assert ["left_out" in result.details for result in run.results] == expected
+        assert [result.trust is not None for result in run.results] == expected
 
 
 def test_the_command_fails_its_gate_with_1_and_says_why(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from weatherglass.parallel import THREAD_VARIABLES, LocalProcesses, backend
+from weatherglass.errors import WeatherglassError
+from weatherglass.parallel import ENGINES, THREAD_VARIABLES, EngineOptions, InProcess, LocalProcesses, backend
 
 
 def square_or_fail(number: int) -> int:
@@ -58,3 +59,33 @@ def test_processes_share_the_cores() -> None:
     cores = os.cpu_count() or 1
     (outcome,) = LocalProcesses(cores).map(threads_of_worker, [0])
     assert outcome.value == ["1"] * len(THREAD_VARIABLES)
+
+
+def test_an_engine_is_chosen_by_jobs_or_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[EngineOptions] = []
+
+    def remember(options: EngineOptions) -> InProcess:
+        asked.append(options)
+        return InProcess()
+
+    monkeypatch.setitem(ENGINES._registered, "mine", remember)
+    monkeypatch.setitem(ENGINES._registered, "dask", remember)
+    assert isinstance(backend(1), InProcess)
+    assert backend(3) == LocalProcesses(3)
+    assert backend(1, "processes:4") == LocalProcesses(4)
+    backend(2, "mine:gpu:7", Path("shared"))
+    backend(1, "tcp://127.0.0.1:8786")
+    backend(1, "dask:tcp://127.0.0.1:8786")
+    backend(1, "scheduler.json")
+    assert asked == [
+        EngineOptions(2, "gpu:7", Path("shared")),
+        EngineOptions(1, "tcp://127.0.0.1:8786"),
+        EngineOptions(1, "tcp://127.0.0.1:8786"),
+        EngineOptions(1, "scheduler.json"),
+    ]
+
+
+@pytest.mark.parametrize("scheduler", ["processes:many", "processes:0", "in-process:2"])
+def test_an_address_that_an_engine_cannot_read_is_one_clear_error(scheduler: str) -> None:
+    with pytest.raises(WeatherglassError, match=r"engine '[a-z-]+' takes"):
+        backend(1, scheduler)

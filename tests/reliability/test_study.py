@@ -10,9 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,14 +22,15 @@ from typer.testing import CliRunner
 
 from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.cli import app
-from weatherglass.errors import CorpusError, OutputError, WeatherglassError
-from weatherglass.reliability import study as study_module
+from weatherglass.errors import CorpusError, OutputError, UnknownNameError, WeatherglassError
 from weatherglass.reliability.agreement.claims import verdicts
-from weatherglass.reliability.scoring import scores
-from weatherglass.reliability.scoring.scores import RATERS, RULES, ScoreTensor
+from weatherglass.reliability.scoring.base import Rule, ScoringContext
+from weatherglass.reliability.scoring.projections import Scores
+from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, raters
+from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import score_study, study_folder, trained_groups
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
-from weatherglass.reliability.tables import COLUMNS
+from weatherglass.reliability.tables import COLUMNS, columns_of
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.figures import consistency_by_query, remove_outdated_figures
 from weatherglass.report.study.plots import Subject
@@ -42,12 +43,12 @@ def test_every_table_has_its_rows(undisturbed: tuple[Path, StudyResult]) -> None
     words = 2 * 9 - 2 + 45 + 60  # "his" and "her" are in two pairs each; the queries share words.
     vocabulary = len((next((folder / "corpora").glob("text-*")) / "vocabulary.tsv").read_text().splitlines())
     assert abs(vocabulary - words) < 10
-    assert len(tables["test_retest_words"]) == 2 * len(RULES) * vocabulary
+    assert len(tables["test_retest_words"]) == 2 * len(DEFAULT_RULES) * vocabulary
     assert tables["test_retest_words"].columns == [
         "corpus", "algorithm", "pairs", "rule", "word", "icc", "low", "high",
     ]  # fmt: skip
     assert len(tables["inter_rater_words"]) == 2 * 2 * vocabulary
-    assert len(tables["consistency_queries"]) == 2 * len(RULES) * 6
+    assert len(tables["consistency_queries"]) == 2 * len(DEFAULT_RULES) * 6
     assert set(tables["pairs"].select("pairs", "present", "of").rows()) == {
         ("gender", 10, 23),
         ("sexual_orientation", 0, 12),
@@ -110,45 +111,58 @@ def copy_of(undisturbed: tuple[Path, StudyResult], to: Path) -> Path:
     return Path(shutil.copytree(undisturbed[0], to / "copy"))
 
 
-def scored_again(study_file: Path, folder: Path) -> dict[str, ScoreTensor]:
+def scored_again(
+    study_file: Path, folder: Path, rules: tuple[str, ...] = DEFAULT_RULES
+) -> dict[str, ScoreTensor]:
     """By algorithm, what `reliability score` has of the study."""
-    study = read_study(study_file)
+    study = replace(read_study(study_file), rules=rules)
     scored = score_study(study, trained_groups(study, folder), folder)
     return {group.algorithm: tensor for group, tensor in scored}
 
 
 def test_stored_scores_are_matched_by_the_name_of_their_rule(
-    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path
 ) -> None:
     folder = copy_of(undisturbed, tmp_path)
     before = scored_again(study_file, folder)
     stored = {path: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
-    assert len(stored) == 2 * 4 * len(RULES)  # algorithms, seeds, rules
-    backwards = dict(reversed(list(scores.RULE_VERSIONS.items())))
-    monkeypatch.setattr(scores, "RULE_VERSIONS", backwards)
-    monkeypatch.setattr(scores, "RULES", tuple(backwards))
-    after = scored_again(study_file, folder)
+    assert len(stored) == 2 * 4 * len(DEFAULT_RULES)  # algorithms, seeds, rules
+    after = scored_again(study_file, folder, tuple(reversed(DEFAULT_RULES)))
     for algorithm, tensor in before.items():
-        for rule in RULES:
+        for rule in DEFAULT_RULES:
             assert (after[algorithm].mean(rule) == tensor.mean(rule)).all()
     assert {path: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")} == stored
 
 
-def test_a_new_version_of_a_rule_and_a_new_rule_are_computed_again(
+def leaning_away(context: ScoringContext) -> Scores:
+    scores: Scores = -RULES.get("dbwa").score(context)
+    return scores
+
+
+def test_only_the_rule_with_a_new_version_is_computed_again_and_its_old_scores_go(
     undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = copy_of(undisturbed, tmp_path)
-    before = scored_again(study_file, folder)["glove"].mean("nbm")
-    monkeypatch.setattr(scores, "RULE_VERSIONS", {"dbwa": 1, "twice": 1, "nbm": 2})
-
-    def changed(*arguments: Any) -> dict[str, scores.Scores]:
-        by_rule = scores.score_embedding(*arguments)
-        return {"dbwa": by_rule["dbwa"], "twice": 2 * by_rule["dbwa"], "nbm": -by_rule["nbm"]}
-
-    monkeypatch.setattr(study_module, "score_embedding", changed)
+    before = scored_again(study_file, folder)["glove"].mean("dbwa")
+    stored = {path.name: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
+    monkeypatch.setattr(RULES, "_registered", {"nbm": Rule("nbm", "NBM", 2, leaning_away)})
     after = scored_again(study_file, folder)["glove"]
     assert (after.mean("nbm") == -before).all()
-    assert (after.mean("twice") == 2 * after.mean("dbwa")).all()
+    files = {path.name: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
+    kept = {name: stamp for name, stamp in stored.items() if ".nbm-" not in name}
+    new = {name.replace("nbm-v1", "nbm-v2") for name in stored if ".nbm-" in name}
+    assert kept.items() <= files.items()
+    assert set(files) == set(kept) | new
+
+
+def test_an_unknown_rule_is_refused_before_training(study_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(f'rules = ["dbwa", "rippa"]\n{STUDY}', encoding="utf-8")
+    with pytest.raises(UnknownNameError, match="unknown rule 'rippa'; did you mean 'ripa'"):
+        read_study(path)
+    with pytest.raises(UnknownNameError, match="unknown rule 'rippa'"):
+        run_study(replace(read_study(study_file), rules=("rippa",)), tmp_path / "out")
+    assert not list((tmp_path / "out" / "corpora").iterdir())
 
 
 def test_scores_of_a_version_that_did_not_name_rules_are_computed_again_with_one_notice(
@@ -159,7 +173,7 @@ def test_scores_of_a_version_that_did_not_name_rules_are_computed_again_with_one
     for path in (folder / "scores").glob("*.npy"):
         path.unlink()
     for stem in stems:  # As they were stored before: rule × word × pair in one file.
-        np.save(folder / "scores" / f"{stem}.npy", np.zeros((len(RULES), 3, 3), dtype=np.float32))
+        np.save(folder / "scores" / f"{stem}.npy", np.zeros((len(DEFAULT_RULES), 3, 3), dtype=np.float32))
     again = run_study(read_study(study_file), folder)
     (warning,) = again.warnings
     assert "8 score files of an earlier version did not name their rule" in warning
@@ -335,6 +349,8 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
             'neighbours = 0\n[corpora.a]\npath = "x"',
             "neighbours = 0; it should be a whole number, at least 1",
         ),
+        ('rules = []\n[corpora.a]\npath = "x"', "rules is empty; name one or more of dbwa"),
+        ('rules = "dbwa"\n[corpora.a]\npath = "x"', "rules = 'dbwa'; it should be a list"),
         ("seeds = [", "not a TOML file"),
     ],
 )
@@ -366,8 +382,8 @@ def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, StudyResult])
     claims = undisturbed[1].tables["claims"].filter(pl.col("pairs") == "gender")
     by = {claim: set(part["by"]) for (claim,), part in claims.group_by("claim")}
     assert by == {
-        "high test–retest": set(RATERS),
-        "high internal consistency": set(RATERS),
+        "high test–retest": set(raters(DEFAULT_RULES)),
+        "high internal consistency": set(raters(DEFAULT_RULES)),
         "low inter-rater": {"raw", "standardised"},
     }
     for row in claims.filter(pl.col("median").is_finite()).iter_rows(named=True):
@@ -386,8 +402,9 @@ def test_a_study_that_can_estimate_nothing_still_says_so(tmp_path: Path, lines: 
     result = run_study(read_study(tmp_path / "study.toml"), tmp_path / "out")
     assert set(result.tables["claims"]["verdict"]) == {"not estimable"}
     assert "Too few seeds or base pairs to say." in result.page.read_text(encoding="utf-8")
-    for name, columns in COLUMNS.items():
-        assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").columns == list(columns)
+    for name in COLUMNS:
+        columns = list(columns_of(name, DEFAULT_RULES))
+        assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").columns == columns
     assert all("not estimable" in str(verdict) for verdict in verdicts(result.tables))
 
 
@@ -396,7 +413,7 @@ def test_a_study_that_can_estimate_nothing_still_says_so(tmp_path: Path, lines: 
     [
         ('pairs = ["gendre"]', "did you mean 'gender'"),
         ('pairs = ["one.txt"]', "should be two words"),
-        ('pairs = ["same.txt"]', "is one word twice"),
+        ('pairs = ["same.txt"]', "repeats one word"),
         ('pairs = ["gender", "gender.txt"]', "two sets of base pairs are called 'gender'"),
         ('targets = ["frequent.txt"]', "two lists of target words are called 'frequent'"),
         ('targets = ["professions"]', "unknown list of target words"),

@@ -67,7 +67,7 @@ class Browser:
 
     def show_all(self) -> None:
         """Scroll to what is drawn when it comes into sight, and wait until it is."""
-        for place in ("forest", "measures-table", "comparison-table"):
+        for place in ("forest", "metrics-table", "comparison-table"):
             if self.run(f"document.getElementById('{place}') !== null"):
                 self.run(f"document.getElementById('{place}').scrollIntoView()")
                 self.wait(f"document.getElementById('{place}').children.length > 0")

@@ -22,25 +22,23 @@ def made_up_run(
     folder: Path,
     tests: Sequence[AssociationTest],
     models: Sequence[str] = ("model",),
-    measures: Sequence[str] = ("cosine/mean",),
+    metrics: Sequence[str] = ("cosine/mean",),
     seed: int = 0,
     record: Mapping[str, Any] | None = None,
 ) -> list[Result]:
-    """Write table, details and record as a run would, and return what they hold."""
+    """Write journal, table and record as a run would, and return what they hold."""
     rng = np.random.default_rng(seed)
-    results = [
-        _result(model, test, measure, rng) for model in models for test in tests for measure in measures
-    ]
+    results = [_result(model, test, metric, rng) for model in models for test in tests for metric in metrics]
     keys = [str(number) for number in range(len(results))]
     with RunFolder(folder) as opened:
         for key, result in zip(keys, results, strict=True):
             opened.add(key, result)
         opened.write_table(results, at_once=True)
-        opened.write_record({**_record(tests, models, measures), "keys": keys, **(record or {})})
+        opened.write_record({**_record(tests, models, metrics), "keys": keys, **(record or {})})
     return read_run(folder).results
 
 
-def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Generator) -> Result:
+def _result(model: str, test: AssociationTest, metric: str, rng: np.random.Generator) -> Result:
     shift = rng.choice([0.0, 0.05, 0.15])
     scores = tuple(
         ElementScore(role, e.text, e.word, e.template, float(rng.normal(shift if role == "X" else 0.0, 0.1)))
@@ -60,7 +58,7 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
         value=d,
         target_sizes=(len(x), len(y)),
         attribute_sizes=(len(test.attributes[0]), len(test.attributes[1])),
-        metric=measure,
+        metric=metric,
         permute="elements",
         alternative="greater",
         ddof=1,
@@ -77,7 +75,7 @@ def _result(model: str, test: AssociationTest, measure: str, rng: np.random.Gene
         significance="**" if p * 46 <= 0.01 else "*" if p <= 0.01 else "",
         p_middle=p,
         certified=True,
-        signed=is_signed(measure),
+        signed=is_signed(metric),
         context=test.context,
         categories=test.categories,
         scores=scores,
@@ -105,7 +103,7 @@ def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator
 
 
 def _record(
-    tests: Sequence[AssociationTest], models: Sequence[str], measures: Sequence[str]
+    tests: Sequence[AssociationTest], models: Sequence[str], metrics: Sequence[str]
 ) -> dict[str, Any]:
     return {
         "status": "complete",
@@ -121,7 +119,7 @@ def _record(
             for model in models
         ],
         "tests": {test.name: test.fingerprint() for test in tests},
-        "metrics": list(measures),
+        "metrics": list(metrics),
         "settings": {
             **{"significance": "auto", "seed": 0, "resamples": 2000},
             **{"alpha": 0.01, "correction": "holm", "family": None},
@@ -130,7 +128,7 @@ def _record(
             "method": "holm",
             "alpha": 0.01,
             "family": None,
-            "sizes": {measure: len(models) * len(tests) for measure in measures},
+            "sizes": {metric: len(models) * len(tests) for metric in metrics},
         },
         "missing_words": {},
         "warnings": [],

@@ -59,10 +59,10 @@ def test_figures_go_where_they_are_sent(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_a_warning(tmp_path: Path) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
-    (tmp_path / "details.sqlite").unlink()
+    (tmp_path / "journal.jsonl").unlink()
     done = runner.invoke(app, ["report", str(tmp_path)])
     assert done.exit_code == 0
-    assert "details.sqlite is missing" in done.stderr
+    assert "journal.jsonl lacks 1 of 1 results" in done.stderr
 
 
 def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
 def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> None:
     for name in ("before", "after"):
         made_up_run(tmp_path / name, load_tests(["weat1"]))
-    change = {"test": "weat1", "measure": "cosine/mean", "models": ["model", "model"], "change": -0.125}
+    change = {"test": "weat1", "metric": "cosine/mean", "models": ["model", "model"], "change": -0.125}
     comparison = {"differences": [{**change, "low": -0.25, "high": -0.0625, "changed": True}]}
     (tmp_path / "comparison.json").write_text(json.dumps(comparison))
     folders = [str(tmp_path / "before"), str(tmp_path / "after")]
@@ -111,7 +111,9 @@ def test_what_compare_found_stands_in_the_page_of_two_runs(tmp_path: Path) -> No
     assert '[0,0,"model","model",-0.125,-0.25,-0.0625,true]' in (tmp_path / "page").read_text("utf-8")
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}"])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"differences": [{"test": "weat1", "measure": "cosine/mean"}]}']
+)
 def test_a_comparison_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
     (tmp_path / "comparison.json").write_text(content)

@@ -222,7 +222,7 @@ def test_the_synonyms_reach_the_covariance_and_nothing_else(monkeypatch: pytest.
         alternative="observed",
     )
     for other in plain.results:
-        measure = Measure.parse(other.measure)
+        measure = Measure.parse(other.metric)
         ours = reproduction.results["glove", "weat9", measure]
         assert (ours.num_attr1, ours.num_attr2) == (7, 7)
         if measure.similarity == "mahalanobis":

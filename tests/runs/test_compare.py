@@ -86,7 +86,7 @@ def test_what_one_model_does_not_know_is_left_out_of_both(tmp_path: Path) -> Non
         ({"ddof": 0}, "ddof is 1 in one run and 0 in the other"),
         ({"permute": "words"}, "permute is elements in one run and words in the other"),
         ({"tests": made_test(19)}, "the words of the test differ between the runs"),
-        ({"measures": "dot/mean"}, "only"),
+        ({"metrics": "dot/mean"}, "only"),
         ({"tests": made_test(name="other")}, "only"),
     ],
 )

@@ -15,8 +15,8 @@ from weatherglass.runs.judge import Correction, family_sizes, judge
 from weatherglass.runs.results import Result
 
 
-def with_p(p: float, measure: str = "cosine/mean", floor: float = 1e-9) -> Result:
-    return made_result(p, metric=measure, p_floor=floor)
+def with_p(p: float, metric: str = "cosine/mean", floor: float = 1e-9) -> Result:
+    return made_result(p, metric=metric, p_floor=floor)
 
 
 def test_marks_follow_holm_worked_by_hand() -> None:
@@ -27,7 +27,7 @@ def test_marks_follow_holm_worked_by_hand() -> None:
 
 
 def test_each_measure_is_a_family_of_its_own() -> None:
-    results = [with_p(0.01), with_p(0.01, measure="dot/mean"), with_p(0.5, measure="dot/mean")]
+    results = [with_p(0.01), with_p(0.01, metric="dot/mean"), with_p(0.5, metric="dot/mean")]
     assert family_sizes(results, Correction()) == {"cosine/mean": 1, "dot/mean": 2}
     assert [result.p_adjusted for result in judge(results, Correction())] == pytest.approx([0.01, 0.02, 0.5])
 

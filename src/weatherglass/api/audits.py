@@ -16,6 +16,7 @@ from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder
+from weatherglass.errors import RenamedWarning
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import backend
@@ -47,7 +48,8 @@ def run(
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
         settings: how to test and judge; see `Settings`.
         jobs: local processes to use.
-        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file.
+        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
+            engine of another package.
         shared_dir: a folder that all its machines see under the same path.
         folder: where journal, table and record are kept; what is there already is not computed again.
         progress: told how far the work has come.
@@ -63,7 +65,7 @@ def run(
     """
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
     if measures is not None:
-        warnings.warn("measures= is now metrics=", DeprecationWarning, stacklevel=2)
+        warnings.warn("measures= is now metrics=", RenamedWarning, stacklevel=2)
         metrics = measures
     chosen = chosen_settings(settings, changes)
     plan = Plan(

@@ -133,4 +133,4 @@ def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tup
         text = "; ".join([f"{len(group.paths)} seeds", *group.warnings])
         embeddings.setdefault(text, []).append(f"{group.corpus} {group.algorithm}")
     facts += [(f"embeddings {', '.join(names)}", text) for text, names in embeddings.items()]
-    return [*facts, ("nbm", f"{study.neighbours} neighbours")]
+    return [*facts, ("rules", f"{', '.join(study.rules)}; {study.neighbours} neighbours")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances, needs_covariance
@@ -105,9 +105,10 @@ class Audit:
         )
         covariances = self._covariances(tests, encodings) if whitened else None
         self._compile()
-        self.progress.stage(f"testing {model.name}", len(tests))
+        work = [(test, metrics) for test in tests for metrics in _by_class(missing[test.name])]
+        self.progress.stage(f"testing {model.name}", len(work))
         for outcome in self.workers.map(
-            evaluate_unit, self._units(model, tests, missing, encodings, covariances), encodings.vectors
+            evaluate_unit, self._units(model, work, encodings, covariances), encodings.vectors
         ):
             unit = outcome.unit
             if outcome.value is None:
@@ -119,13 +120,12 @@ class Audit:
     def _units(
         self,
         model: Model,
-        tests: Sequence[AssociationTest],
-        missing: Mapping[str, list[Metric]],
+        work: Sequence[tuple[AssociationTest, list[Metric]]],
         encodings: Encodings,
         covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Unit]:
-        for test in tests:
-            metrics, pair = self._fitting(model, test, missing[test.name]), None
+        for test, asked in work:
+            metrics, pair = self._fitting(model, test, asked), None
             if covariances and needs_covariance(metrics):
                 try:
                     pair = covariances_for(test, self.plan.synonyms, covariances)
@@ -133,14 +133,10 @@ class Audit:
                     # Only what needs a covariance fails with it.
                     self.failures.append(Failure(model.name, test.name, f"mahalanobis: {error}"))
                     metrics = [metric for metric in metrics if not metric.whitened]
-            try:
-                sets, ledger, warnings = known_sets(test, encodings)
-            except UnitError as error:
-                self.failures.append(Failure(model.name, test.name, str(error)))
-                metrics = []
             if not metrics:
                 self.progress.advance()
                 continue
+            sets, ledger, warnings = known_sets(test, encodings)
             yield Unit(
                 *(model.name, model.options, test, sets, ledger, (*test.warnings, *warnings)),
                 *(metrics, self.plan.settings, pair, self.registrations),
@@ -148,17 +144,17 @@ class Audit:
 
     def _fitting(self, model: Model, test: AssociationTest, metrics: Sequence[Metric]) -> list[Metric]:
         """The metrics that can measure a test of this shape; the others are failures that name what they take."""
-        shape = len(test.targets), len(test.attributes)
+        targets, attributes = test.shape
         for metric in metrics:
-            if not metric.shape.fits(*shape):
+            if not metric.shape.fits(targets, attributes):
                 self.failures.append(
                     Failure(
                         model.name,
                         test.name,
-                        f"{metric.name} takes {metric.shape}; this test has {shape[0]} and {shape[1]}",
+                        f"{metric.name} takes {metric.shape}; this test has {targets} and {attributes}",
                     )
                 )
-        return [metric for metric in metrics if metric.shape.fits(*shape)]
+        return [metric for metric in metrics if metric.shape.fits(targets, attributes)]
 
     def _key(self, model: Model, test: AssociationTest, metric: Metric) -> str:
         return self.plan.key(model, test, metric.name)
@@ -190,3 +186,11 @@ class Audit:
 
     def _in_order(self) -> list[Result]:
         return [self.finished[key] for key in self.order if key in self.finished]
+
+
+def _by_class(metrics: Iterable[Metric]) -> list[list[Metric]]:
+    """Metrics of one class share their computation and fail together; others are not touched by that."""
+    classes: dict[type, list[Metric]] = {}
+    for metric in metrics:
+        classes.setdefault(type(metric), []).append(metric)
+    return list(classes.values())

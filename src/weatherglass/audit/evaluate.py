@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from weatherglass.audit.profile import check_profiles, chosen_settings, under_profile
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.association_test import Element
 from weatherglass.errors import UnitError
@@ -18,7 +19,7 @@ from weatherglass.inference.significance.base import Budget, Significance
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Context, Exchange, Measurement, Metric
 from weatherglass.metrics.sets import VectorSet, check, matrix
-from weatherglass.runs.results import Result
+from weatherglass.runs.results import NO_P, Result
 
 if TYPE_CHECKING:
     from weatherglass.metrics.weat.covariance import Covariance
@@ -51,10 +52,13 @@ def associate(
         >>> round(result.effect_size, 3), round(result.p_value, 3), result.p_method
         (1.722, 0.167, 'enumerate')
     """
-    chosen = (settings or Settings()).changed(**changes)
-    metrics = select_metrics([measure])
+    chosen = chosen_settings(settings, changes)
+    metrics = under_profile(select_metrics([measure]), chosen.profile)
     if len(metrics) != 1:
         raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")
+    if not metrics[0].shape.fits(2, 2):
+        raise UnitError(f"{metrics[0].name} takes {metrics[0].shape}; associate has 2 and 2")
+    check_profiles(metrics, chosen)
     rows = [(role, matrix(role, given)) for role, given in zip("XYAB", (X, Y, A, B), strict=True)]
     sets = [VectorSet(role, vectors, _row_names(role, len(vectors))) for role, vectors in rows]
     check(sets)
@@ -107,7 +111,7 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
     measured = {name: getattr(measurement, name) for name in MEASURED}
     exchange = measurement.exchange.get(settings.permute)
     if exchange is None:
-        return Result(**key, **measured, **asdict(NO_TEST))
+        return Result(**key, **measured, **asdict(_no_test(settings.permute)))
     key |= {"alternative": exchange.tail(settings.alternative), "ddof": exchange.ddof}
     tested = _test(exchange, settings)
     elements = measurement.exchange["elements"]
@@ -126,11 +130,18 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
     return _with_trust(result, measurement, exchange, settings) if settings.trusts(metric) else result
 
 
-MEASURED = ("value", "unbiased", "signed", "test_statistic", "target_sizes", "attribute_sizes", "scores")
+MEASURED = (
+    *("value", "unbiased", "signed", "is_effect_size", "test_statistic"),
+    *("target_sizes", "attribute_sizes", "scores"),
+)
 """What a result keeps of a measurement."""
 INNER_BUDGET = Budget(seconds=0.01)
 """For p without a word or template: there are many, so bounds within 1 % do where counting takes longer."""
-NO_TEST = Significance(math.nan, None, None, "none: the metric exchanges nothing", math.nan, False, math.nan)
+
+
+def _no_test(unit: str) -> Significance:
+    reason = f"{NO_P}the metric exchanges no {unit}"
+    return Significance(math.nan, None, None, reason, math.nan, False, math.nan)
 
 
 def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, settings: Settings) -> Result:

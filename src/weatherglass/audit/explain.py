@@ -58,6 +58,8 @@ def explain(
     run = read_whole_run(Path(folder))
     position = run.find(test, model, metric)
     result = run.results[position]
+    if not result.is_effect_size:
+        return Explanation(result, (), (), tuple(_value_steps(result)), ())
     scores = run.scores(position)
     x, y = (_units(scores, role, result.permute) for role in "XY")
     profiles = tuple(_reported(scores, result, int(run.record.get("settings", {}).get("seed", 0))))
@@ -249,6 +251,27 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
         d, p = _rounded(each.effect_size), _p_rounded(each.p_value)
         yield f"   {each.profile:<13} d = {d}  p = {p}  {each.why}"
     yield from (f"   {profile.name}: {profile.caution}." for profile in PROFILES.values())
+
+
+def _value_steps(result: Result) -> Iterator[str]:
+    """All that can be said of a metric of another kind: its scores, its value, and what it is without bias."""
+    yield f"{result.test} on {result.model}, {result.metric}"
+    if result.options:
+        yield f"encoded with {result.options}"
+    yield ""
+    yield f"1. Scores that {result.metric} gives to {len(result.scores)} elements"
+    width = max((len(score.text) for score in result.scores), default=0)
+    yield from (f"   {score.role}  {score.text:<{width}}  {_number(score.score)}" for score in result.scores)
+    if result.oov:
+        yield f"   Unknown to the model: {result.oov}"
+    yield ""
+    yield f"2. Value: {_number(result.value)}; without bias it is {_number(result.unbiased)}"
+    yield (
+        f"   p = {result.p_value} by {result.p_method}"
+        if not result.why_no_p
+        else f"   no p: {result.why_no_p}"
+    )
+    yield from _warnings(result)
 
 
 def _warnings(result: Result) -> Iterator[str]:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import Encodings
 from weatherglass.catalogue.association_test import AssociationTest, Element, ElementSet
-from weatherglass.errors import UnitError
 from weatherglass.metrics.sets import VectorSet
 
 MISSING_SHARE = 0.2
 """More than this share of a set missing is worth a warning."""
-
-LEAST_ELEMENTS = 2
-"""A set that had more and has fewer than this left makes its test impossible."""
 
 
 @dataclass(slots=True)
@@ -42,34 +37,33 @@ class KnownSet:
     role: str
     rows: list[int]
     elements: tuple[Element, ...]
+    category: str
+    unknown: tuple[str, ...]
+    """The texts of the others."""
 
     def vectors(self, all_vectors: Matrix) -> VectorSet:
         """The set as vectors."""
-        return VectorSet(self.role, all_vectors[self.rows], self.elements)
+        return VectorSet(self.role, all_vectors[self.rows], self.elements, self.category, self.unknown)
 
 
 def known_sets(test: AssociationTest, encodings: Encodings) -> tuple[list[KnownSet], Ledger, list[str]]:
-    """X, Y, A and B without the elements that the model does not know; the ledger lists those, warnings follow.
+    """The sets without the elements that the model does not know; the ledger lists those, warnings follow.
 
-    Raises:
-        UnitError: if too few elements of a set are left.
+    A set may end up with few elements or none: how many are needed is for the metric to say.
     """
     ledger = Ledger()
     warnings: list[str] = []
     sets = []
-    for role, element_set in zip("XYAB", test.sets, strict=True):
+    for role, element_set in zip(test.roles, test.sets, strict=True):
         kept = _known_elements(role, element_set, encodings, ledger)
         dropped = len(element_set) - len(kept)
-        if dropped and len(kept) < LEAST_ELEMENTS:
-            raise UnitError(
-                f"only {len(kept)} of the {len(element_set)} elements of {element_set.category} are known to the "
-                f"model; at least {LEAST_ELEMENTS} are needed (missing: {_some(ledger.dropped[role])})"
-            )
         if dropped > MISSING_SHARE * len(element_set):
             warnings.append(
                 f"{dropped} of the {len(element_set)} elements of {element_set.category} are unknown to the model"
             )
-        sets.append(KnownSet(role, [encodings.row[element.text] for element in kept], kept))
+        rows = [encodings.row[element.text] for element in kept]
+        unknown = tuple(ledger.dropped.get(role, ()))
+        sets.append(KnownSet(role, rows, kept, element_set.category, unknown))
     return sets, ledger, warnings
 
 
@@ -88,8 +82,3 @@ def _known_elements(
         else:
             ledger.dropped.setdefault(role, []).append(element.text)
     return tuple(kept)
-
-
-def _some(texts: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(repr(text) for text in texts[:most]) + more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weatherglass import __version__
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.profile import headline, warnings_of
+from weatherglass.audit.settings import Settings
 from weatherglass.encoders.base import ModelEncoder
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
@@ -56,12 +57,14 @@ class PythonCall:
 
     @classmethod
     def of(cls, function: Callable[..., Any], arguments: Mapping[str, Any]) -> PythonCall:
-        """The call of `function` with these values of its parameters."""
-        parameters = signature(function).parameters
+        """The call of `function` with these values of its parameters; `changes` are fields of its settings."""
+        defaults = {name: parameter.default for name, parameter in signature(function).parameters.items()}
+        defaults |= {field.name: getattr(Settings(), field.name) for field in fields(Settings)}
+        named = {name: value for name, value in arguments.items() if name not in (*NOT_RECORDED, "changes")}
         given = {
             name: written
-            for name, value in arguments.items()
-            if name not in NOT_RECORDED and (written := plain(value)) != plain(parameters[name].default)
+            for name, value in {**named, **arguments.get("changes", {})}.items()
+            if (written := plain(value)) != plain(defaults.get(name))
         }
         return cls(f"weatherglass.{function.__name__}", given)
 

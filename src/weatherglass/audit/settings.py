@@ -75,7 +75,7 @@ class Settings:
     def __post_init__(self) -> None:
         # Imported here, so that a command's help can list the options without loading numpy.
         from weatherglass.inference.correction import CORRECTIONS
-        from weatherglass.inference.significance import ALTERNATIVES, METHODS
+        from weatherglass.inference.significance import ALTERNATIVES, METHODS, Budget
         from weatherglass.metrics.weat.covariance import ESTIMATORS
         from weatherglass.metrics.weat.profiles import PROFILES
 
@@ -90,7 +90,10 @@ class Settings:
             one_of("profile", self.profile, list(PROFILES))
         _between("alpha", self.alpha, 0, 0.5)
         _between("precision", self.precision, 0, 1)
-        _at_least("ddof", self.ddof, 0)
+        if self.ddof not in (0, 1):
+            raise WeatherglassError(f"ddof is {self.ddof}, but should be 0 or 1")
+        if not isinstance(self.budget, Budget):
+            raise WeatherglassError(f"budget is {self.budget!r}, but should be a Budget(seconds, bytes)")
         _at_least("seed", self.seed, 0)
         if self.smallest is not None:
             _between("smallest", self.smallest, 0, 2)
@@ -120,10 +123,14 @@ class Settings:
 
 
 def _between(name: str, value: float, low: float, high: float) -> None:
+    if not isinstance(value, float | int):
+        raise WeatherglassError(f"{name} is {value!r}, but should be a number")
     if not low < value < high:
         raise WeatherglassError(f"{name} is {value}, but should lie between {low} and {high}")
 
 
 def _at_least(name: str, value: int, least: int) -> None:
+    if not isinstance(value, int):
+        raise WeatherglassError(f"{name} is {value!r}, but should be a whole number")
     if value < least:
         raise WeatherglassError(f"{name} is {value}, but should be at least {least}")

@@ -1,9 +1,10 @@
-"""A test as data: elements, sets of elements, and the test that compares four sets."""
+"""A test as data: elements, sets of elements, and the test that compares target sets on attribute sets."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -47,13 +48,21 @@ class ElementSet:
 
 @dataclass(frozen=True)  # no slots: the instance caches its fingerprint
 class AssociationTest:
-    """Two target sets compared on their association with two attribute sets."""
+    """Target sets compared on their association with attribute sets; WEAT takes two and two.
+
+    >>> def words(category, *texts):
+    ...     return ElementSet(category, tuple(Element(text, text) for text in texts))
+    >>> ranks = [words("Low", "servant"), words("Middle", "clerk"), words("High", "judge")]
+    >>> test = AssociationTest("rank", targets=(words("Women", "woman", "she"),), attributes=tuple(ranks))
+    >>> test.shape, test.roles
+    ((1, 3), ('X', 'A', 'B', 'A3'))
+    """
 
     name: str
-    targets: tuple[ElementSet, ElementSet]
-    """X and Y; the null hypothesis is that their labels can be exchanged."""
-    attributes: tuple[ElementSet, ElementSet]
-    """A and B; a positive effect means that X leans to A."""
+    targets: tuple[ElementSet, ...]
+    """X, Y, X3, …: at least one; for WEAT X and Y, whose labels the null hypothesis exchanges."""
+    attributes: tuple[ElementSet, ...]
+    """A, B, A3, …: at least one; for WEAT A and B, and a positive effect means that X leans to A."""
     context: Context = "word"
     source: str = ""
     """Paper and table, in words."""
@@ -61,22 +70,38 @@ class AssociationTest:
     """Key of the paper to cite, such as caliskan2017; empty for a user's own test."""
     warnings: tuple[str, ...] = ()
     """What a reader should know and what does not stop the test, such as X and Y sharing elements."""
+    language: str = "en"
+    """The language of its texts, as a code such as en."""
+    topic: str = ""
+    """What the test is about, such as "gender and career"; tests of one topic are judged together."""
 
     def __post_init__(self) -> None:
-        for role, element_set in zip("XYAB", self.sets, strict=True):
+        for kind, sets in (("target", self.targets), ("attribute", self.attributes)):
+            if not sets:
+                raise CatalogueError(f"test '{self.name}': has no {kind} set; at least one is needed")
+        for role, element_set in zip(self.roles, self.sets, strict=True):
             if not element_set.elements:
                 raise CatalogueError(f"test '{self.name}': set {role} ({element_set.category}) is empty")
 
     @property
-    def sets(self) -> tuple[ElementSet, ElementSet, ElementSet, ElementSet]:
-        """X, Y, A, B."""
+    def shape(self) -> tuple[int, int]:
+        """How many target and how many attribute sets it has."""
+        return len(self.targets), len(self.attributes)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What each set is called in formulas and messages: X, Y, X3, … and A, B, A3, …"""
+        return set_roles(*self.shape)
+
+    @property
+    def sets(self) -> tuple[ElementSet, ...]:
+        """The target sets, then the attribute sets."""
         return (*self.targets, *self.attributes)
 
     @property
-    def categories(self) -> tuple[str, str, str, str]:
-        """The names of X, Y, A and B."""
-        x, y, a, b = self.sets
-        return x.category, y.category, a.category, b.category
+    def categories(self) -> tuple[str, ...]:
+        """The name of each set, in the order of `sets`."""
+        return tuple(element_set.category for element_set in self.sets)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -89,5 +114,28 @@ class AssociationTest:
 
     @cached_property
     def _fingerprint(self) -> str:
-        content = [[s.category, [[e.text, e.word] for e in s.elements]] for s in self.sets]
-        return hashlib.sha256(json.dumps([self.name, content], ensure_ascii=False).encode()).hexdigest()
+        sets = [[s.category, [[e.text, e.word] for e in s.elements]] for s in self.sets]
+        # A (2, 2) test in English adds nothing, so that results of version 0.1 keep their keys. The topic is left
+        # out: it groups results and changes none.
+        more: dict[str, int | str] = {}
+        if self.shape != (2, 2):
+            more["targets"] = len(self.targets)
+        if self.language != "en":
+            more["language"] = self.language
+        content = [self.name, sets, more] if more else [self.name, sets]
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+
+def set_roles(targets: int, attributes: int) -> tuple[str, ...]:
+    """The roles of the sets of a test with these numbers of sets.
+
+    >>> set_roles(3, 1)
+    ('X', 'Y', 'X3', 'A')
+    """
+    return (*_numbered("XY", targets), *_numbered("AB", attributes))
+
+
+def _numbered(letters: str, number: int) -> Iterator[str]:
+    """The first two sets have the letters of the papers, the others the first letter and their number."""
+    yield from letters[:number]
+    yield from (f"{letters[0]}{place}" for place in range(len(letters) + 1, number + 1))

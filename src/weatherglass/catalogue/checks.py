@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, islice
 from pathlib import Path
 
-from weatherglass.catalogue.association_test import Element, ElementSet
+from weatherglass.catalogue.association_test import Element, ElementSet, set_roles
 from weatherglass.errors import CatalogueError, unreadable
 
 SHOWN = 5
@@ -41,7 +42,13 @@ class Source:
     def _line_of(self, key: str) -> int | None:
         """Where a dotted key is set: the deepest part of it that the text shows, in order."""
         position, matched = 0, False
-        for part in key.split("."):
+        first, *others = key.split(".")
+        if array := re.fullmatch(r"(\w+)\[(\d+)\]", first):  # targets[2]: the second [[targets]] of TOML
+            first = array[1]
+            headers = re.finditer(rf"^\s*\[\[\s*[\"']?{first}[\"']?\s*\]\]", self.text, re.MULTILINE)
+            header = next(islice(headers, int(array[2]) - 1, None), None)
+            position = header.start() if header else 0
+        for part in (first, *others):
             name = re.escape(part)
             # "name": in JSON; [name], [outer.name], name = or "name" = in TOML
             pattern = rf'"{name}"\s*[:=]|^\s*{name}\s*[.=]|^\s*\[{{1,2}}(?:.*\.)?"?{name}"?[\].]'
@@ -57,7 +64,7 @@ def checked_texts(source: Source, key: str, value: object) -> list[str]:
     if not isinstance(value, list):
         raise source.error(key, f"should be a list of texts, but is {type_name(value)}")
     if not value:
-        raise source.error(key, "is empty; a set needs at least one element (two to be tested)")
+        raise source.error(key, "is empty; a set needs at least one element")
     for number, text in enumerate(value, start=1):
         checked_text(source, key, text, part=f"(element {number}) ")
     return value
@@ -111,17 +118,20 @@ def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[Ele
     return ElementSet(category, tuple(first.values())), warnings
 
 
-def overlaps(sets: Sequence[ElementSet]) -> list[str]:
-    """Warnings where X and Y, or A and B, share elements."""
+def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) -> list[str]:
+    """Warnings where two target sets, or two attribute sets, share elements."""
+    roles = set_roles(len(targets), len(attributes))
+    labelled_targets = zip(roles[: len(targets)], targets, strict=True)
+    labelled_attributes = zip(roles[len(targets) :], attributes, strict=True)
+    pairs = [*combinations(labelled_targets, 2), *combinations(labelled_attributes, 2)]
+    classical = (len(targets), len(attributes)) == (2, 2)
     warnings = []
-    for (first, one), (second, other) in (
-        (("X", sets[0]), ("Y", sets[1])),
-        (("A", sets[2]), ("B", sets[3])),
-    ):
+    for (first, one), (second, other) in pairs:
         pair = f"{first} ({one.category}) and {second} ({other.category})"
         shared = [text for text in one.texts if text in frozenset(other.texts)]
         if len(shared) == len(one) == len(other):
-            warnings.append(f"{pair} hold the same elements; the effect is zero whatever the model")
+            consequence = "; the effect is zero whatever the model" if classical else ""
+            warnings.append(f"{pair} hold the same elements{consequence}")
         elif shared:
             noun = "element" if len(shared) == 1 else "elements"
             warnings.append(f"{pair} share {len(shared)} {noun} ({_shortened(shared)})")

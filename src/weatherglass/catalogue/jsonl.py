@@ -45,7 +45,7 @@ def read_jsonl(path: str | Path) -> AssociationTest:
         attributes=(a, b),
         context=_context(x, y),
         source=str(source.path),
-        warnings=(*warnings, *overlaps(sets)),
+        warnings=(*warnings, *overlaps((x, y), (a, b))),
     )
 
 
@@ -53,13 +53,24 @@ def export_test(test: AssociationTest, path: str | Path) -> None:
     """Write a test in the published format, whole or not at all.
 
     Raises:
+        CatalogueError: if the test does not have two target and two attribute sets.
         OutputError: if the file cannot be written.
     """
     write_test_file(path, to_jsonl(test))
 
 
 def to_jsonl(test: AssociationTest) -> str:
-    """The test in the published format, laid out like the published files: indent 2, no newline at the end."""
+    """The test in the published format, laid out like the published files: indent 2, no newline at the end.
+
+    Raises:
+        CatalogueError: if the test does not have two target and two attribute sets.
+    """
+    if test.shape != (2, 2):
+        targets, attributes = test.shape
+        raise CatalogueError(
+            f"test '{test.name}': the published format has two target and two attribute sets, but the test has "
+            f"{targets} and {attributes}; write it as .toml"
+        )
     content = {
         key: {"category": element_set.category, "examples": list(element_set.texts)}
         for key, element_set in zip(ROLES, test.sets, strict=True)

@@ -9,14 +9,9 @@ from typing import Any, cast
 
 from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
 from weatherglass.catalogue.data import table
-from weatherglass.languages.en.sentences import (
-    Forms,
-    Lexicon,
-    capitalised,
-    regular_article,
-    regular_plural,
-    sentences,
-)
+from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
+from weatherglass.languages.base import Forms, Lexicon
+from weatherglass.languages.en.sentences import capitalised, regular_article, regular_plural
 from weatherglass.storage.resources import shipped_toml
 
 SENTENCE_PREFIX = "sent-"
@@ -43,7 +38,7 @@ def published_test(name: str) -> AssociationTest:
         return _test(name, entry, _vignette_sets(entry), entry["context"])
     if name == base:
         return _test(name, entry, (word_set(*_set_and_category(entry[role])) for role in "XYAB"), "word")
-    origin = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019"}
+    origin = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019", "topic": entry["topic"]}
     return _test(name, origin, (_sentence_set(entry, role) for role in "XYAB"), "sent")
 
 
@@ -109,6 +104,7 @@ def _test(
         context=context,
         source=entry["source"],
         citation=entry["cite"],
+        topic=entry["topic"],
     )
 
 
@@ -129,9 +125,10 @@ def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
     return ElementSet(words.category, tuple(elements))
 
 
-def sentence_elements(forms: Forms, word_class: str) -> list[Element]:
+def sentence_elements(forms: Forms, word_class: str, language: str = DEFAULT_LANGUAGE) -> list[Element]:
     """A word in every template of its class."""
-    return [Element(text, forms.word, template) for text, template in sentences(forms, word_class)]
+    sentences = LANGUAGES.get(language).sentences(forms, word_class)
+    return [Element(text, forms.word, template) for text, template in sentences]
 
 
 def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:

@@ -73,6 +73,7 @@ def write_test(test: AssociationTest, path: str | Path) -> None:
     Only our own format stores the word of each sentence.
 
     Raises:
+        CatalogueError: if the test's shape is not that of the published format.
         OutputError: if the file cannot be written.
     """
     if Path(path).suffix.lower() == ".toml":

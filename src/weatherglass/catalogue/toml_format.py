@@ -1,4 +1,4 @@
-"""Our own test format, in TOML: sets by name, by words or by sentences, and the classes and forms of words."""
+"""Our own test format, in TOML: any number of sets, by name, words or sentences; classes and forms of words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
+from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet, set_roles
 from weatherglass.catalogue.checks import (
     Source,
     checked_name,
@@ -23,11 +23,15 @@ from weatherglass.catalogue.checks import (
 )
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
 from weatherglass.errors import CatalogueError, UnknownNameError
-from weatherglass.languages.en.sentences import Lexicon, word_classes
+from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
+from weatherglass.languages.base import Lexicon
 from weatherglass.registry import did_you_mean, suggestion
 
-ROLES = ("X", "Y", "A", "B")
-TEST_KEYS = ("name", "context", "source", "citation", *ROLES, "words")
+LETTERS = {"targets": ("X", "Y"), "attributes": ("A", "B")}
+"""The keys of one or two sets of a kind; the kind itself is the key of a list of any number."""
+TEST_KEYS = ("name", "topic", "language", "context", "source", "citation", "words", *LETTERS)
+TEST_KEYS += tuple(letter for letters in LETTERS.values() for letter in letters)
+LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 SET_KEYS = ("set", "words", "sentences", "category", "class")
 WORDS_KEYS = ("classes", "singular", "plural", "article")
 
@@ -58,43 +62,59 @@ def read_test_file(path: str | Path) -> TestFile:
     source = Source.read(Path(path))
     content = _parsed(source)
     _no_other_keys(source, "", content, TEST_KEYS)
-    sets: list[ElementSet] = []
-    warnings: list[str] = []
-    classes: dict[str, str] = {}
-    for role in ROLES:
-        parsed = _read_set(source, role, content)
-        sets.append(parsed.elements)
-        warnings += parsed.warnings
-        classes |= parsed.classes
-    x, y, a, b = sets
+    entries = {kind: _set_entries(source, content, kind) for kind in LETTERS}
+    roles = iter(set_roles(*map(len, entries.values())))
+    parsed = [
+        _read_set(source, key, next(roles), entry)
+        for given in entries.values()
+        for key, entry in given.items()
+    ]
+    sets = tuple(each.elements for each in parsed)
+    targets, attributes = sets[: len(entries["targets"])], sets[len(entries["targets"]) :]
     word_lexicon = _read_words(
         source,
         content.get("words", {}),
-        classes,
+        {word: word_class for each in parsed for word, word_class in each.classes.items()},
         {word for element_set in sets for word in element_set.words},
     )
     test = AssociationTest(
         checked_name(source, content.get("name", source.path.stem)),
-        targets=(x, y),
-        attributes=(a, b),
+        targets=targets,
+        attributes=attributes,
         context=_read_context(source, content, sets),
         source=checked_text(source, "source", content.get("source", str(source.path))),
         citation=checked_text(source, "citation", content["citation"]) if "citation" in content else "",
-        warnings=(*warnings, *overlaps(sets)),
+        warnings=(
+            *(warning for each in parsed for warning in each.warnings),
+            *overlaps(targets, attributes),
+        ),
+        language=_read_language(source, content.get("language", "en")),
+        topic=checked_text(source, "topic", content["topic"]) if "topic" in content else "",
     )
     return TestFile(test, word_lexicon)
 
 
 def to_toml(test: AssociationTest) -> str:
     """A test in our own format; sentences are listed under the word that they were made from."""
-    head = {"name": test.name, "context": test.context, "source": test.source, "citation": test.citation}
+    head = {
+        "name": test.name,
+        "topic": test.topic,
+        "language": "" if test.language == "en" else test.language,
+        "context": test.context,
+        "source": test.source,
+        "citation": test.citation,
+    }
     lines = [f"{key} = {quoted(value)}" for key, value in head.items() if value]
-    for role, element_set in zip(ROLES, test.sets, strict=True):
-        lines += ["", f"[{role}]", f"category = {quoted(element_set.category)}"]
+    in_letters = max(test.shape) <= 2
+    kinds = ["targets"] * len(test.targets) + ["attributes"] * len(test.attributes)
+    for role, kind, element_set in zip(test.roles, kinds, test.sets, strict=True):
+        key = role if in_letters else kind
+        header = f"[{key}]" if in_letters else f"[[{key}]]"
+        lines += ["", header, f"category = {quoted(element_set.category)}"]
         if all(element.text == element.word for element in element_set.elements):
             lines += ["words = [", *_listed(element_set.texts), "]"]
             continue
-        lines += ["", f"[{role}.sentences]"]
+        lines += ["", f"[{key}.sentences]"]
         for word, elements in _by_word(element_set.elements):
             lines += [f"{quoted(word)} = [", *_listed(element.text for element in elements), "]"]
     return "\n".join(lines) + "\n"
@@ -143,32 +163,52 @@ class _ParsedSet:
     """Of its words, where the set says so: by `class`, or by being a set of the catalogue."""
 
 
-def _read_set(source: Source, role: str, content: Mapping[str, Any]) -> _ParsedSet:
-    if role not in content:
-        raise source.error(role, f"is missing; a test has the sets {', '.join(ROLES)}")
-    entry = {"set": content[role]} if isinstance(content[role], str) else content[role]
+def _set_entries(source: Source, content: Mapping[str, Any], kind: str) -> dict[str, object]:
+    """The sets of a kind by their key: X and Y, or targets[1], targets[2], …"""
+    letters = [letter for both in LETTERS.values() for letter in both if letter in content]
+    lists = [each for each in LETTERS if each in content]
+    if letters and lists:
+        raise source.error(
+            lists[0], f"stands beside {letters[0]}; give the sets as X, Y, A, B or as targets and attributes"
+        )
+    if not lists:
+        first, _ = LETTERS[kind]
+        if first not in content:
+            raise source.error(first, "is missing; a test has the sets X and A, and for WEAT also Y and B")
+        return {letter: content[letter] for letter in LETTERS[kind] if letter in content}
+    if kind not in content:
+        raise source.error(kind, "is missing; a test has targets and attributes, at least one set of each")
+    if not isinstance(content[kind], list):
+        raise source.error(kind, f"should be a list of sets ([[{kind}]]), but is {type_name(content[kind])}")
+    if not content[kind]:
+        raise source.error(kind, "is empty; at least one set is needed")
+    return {f"{kind}[{number}]": entry for number, entry in enumerate(content[kind], start=1)}
+
+
+def _read_set(source: Source, key: str, role: str, given: object) -> _ParsedSet:
+    entry = {"set": given} if isinstance(given, str) else given
     if not isinstance(entry, dict):
         raise source.error(
-            role, f"should be a table or the name of a catalogue set, but is {type_name(entry)}"
+            key, f"should be a table or the name of a catalogue set, but is {type_name(entry)}"
         )
-    _no_other_keys(source, f"{role}.", entry, SET_KEYS)
-    forms = [key for key in SET_KEYS[:3] if key in entry]
+    _no_other_keys(source, f"{key}.", entry, SET_KEYS)
+    forms = [form for form in SET_KEYS[:3] if form in entry]
     if len(forms) != 1:
         raise source.error(
-            role, f"should have one of set, words or sentences, but has {' and '.join(forms) or 'none'}"
+            key, f"should have one of set, words or sentences, but has {' and '.join(forms) or 'none'}"
         )
-    word_class = _read_class(source, f"{role}.class", entry["class"]) if "class" in entry else None
-    category = checked_text(source, f"{role}.category", entry["category"]) if "category" in entry else None
+    word_class = _read_class(source, f"{key}.class", entry["class"]) if "class" in entry else None
+    category = checked_text(source, f"{key}.category", entry["category"]) if "category" in entry else None
     if forms == ["set"]:
-        element_set = _named_set(source, role, entry["set"], category)
+        element_set = _named_set(source, key, entry["set"], category)
         known = lexicon().classes
         return _ParsedSet(element_set, [], {word: word_class or known[word] for word in element_set.words})
     if category is None:
-        raise source.error(role, "has no category; it names the set in results")
+        raise source.error(key, "has no category; it names the set in results")
     elements = (
-        [Element(word, word) for word in checked_texts(source, f"{role}.words", entry["words"])]
+        [Element(word, word) for word in checked_texts(source, f"{key}.words", entry["words"])]
         if forms == ["words"]
-        else _sentence_elements(source, f"{role}.sentences", entry["sentences"])
+        else _sentence_elements(source, f"{key}.sentences", entry["sentences"])
     )
     element_set, repeats = distinct(role, category, elements)
     return _ParsedSet(
@@ -176,11 +216,11 @@ def _read_set(source: Source, role: str, content: Mapping[str, Any]) -> _ParsedS
     )
 
 
-def _named_set(source: Source, role: str, name: object, category: str | None) -> ElementSet:
+def _named_set(source: Source, key: str, name: object, category: str | None) -> ElementSet:
     known = [entry.name for entry in list_sets()]
     if not isinstance(name, str) or name not in known:
         hint = did_you_mean(str(name), known)
-        where = source.error(role, f"names the set '{name}', which the catalogue does not have")
+        where = source.error(key, f"names the set '{name}', which the catalogue does not have")
         raise UnknownNameError(f"{where}{hint} (see: weatherglass tests sets)")
     return word_set(name, category)
 
@@ -191,7 +231,7 @@ def _sentence_elements(source: Source, key: str, value: object) -> list[Element]
             key, f"should be a table of words, each with its sentences, but is {type_name(value)}"
         )
     if not value:
-        raise source.error(key, "is empty; a set needs at least one element (two to be tested)")
+        raise source.error(key, "is empty; a set needs at least one element")
     return [
         Element(text, checked_text(source, key, word, part="(a word) "))
         for word, texts in value.items()
@@ -209,6 +249,13 @@ def _read_context(source: Source, content: Mapping[str, Any], sets: Iterable[Ele
         hint = did_you_mean(str(context), known)
         raise source.error("context", f"{context!r} is none of {', '.join(known)}{hint}")
     return cast(Context, context)
+
+
+def _read_language(source: Source, value: object) -> str:
+    language = checked_text(source, "language", value)
+    if not LANGUAGE_CODE.fullmatch(language):
+        raise source.error("language", f"should be a code such as en, de or pt-BR, but is '{language}'")
+    return language
 
 
 def _read_words(source: Source, entry: object, classes: dict[str, str], present: set[str]) -> Lexicon:
@@ -247,7 +294,7 @@ def _read_words(source: Source, entry: object, classes: dict[str, str], present:
 
 
 def _read_class(source: Source, key: str, word_class: object) -> str:
-    known = word_classes()
+    known = LANGUAGES.get(DEFAULT_LANGUAGE).word_classes()
     if not isinstance(word_class, str) or word_class not in known:
         hint = suggestion(str(word_class), known)
         raise source.error(key, f"'{word_class}' is no class of words{hint}")

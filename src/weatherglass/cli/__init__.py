@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, TextIO
 
 import typer
 
@@ -14,7 +15,7 @@ from weatherglass.cli.explain import explain
 from weatherglass.cli.reliability_explain import explain as explain_study
 from weatherglass.cli.report import report
 from weatherglass.cli.run import run
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import RenamedWarning, WeatherglassError
 
 app = typer.Typer(
     name="weatherglass",
@@ -38,12 +39,31 @@ app.add_typer(reliability.app, name="reliability")
 
 
 def main() -> None:
-    """Run a command; a user error is one line on stderr, never a traceback."""
-    try:
-        app()
-    except WeatherglassError as error:
-        typer.echo(f"weatherglass: {error}", err=True)
-        sys.exit(error.exit_code)
+    """Run a command; a user's mistake is one line on stderr, never a traceback, and so is an old name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("once", RenamedWarning)
+        warnings.showwarning = _print_warning
+        try:
+            app()
+        except WeatherglassError as error:
+            typer.echo(f"weatherglass: {error}", err=True)
+            sys.exit(error.exit_code)
+
+
+def _print_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Ours without the line of code that it came from, which is not the user's."""
+    ours = issubclass(category, RenamedWarning)
+    shown = (
+        f"warning: {message}\n" if ours else warnings.formatwarning(message, category, filename, lineno, line)
+    )
+    print(shown, end="", file=file or sys.stderr)
 
 
 def _print_version(requested: bool) -> None:

@@ -31,21 +31,22 @@ AT_ONCE = 512
 
 def models(as_json: AsJson = False) -> None:
     """List every kind of model: what it is, whether it is installed, how to install it, and an example."""
-    from weatherglass.encoders.kinds import KINDS
+    from weatherglass.encoders.kinds import known_kinds
     from weatherglass.encoders.presets import FAMILIES, PRESETS
 
     if as_json:
         kinds = [
             {"kind": name, "summary": kind.summary, "example": kind.example, "missing": kind.missing}
             | ({"install": kind.remedy} if kind.missing else {})
-            for name, kind in KINDS.items()
+            | ({"problem": kind.problem} if kind.problem else {})
+            for name, kind in known_kinds().items()
         ]
         typer.echo(
             json.dumps({"kinds": kinds, "presets": {name: str(p.spec) for name, p in PRESETS.items()}})
         )
         return
     table = plain_table("kind", "what it is", "installed", "example")
-    for name, kind in KINDS.items():
+    for name, kind in known_kinds().items():
         table.add_row(name, kind.summary, _status(kind), kind.example)
     presets = plain_table("preset", "stands for", "whose setting")
     for name, preset in PRESETS.items():
@@ -59,6 +60,8 @@ def models(as_json: AsJson = False) -> None:
 
 
 def _status(kind: Kind) -> str:
+    if kind.problem:
+        return f"no: {kind.problem}"
     if not kind.missing:
         return "yes"
     return f"{'in part; for the rest' if kind.works_in_part else 'no'}: {kind.remedy}"

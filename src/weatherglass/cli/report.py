@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -84,9 +84,14 @@ def _comparison(path: Path | None) -> dict[str, Any] | None:
         raise OutputError(unreadable(path, error)) from error
     except ValueError as error:
         raise OutputError(f"{path}: not JSON ({error})") from error
-    if not isinstance(comparison, dict) or "differences" not in comparison:
+    if not _is_comparison(comparison):
         raise OutputError(f"{path}: not the output of 'weatherglass compare --json'")
-    return comparison
+    return cast(dict[str, Any], comparison)
+
+
+def _is_comparison(content: object) -> bool:
+    differences = content.get("differences") if isinstance(content, dict) else None
+    return isinstance(differences, list) and all("metric" in difference for difference in differences)
 
 
 def _page(runs: Sequence[StoredRun], path: Path, comparison: dict[str, Any] | None) -> None:

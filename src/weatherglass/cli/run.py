@@ -62,7 +62,10 @@ def run(
     jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
     scheduler: Annotated[
         str | None,
-        typer.Option(help="A Dask cluster: tcp://HOST:PORT or a scheduler file.", metavar="ADDRESS"),
+        typer.Option(
+            help="A Dask cluster: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS of another package.",
+            metavar="ADDRESS",
+        ),
     ] = None,
     shared_dir: Annotated[
         Path | None, typer.Option(help="A folder that all machines of the cluster see.", metavar="DIR")

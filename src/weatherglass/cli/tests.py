@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from weatherglass.catalogue import AssociationTest, ElementSet
-    from weatherglass.languages.en.guess import Reading
+    from weatherglass.languages.base import Reading
 
 app = typer.Typer(no_args_is_help=True, help="The tests: list, show, export, and make sentences from words.")
 
@@ -34,7 +34,7 @@ def list_command(
     ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
     as_json: AsJson = False,
 ) -> None:
-    """List tests: name, sets with their sizes, context, source."""
+    """List tests: name, topic, sets with their sizes, context, source."""
     tests = catalogue.load_tests(patterns)
     if as_json:
         print_json([_summary(test) for test in tests])
@@ -46,7 +46,7 @@ def list_command(
     else:
         for test in tests:
             _print_title(test, console)
-            console.print(f"    {_pair(test.targets)} | {_pair(test.attributes)}", soft_wrap=True)
+            console.print(f"    {_sizes(test.targets)} | {_sizes(test.attributes)}", soft_wrap=True)
     _print_warnings(tests)
 
 
@@ -136,9 +136,10 @@ def sentences_command(
 
 
 def _test_table(tests: list[AssociationTest]) -> Table:
-    table = plain_table("test", "context", "targets X : Y", "attributes A : B", "source")
+    table = plain_table("test", "topic", "context", "targets X : Y", "attributes A : B", "source")
     for test in tests:
-        table.add_row(test.name, test.context, _pair(test.targets), _pair(test.attributes), test.source)
+        sets = _sizes(test.targets), _sizes(test.attributes)
+        table.add_row(test.name, test.topic, test.context, *sets, test.source)
     return table
 
 
@@ -152,21 +153,28 @@ def _width(table: Table) -> int:
 def _print_title(test: AssociationTest, console: Console) -> None:
     from rich.text import Text
 
-    title = Text.assemble((test.name, "bold"), f"  {test.context}; {test.source}")
+    about = test.topic, test.context, test.source
+    title = Text.assemble((test.name, "bold"), f"  {'; '.join(filter(None, about))}")
     console.print(title, soft_wrap=True)
 
 
 def _roles(test: AssociationTest) -> list[tuple[str, ElementSet]]:
-    return list(zip("XYAB", test.sets, strict=True))
+    return list(zip(test.roles, test.sets, strict=True))
 
 
-def _pair(sets: tuple[ElementSet, ElementSet]) -> str:
+def _sizes(sets: tuple[ElementSet, ...]) -> str:
     return " : ".join(f"{elements.category} {len(elements)}" for elements in sets)
 
 
 def _summary(test: AssociationTest) -> dict[str, Any]:
     sizes = {role: {"category": elements.category, "size": len(elements)} for role, elements in _roles(test)}
-    description = {"context": test.context, "source": test.source, "citation": test.citation}
+    description = {
+        "topic": test.topic,
+        "language": test.language,
+        "context": test.context,
+        "source": test.source,
+        "citation": test.citation,
+    }
     return {"name": test.name, **sizes, **description, "warnings": list(test.warnings)}
 
 

@@ -28,6 +28,7 @@ ENCODERS = Registry[type[ModelEncoder]](
         "encodings": "weatherglass.encoders.encodings:EncodingsEncoder",
         "openai": "weatherglass.encoders.openai:OpenAIEncoder",
     },
+    entry_points="weatherglass.encoders",
 )
 
 

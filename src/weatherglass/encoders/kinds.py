@@ -1,11 +1,11 @@
-"""The kinds of models and the packages that each needs, without importing any of them."""
+"""The kinds of models and the packages that each of ours needs, without importing any of these."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from weatherglass.errors import MissingExtraError
+from weatherglass.errors import MissingExtraError, WeatherglassError
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,8 @@ class Kind:
     """The extra of weatherglass that installs these packages."""
     works_in_part: bool = False
     """Whether some of it works without them."""
+    problem: str = ""
+    """Why a kind of another package cannot be loaded."""
 
     @property
     def missing(self) -> list[str]:
@@ -86,6 +88,26 @@ KINDS: dict[str, Kind] = {
         "api",
     ),
 }
+
+
+def known_kinds() -> dict[str, Kind]:
+    """Ours, and those of other packages as their classes describe themselves."""
+    from weatherglass.encoders import ENCODERS
+
+    others = [name for name in ENCODERS.names() if name not in KINDS]
+    return {**KINDS, **{name: _kind_of_another_package(name) for name in others}}
+
+
+def _kind_of_another_package(name: str) -> Kind:
+    """The first line of the class's docstring; one package that is broken does not spoil the list."""
+    from weatherglass.encoders import ENCODERS
+
+    try:
+        encoder = ENCODERS.get(name)
+    except WeatherglassError as error:
+        return Kind("", f"{name}:…", problem=str(error))
+    summary = (encoder.__doc__ or "").strip().partition("\n")[0]
+    return Kind(summary, getattr(encoder, "example", f"{name}:…"))
 
 
 def install_command(extra: str) -> str:

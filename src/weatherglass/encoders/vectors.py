@@ -18,6 +18,7 @@ from weatherglass.arrays import Matrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError
+from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
 from weatherglass.vectors import check_file, read_vectors, related_files
@@ -35,12 +36,20 @@ class VectorEncoder:
 
     costly: ClassVar[bool] = False
 
-    def __init__(self, path: Path, tokens: str = "words", case: str = "exact-then-lower") -> None:
+    def __init__(
+        self,
+        path: Path,
+        tokens: str = "words",
+        case: str = "exact-then-lower",
+        language: str = DEFAULT_LANGUAGE,
+    ) -> None:
         check_file(path)
         self.path = path
         self.name = str(Spec("vectors", str(path)))
         self.options: Mapping[str, str] = {"tokens": tokens, "case": case}
-        self._tokenise = TOKENISERS[tokens]
+        if language != DEFAULT_LANGUAGE:
+            self.options = {**self.options, "language": language}
+        self._tokenise = LANGUAGES.get(language).tokenise if tokens == "words" else TOKENISERS[tokens]
         self._case = case
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._looked_up: set[str] = set()
@@ -50,7 +59,7 @@ class VectorEncoder:
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower`.
+        """`vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower&language=en`.
 
         Raises:
             SpecError: if no file is named or an option is wrong.
@@ -61,8 +70,9 @@ class VectorEncoder:
         options = spec.reader()
         tokens = options.choice("tokens", ("words", "whitespace", "none"), "words")
         case = options.choice("case", CASES, "exact-then-lower")
+        language = options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE)
         options.done()
-        encoder = cls(Path(spec.target).expanduser(), tokens, case)
+        encoder = cls(Path(spec.target).expanduser(), tokens, case, language)
         encoder.name = str(spec)
         return encoder
 

@@ -56,7 +56,8 @@ def _add_result(suite: ElementTree.Element, result: Result, breaches: Sequence[B
     for breach in breaches:
         _say(case, "failure", breach.reason)
     columns = result.columns()
-    numbers = ("effect_size", "ci_low", "ci_high", "p_value", "p_adjusted", "p_method")
+    measured = ("effect_size", "ci_low", "ci_high") if result.is_effect_size else ("value", "unbiased")
+    numbers = (*measured, "p_value", "p_adjusted", "p_method")
     shown = "\n".join(f"{name}: {columns[name] or 'missing'}" for name in numbers)
     ElementTree.SubElement(case, "system-out").text = _clean(f"{shown}\n{result.direction}")
 

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import tomllib
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import GateError, unreadable
+from weatherglass.errors import GateError, RenamedWarning, unreadable
 from weatherglass.gate.conditions import Condition, parse
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.runs.results import COLUMNS, Result
 
-PATTERNS = {"tests": "test", "measures": "measure", "models": "model"}
+PATTERNS = {"tests": "test", "metrics": "metric", "models": "model"}
 """The keys of a rule that hold patterns, and the columns whose names they match."""
-KEYS = ("fail_if", "tests", "measures", "models", "why")
-COLUMN_KINDS: Mapping[str, str] = {
-    f.name: "number" if str(f.type).split(" ")[0] in ("float", "int") else "text"
-    for f in fields(Result)
-    if f.name in COLUMNS
-}
+KEYS = ("fail_if", *PATTERNS, "why")
+OLD_KEYS = {"measures": "metrics"}
+OLD_COLUMNS = {"measure": "metric"}
+"""Names of version 0.1, which work with a warning."""
+
+
+def _column_kinds() -> dict[str, str]:
+    """From the types of a result's fields and properties."""
+    types = {f.name: str(f.type) for f in fields(Result)}
+    for name in COLUMNS:
+        if name not in types:
+            types[name] = getattr(Result, name).fget.__annotations__["return"]
+    return {name: "number" if types[name].split(" ")[0] in ("float", "int") else "text" for name in COLUMNS}
+
+
+COLUMN_KINDS: Mapping[str, str] = _column_kinds()
 """What an expression may name, and whether it is a number or a text."""
 
 
@@ -31,7 +42,7 @@ class Rule:
 
     condition: Condition
     tests: tuple[str, ...] = ("*",)
-    measures: tuple[str, ...] = ("*",)
+    metrics: tuple[str, ...] = ("*",)
     models: tuple[str, ...] = ("*",)
     why: str = ""
     """The reader's own words for what a breach means."""
@@ -83,8 +94,9 @@ def gate_of(fail_if: Sequence[str], file: Path | None) -> Gate | None:
     Raises:
         GateError: for an expression or a file that cannot be understood.
     """
-    rules = [Rule(parse(expression, COLUMN_KINDS)) for expression in fail_if]
+    rules = [Rule(_condition(expression)) for expression in fail_if]
     rules += load_rules(file) if file else []
+    _warn_of_old_names("column", OLD_COLUMNS, {name for rule in rules for name in rule.condition.columns})
     return Gate(tuple(rules)) if rules else None
 
 
@@ -104,21 +116,38 @@ def load_rules(path: Path) -> list[Rule]:
     if content or not isinstance(tables, list) or not tables:
         other = f", but it has '{next(iter(content))}'" if content else ""
         raise GateError(f"{path}: expected [[gate]] tables and nothing else{other}")
-    return [_rule(f"{path}, gate {number}", table) for number, table in enumerate(tables, start=1)]
+    rules = [_rule(f"{path}, gate {number}", table) for number, table in enumerate(tables, start=1)]
+    _warn_of_old_names("key", OLD_KEYS, {key for table in tables for key in table})
+    return rules
+
+
+def _condition(expression: str) -> Condition:
+    old = {name: COLUMN_KINDS[new] for name, new in OLD_COLUMNS.items()}
+    return parse(expression, {**COLUMN_KINDS, **old})
+
+
+def _warn_of_old_names(what: str, renamed: Mapping[str, str], used: Collection[str]) -> None:
+    """Once for each name, however many rules have it."""
+    for old, new in renamed.items():
+        if old in used:
+            warnings.warn(f"in a gate, the {what} '{old}' is now '{new}'", RenamedWarning, stacklevel=3)
 
 
 def _rule(place: str, table: Any) -> Rule:
     if not isinstance(table, dict) or not isinstance(table.get("fail_if"), str):
         raise GateError(f"{place}: expected a table with fail_if = 'condition'")
     for key in table:
-        if key not in KEYS:
+        if key not in KEYS and key not in OLD_KEYS:
             raise GateError(f"{place}: unknown key '{key}'{suggestion(key, KEYS)}")
+        if OLD_KEYS.get(key) in table:
+            raise GateError(f"{place}: {key} is the old name of {OLD_KEYS[key]}; leave out one of them")
+    table = {OLD_KEYS.get(key, key): value for key, value in table.items()}
     globs = {key: _globs(place, key, table[key]) for key in PATTERNS if key in table}
     why = table.get("why", "")
     if not isinstance(why, str):
         raise GateError(f"{place}: why should be a text")
     try:
-        return Rule(parse(table["fail_if"], COLUMN_KINDS), why=why, **globs)
+        return Rule(_condition(table["fail_if"]), why=why, **globs)
     except GateError as error:
         raise GateError(f"{place}: {error}") from None
 
@@ -131,7 +160,7 @@ def _globs(place: str, key: str, value: Any) -> tuple[str, ...]:
 
 
 def _breach(rule: Rule, result: Result) -> Breach | None:
-    row = {name: getattr(result, name) for name in COLUMNS}
+    row = {name: getattr(result, OLD_COLUMNS.get(name, name)) for name in (*COLUMNS, *OLD_COLUMNS)}
     verdict = rule.condition.decide(row)
     if verdict is False:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -111,7 +112,9 @@ class Measurement:
     """What the value is without bias."""
     signed: bool | None = True
     """Whether the sign of the value is a direction; None where neither folder nor registry knows."""
-    test_statistic: float
+    is_effect_size: bool = True
+    """Whether the value is a d, in standard deviations of the scores."""
+    test_statistic: float = math.nan
     """What the exchange of labels is about; for WEAT S, the sum of the scores of X less that of Y."""
     target_sizes: tuple[int, ...]
     """How many elements of each target set were used; those that the model does not know are left out."""
@@ -126,7 +129,7 @@ class Measurement:
     @property
     def effect_size(self) -> float:
         """The value, where it is a d; NaN for other metrics."""
-        return self.value
+        return self.value if self.is_effect_size else math.nan
 
     @property
     def num_targ1(self) -> int:
@@ -203,6 +206,10 @@ class Metric(Protocol):
     @property
     def unbiased(self) -> float:
         """Its value without bias."""
+
+    @property
+    def is_effect_size(self) -> bool:
+        """Whether its value is a d as in WEAT: the difference of X and Y in standard deviations of the scores."""
 
     @property
     def whitened(self) -> bool:

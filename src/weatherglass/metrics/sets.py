@@ -1,4 +1,4 @@
-"""The four sets of a test as vectors: checked, and put into an order that depends on their content alone."""
+"""The sets of a test as vectors: checked, and put into an order that depends on their content alone."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ class VectorSet:
     """The vectors of one set and, where known, the elements they stand for."""
 
     role: str
-    """X, Y, A or B."""
+    """X, Y, X3, … or A, B, A3, …"""
     vectors: Matrix
     elements: tuple[Element, ...] = ()
+    category: str = ""
+    unknown: tuple[str, ...] = ()
+    """The texts left out because the model does not know them."""
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -40,14 +43,10 @@ def matrix(role: str, rows: ArrayLike) -> Matrix:
 
 
 def check(sets: Sequence[VectorSet]) -> None:
-    """Refuse what has no answer: too few targets, no attributes, different widths, numbers that are none."""
+    """Refuse what no metric can use: an empty set, different widths, numbers that are none."""
     width = sets[0].vectors.shape[1]
     for element_set in sets:
-        least = 2 if element_set.role in "XY" else 1
-        if len(element_set) < least:
-            raise UnitError(
-                f"set {element_set.role} has {len(element_set)} elements; at least {least} are needed"
-            )
+        check_size(element_set, 1)
         if element_set.vectors.shape[1] != width:
             raise UnitError(
                 f"{element_set.role} has {element_set.vectors.shape[1]} dimensions, but X has {width}"
@@ -56,6 +55,20 @@ def check(sets: Sequence[VectorSet]) -> None:
         if not finite.all():
             row = int(np.argmin(finite))
             raise UnitError(f"the vector of {element_set.label(row)} holds a NaN or an infinite number")
+
+
+def check_size(element_set: VectorSet, least: int) -> None:
+    """Refuse a set with fewer elements than a metric needs, and say how many the model does not know."""
+    known, unknown = len(element_set), element_set.unknown
+    if known >= least:
+        return
+    needed = f"at least {least} {'is' if least == 1 else 'are'} needed"
+    if not unknown:
+        raise UnitError(f"set {element_set.role} has {known} elements; {needed}")
+    raise UnitError(
+        f"only {known} of the {known + len(unknown)} elements of {element_set.category} are known to the "
+        f"model; {needed} (missing: {_shortened(unknown)})"
+    )
 
 
 def name_zero_vector(sets: Sequence[VectorSet]) -> str:
@@ -82,3 +95,8 @@ def distinct_rows(rows: Matrix) -> tuple[Matrix, Integers]:
 def _row_keys(rows: Matrix) -> np.ndarray[Any, np.dtype[np.void]]:
     contiguous = np.ascontiguousarray(rows + 0.0)  # + 0.0 turns -0.0 into 0.0
     return contiguous.view(np.dtype((np.void, contiguous.dtype.itemsize * contiguous.shape[1]))).ravel()
+
+
+def _shortened(texts: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(repr(text) for text in texts[:most]) + more

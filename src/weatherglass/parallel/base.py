@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from weatherglass.arrays import AnyMatrix
@@ -44,6 +45,20 @@ class Backend(Protocol):
                 argument.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """What the user asked of an engine."""
+
+    jobs: int = 1
+    address: str = ""
+    """What stands behind ENGINE: in --scheduler; empty where the engine was chosen by --jobs."""
+    shared_dir: Path | None = None
+    """A folder that this machine and all workers see under the same path."""
+
+
+Engine = Callable[[EngineOptions], Backend]
 
 
 def attempt(function: Callable[..., R], *arguments: Any) -> tuple[R | None, Exception | None]:

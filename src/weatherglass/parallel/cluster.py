@@ -17,7 +17,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
-from weatherglass.parallel.base import ATTEMPTS, Outcome, R, U, attempt
+from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -105,7 +105,8 @@ class DaskCluster:
         is_file = "://" not in self.scheduler
         if is_file and not Path(self.scheduler).is_file():
             raise ClusterError(
-                f"--scheduler {self.scheduler}: no such file; give tcp://HOST:PORT or a scheduler file"
+                f"--scheduler {self.scheduler}: no such file; give tcp://HOST:PORT, a scheduler file, or "
+                "ENGINE:ADDRESS with the engine of an installed package"
             )
         try:
             address_option = {"scheduler_file": self.scheduler} if is_file else {"address": self.scheduler}
@@ -137,6 +138,11 @@ class DaskCluster:
                 file = Path(folder) / "common.npy"
                 np.save(file, common)
                 yield file
+
+
+def dask(options: EngineOptions) -> DaskCluster:
+    """The engine `dask`; its address is tcp://HOST:PORT or a scheduler file."""
+    return DaskCluster(options.address, options.shared_dir)
 
 
 def attempt_on_worker(

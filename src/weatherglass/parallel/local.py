@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.errors import UnitError
-from weatherglass.parallel.base import ATTEMPTS, Outcome, R, U, attempt
+from weatherglass.errors import UnitError, WeatherglassError
+from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -88,6 +88,22 @@ class LocalProcesses:
                         yield Outcome(
                             unit, error=UnitError(f"its process died {ATTEMPTS} times; out of memory?")
                         )
+
+
+def in_process(options: EngineOptions) -> InProcess:
+    """The engine `in-process`, which has no address."""
+    if options.address:
+        raise WeatherglassError(f"engine 'in-process' takes no address; '{options.address}' given")
+    return InProcess()
+
+
+def processes(options: EngineOptions) -> LocalProcesses:
+    """The engine `processes`; its address is a number of processes, as in `processes:4`."""
+    if options.address and not (options.address.isdecimal() and int(options.address)):
+        raise WeatherglassError(
+            f"engine 'processes' takes a number, as in processes:4; '{options.address}' given"
+        )
+    return LocalProcesses(int(options.address or options.jobs))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,13 +25,16 @@ from weatherglass.reliability.lists import (
     base_pairs,
     target_list,
 )
+from weatherglass.reliability.scoring.base import Rule
+from weatherglass.reliability.scoring.rules import find_rules
 from weatherglass.reliability.scoring.scores import (
     ScoreTensor,
     load_scores,
+    remove_other_versions,
     save_scores,
     scorable,
-    score_embedding,
     score_paths,
+    scoring_context,
 )
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.training.embedding import load_embedding
@@ -58,7 +61,7 @@ class Group:
 
 @dataclass(frozen=True)
 class ScoreUnit:
-    """One embedding to score with all pairs, and the files to write the scores to."""
+    """One embedding to score with all pairs by some rules, and the files to write the scores to."""
 
     embedding: Path
     seed: int
@@ -68,6 +71,13 @@ class ScoreUnit:
     neighbours: int
     target: Path
     """Stem of the score files; see `score_paths`."""
+    rules: tuple[Rule, ...]
+    """The rules themselves, not their names, so that a worker knows one that was registered in this process."""
+
+    def missing(self) -> ScoreUnit:
+        """The same embedding with only the rules that have no file yet."""
+        paths = score_paths(self.target, self.rules)
+        return replace(self, rules=tuple(rule for rule in self.rules if not paths[rule.name].is_file()))
 
 
 @contextmanager
@@ -102,12 +112,14 @@ def study_folder(folder: Path) -> Iterator[Path]:
         lock.release()
 
 
-def check_lists(study: Study) -> None:
-    """Read every list of the study, so that a mistake stops it before hours of training, not after.
+def check_names(study: Study) -> None:
+    """Read every list of the study and find its rules, so that a mistake stops it before hours of training, not after.
 
     Raises:
-        WeatherglassError: if a list cannot be read, or two lists have the same name, since tables are keyed by it.
+        WeatherglassError: if a rule is unknown, a list cannot be read, or two lists have the same name, since tables
+            are keyed by it.
     """
+    find_rules(study.rules)
     targets = [target_list(name).name for name in study.targets]
     if isinstance(study.frequent, str):
         target_list(study.frequent)
@@ -128,7 +140,7 @@ def train_study(
     Returns:
         The groups of embeddings, and an error message for each embedding that could not be trained.
     """
-    check_lists(study)
+    check_names(study)
     progress = progress or Silent()
     imported = imported_groups(study, folder, progress)
     progress.stage("encoding", len(study.corpora))
@@ -218,12 +230,12 @@ def score_study(
     backend: Backend | None = None,
     progress: Progress | None = None,
 ) -> list[tuple[Group, ScoreTensor]]:
-    """Score every embedding with every base pair in its vocabulary; all sets of pairs at once.
+    """Score every embedding by every rule with every base pair in its vocabulary; all sets of pairs at once.
 
     Raises:
         CorpusError: if there is no embedding, two groups have the same name, or an embedding could not be scored.
     """
-    check_lists(study)
+    check_names(study)
     progress = progress or Silent()
     names = [f"{group.corpus}/{group.algorithm}" for group in groups]
     if duplicate := next((name for name in names if names.count(name) > 1), None):
@@ -240,9 +252,7 @@ def score_study(
     for group in groups:
         units[f"{group.corpus}/{group.algorithm}"] = _score_units(study, group, sets, folder / SCORES)
     all_units = [unit for group_units in units.values() for unit in group_units]
-    missing = [
-        unit for unit in all_units if not all(path.is_file() for path in score_paths(unit.target).values())
-    ]
+    missing = [unit for unit in (unit.missing() for unit in all_units) if unit.rules]
     progress.stage("scoring", len(all_units))
     progress.advance(len(all_units) - len(missing))
     for outcome in (backend or InProcess()).map(score_unit, missing):
@@ -251,6 +261,7 @@ def score_study(
                 f"{outcome.unit.embedding}: cannot be scored ({outcome.error})"
             ) from outcome.error
         progress.advance()
+    remove_other_versions(folder / SCORES, find_rules(study.rules))
     return [
         (group, _load_tensor(units[f"{group.corpus}/{group.algorithm}"])) for group in groups if group.paths
     ]
@@ -270,11 +281,12 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
     words_path = folder / f"{group_name}-{recipe[:8]}.words.json"
     if not words_path.is_file():
         write_whole(words_path, json.dumps(words))
+    rules = find_rules(study.rules)
     units = []
     for seed, path in zip(group.seeds, group.paths, strict=True):
         key = hashlib.sha256(f"{recipe}{file_hash(path)}".encode()).hexdigest()[:8]
         target = folder / f"{group_name}-seed{seed:03d}-{key}"
-        units.append(ScoreUnit(path, seed, words_path, pairs, study.neighbours, target))
+        units.append(ScoreUnit(path, seed, words_path, pairs, study.neighbours, target, rules))
     return units
 
 
@@ -295,14 +307,17 @@ def _targets_and_vocabulary(group: Group, min_frequency: int) -> tuple[list[str]
 
 
 def score_unit(unit: ScoreUnit) -> None:
-    """Score one embedding and write the scores to their files."""
+    """Score one embedding and write the scores of each rule to its file."""
     embedding = load_embedding(unit.embedding)
     words = json.loads(unit.words.read_text(encoding="utf-8"))
     targets = np.array([embedding.index[word] for word in words], dtype=np.int64)
-    save_scores(unit.target, score_embedding(embedding, unit.pairs, targets, unit.neighbours))
+    context = scoring_context(embedding, unit.pairs, targets, unit.neighbours)
+    paths = score_paths(unit.target, unit.rules)
+    for rule in unit.rules:
+        save_scores(paths[rule.name], rule.score(context))
 
 
 def _load_tensor(units: Sequence[ScoreUnit]) -> ScoreTensor:
     words = json.loads(units[0].words.read_text(encoding="utf-8"))
     seeds = [unit.seed for unit in units]
-    return ScoreTensor(words, units[0].pairs, seeds, [load_scores(unit.target) for unit in units])
+    return ScoreTensor(words, units[0].pairs, seeds, [load_scores(unit.target, unit.rules) for unit in units])

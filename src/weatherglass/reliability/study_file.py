@@ -14,6 +14,7 @@ from weatherglass.registry import one_of, suggestion
 from weatherglass.reliability.corpus.corpus import CorpusSettings
 from weatherglass.reliability.corpus.text import Tokeniser
 from weatherglass.reliability.lists import FREQUENT
+from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES
 from weatherglass.reliability.scoring.scores import NEIGHBOURS
 from weatherglass.reliability.training.train import ALGORITHMS, Algorithm, Settings, default_settings
 
@@ -34,6 +35,8 @@ class Study:
     """Names of built-in lists, or files."""
     frequent: int | str = FREQUENT
     """How many of a corpus's most frequent words represent its vocabulary, or a file of such words."""
+    rules: tuple[str, ...] = DEFAULT_RULES
+    """Names of scoring rules; a variant, such as ripa-raw, is not compared with others if its rule is named, too."""
     neighbours: int = NEIGHBOURS
     min_frequency: int = 1
     """Rarer words are not targets, but still neighbours."""
@@ -96,6 +99,12 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
         raise CorpusError(
             f"{path}: seeds = {seeds}; it should be how many, at least 1, or a list of whole numbers"
         )
+    rules = tuple(
+        one_of("rule", name, RULES.names())
+        for name in dict.fromkeys(_strings(path, content, "rules", DEFAULT_RULES))
+    )
+    if not rules:
+        raise CorpusError(f"{path}: rules is empty; name one or more of {', '.join(RULES.names())}")
     frequent = content.get("frequent", FREQUENT)
     return Study(
         name=content.get("name", path.stem),
@@ -107,6 +116,7 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
         frequent=_resolve(base, frequent)
         if isinstance(frequent, str)
         else _integer(path, content, "frequent", FREQUENT),
+        rules=rules,
         neighbours=_integer(path, content, "neighbours", NEIGHBOURS),
         min_frequency=_integer(path, content, "min_frequency", 1, least=0),
         embeddings=embeddings,
@@ -186,6 +196,7 @@ algorithms = ["sgns", "glove"]  # also: "cbow"
 pairs = ["gender", "sexual_orientation", "affluence"]  # or files: two words a line
 targets = ["occupations", "occupations_1950", "adjectives"]  # or files: one word a line
 frequent = 10000                # the most frequent words of each corpus; or a file
+rules = ["dbwa", "ripa", "ripa-raw", "nbm"]  # how a word is scored
 neighbours = 100                # for nbm
 min_frequency = 1               # rarer words are not targets, but still neighbours
 

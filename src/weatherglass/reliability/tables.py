@@ -9,7 +9,6 @@ import polars as pl
 
 from weatherglass.errors import CorpusError
 from weatherglass.reliability.agreement.assess import Columns
-from weatherglass.reliability.scoring.scores import RULES
 from weatherglass.storage.atomic import whole_file
 
 FOLDER = "tables"
@@ -18,7 +17,7 @@ CONDITION = ("corpus", "algorithm", "pairs")
 ICC, ALPHA = ("icc", "low", "high"), ("alpha", "low", "high")
 BOX = ("low_whisker", "lower_quartile", "median", "upper_quartile", "high_whisker")
 COLUMNS = {
-    "scores": (*CONDITION, "word", *RULES),
+    "scores": (*CONDITION, "word"),
     "test_retest_words": (*CONDITION, "rule", "word", *ICC),
     "inter_rater_words": (*CONDITION, "scale", "word", *ICC),
     "test_retest_pairs": (*CONDITION, "rule", "list", "pair", *ICC, "words", "note"),
@@ -33,24 +32,29 @@ COLUMNS = {
     "pairs": (*CONDITION, "present", "of"),
     "missing": ("corpus", "algorithm", "kind", "name", "entry"),
 }
-"""The columns of every table of a study; an empty table has them, too."""
+"""The columns of every table of a study; an empty table has them, too. `scores` has one more for each rule."""
 
-FLOATS = {*RULES, *ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"}
+FLOATS = {*ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"}
 INTEGERS = {"words", "items", "cases", "seeds", "batch", "present", "of"}
 
 
-def empty_table(name: str) -> pl.DataFrame:
+def columns_of(name: str, rules: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a table of a study with these rules."""
+    return (*COLUMNS[name], *rules) if name == "scores" else COLUMNS[name]
+
+
+def empty_table(name: str, rules: Sequence[str]) -> pl.DataFrame:
     """The table of that name, without rows."""
     kinds: dict[str, type[pl.DataType]] = {
-        **dict.fromkeys(FLOATS, pl.Float64),
+        **dict.fromkeys((*FLOATS, *rules), pl.Float64),
         **dict.fromkeys(INTEGERS, pl.Int64),
         "extrapolated": pl.Boolean,
     }
-    return pl.DataFrame(schema={column: kinds.get(column, pl.String) for column in COLUMNS[name]})
+    return pl.DataFrame(schema={column: kinds.get(column, pl.String) for column in columns_of(name, rules)})
 
 
-def build_table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
-    """One table from its parts; a single value in a part is repeated for all of its rows."""
+def build_table(name: str, parts: Sequence[Columns], rules: Sequence[str]) -> pl.DataFrame:
+    """One table of a study with these rules, from its parts; a single value in a part is repeated for all rows."""
     frames = []
     for part in parts:
         length = max((len(values) for values in part.values() if _is_column(values)), default=1)
@@ -59,7 +63,7 @@ def build_table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
                 {name: values if _is_column(values) else [values] * length for name, values in part.items()}
             )
         )
-    return pl.concat(frames, how="vertical_relaxed") if frames else empty_table(name)
+    return pl.concat(frames, how="vertical_relaxed") if frames else empty_table(name, rules)
 
 
 def _is_column(values: object) -> bool:

@@ -13,10 +13,10 @@ from weatherglass.runs.compare import Comparison
 def comparison_table(comparison: Comparison) -> Table:
     """One row per effect: before, after, change with its interval."""
     table = Table(box=None, pad_edge=False)
-    several_measures = len({difference.measure for difference in comparison.differences}) > 1
+    several_metrics = len({difference.metric for difference in comparison.differences}) > 1
     several_models = len({difference.models for difference in comparison.differences}) > 1
     table.add_column("test", no_wrap=True)
-    for shown, heading in ((several_measures, "measure"), (several_models, "model")):
+    for shown, heading in ((several_metrics, "metric"), (several_models, "model")):
         if shown:
             table.add_column(heading, overflow="fold")
     for heading in ("before", "after", "change"):
@@ -28,7 +28,7 @@ def comparison_table(comparison: Comparison) -> Table:
     for difference in comparison.differences:
         table.add_row(
             difference.test,
-            *([difference.measure] if several_measures else []),
+            *([difference.metric] if several_metrics else []),
             *([" → ".join(dict.fromkeys(difference.models))] if several_models else []),
             format_effect(difference.before),
             format_effect(difference.after),
@@ -52,7 +52,8 @@ def caption(comparison: Comparison) -> Iterator[str]:
             yield f"before: {before} ({comparison.folders[0]})   after: {after} ({comparison.folders[1]})"
         yield (
             f"{changed} of {total} effects changed: their interval excludes 0. Chance alone marks about "
-            f"{100 * comparison.alpha:g} of 100. An effect that is not marked may have changed by anything in its interval."
+            f"{100 * comparison.alpha:g} of 100. "
+            "An effect that is not marked may have changed by anything in its interval."
         )
         yield (
             "Intervals: paired jackknife over the words of X and Y that both runs scored; "
@@ -60,6 +61,6 @@ def caption(comparison: Comparison) -> Iterator[str]:
         )
     tests_by_reason: dict[tuple[str, str, str], list[str]] = {}
     for other in comparison.incomparable:
-        tests_by_reason.setdefault((other.measure, other.model, other.reason), []).append(other.test)
-    for (measure, model, reason), tests in tests_by_reason.items():
-        yield f"not compared: {', '.join(tests)} ({measure}, {model}): {reason}"
+        tests_by_reason.setdefault((other.metric, other.model, other.reason), []).append(other.test)
+    for (metric, model, reason), tests in tests_by_reason.items():
+        yield f"not compared: {', '.join(tests)} ({metric}, {model}): {reason}"

@@ -62,14 +62,16 @@ def write_figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Pa
 
 
 def _figures(layout: Layout, note: str) -> Iterator[tuple[str, Figure]]:
-    for number, measure in enumerate(layout.measures):
-        suffix = "" if len(layout.measures) == 1 else "-" + re.sub(r"[^\w-]+", "-", measure)
+    for number, metric in enumerate(layout.metrics):
+        suffix = "" if len(layout.metrics) == 1 else "-" + re.sub(r"[^\w-]+", "-", metric)
         yield f"matrix{suffix}", matrix(layout, number, note)
-        yield f"forest{suffix}", forest(layout, number, note)
-    if len(layout.measures) > 1:
+        if layout.is_effect_size(number):
+            yield f"forest{suffix}", forest(layout, number, note)
+    if sum(map(layout.is_effect_size, range(len(layout.metrics)))) > 1:
         for number, subject in enumerate(layout.subjects):
             suffix = "" if len(layout.subjects) == 1 else f"-{number + 1}"
-            yield f"measures{suffix}", measure_map(layout.results_of(number), _shortened(subject.label), note)
+            effects = [result for result in layout.results_of(number) if result.is_effect_size]
+            yield f"measures{suffix}", measure_map(effects, _shortened(subject.label), note)
 
 
 def save_figure(figure: Figure, path: Path, kind: str) -> None:
@@ -93,7 +95,7 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
         fill = FILL.get((r.significance, r.lean == -1))
         if fill:
             axes.add_patch(Rectangle((s + 0.03, t + 0.05), 0.94, 0.9, color=fill, linewidth=0))
-        text = f"{effect(r.effect_size)}{r.significance}" if numbered else r.significance or "·"
+        text = f"{effect(r.value)}{r.significance}" if numbered else r.significance or "·"
         ink = "white" if r.significance == "**" else INK
         axes.text(s + 0.5, t + 0.52, text, ha="center", va="center", color=ink, fontsize=6.5)
     axes.set_xlim(0, columns)
@@ -105,7 +107,7 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    _finish(axes, f"{layout.measures[measure]}. {note}")
+    _finish(axes, f"{layout.metrics[measure]}. {note}")
     return _figure(axes)
 
 
@@ -134,7 +136,7 @@ def forest(layout: Layout, measure: int, note: str) -> Figure:
     axes[0].set_xlim(min(low, -2.2), max(high, 2.2))
     axes[0].set_xticks(range(-2, 3))
     figure.subplots_adjust(wspace=0.1)
-    note = f"{layout.measures[measure]}: d with its 95 % interval; dark points **, light points *. {note}"
+    note = f"{layout.metrics[measure]}: d with its 95 % interval; dark points **, light points *. {note}"
     _finish(axes[0], note)
     return figure
 

@@ -27,10 +27,10 @@ def markdown(runs: Sequence[StoredRun]) -> str:
     """One Markdown table per measure, tests down and models across, and what the marks mean."""
     layout = lay_out(runs)
     parts = []
-    for number, measure in enumerate(layout.measures):
+    for number, measure in enumerate(layout.metrics):
         heads = ["Test", *(_markdown(subject.label) for subject in layout.subjects)]
         lines = [
-            f"### Effect size *d*, {_markdown(measure)}",
+            f"### {'Effect size *d*' if layout.is_effect_size(number) else 'Value'}, {_markdown(measure)}",
             "",
             _line(heads),
             _line(["---", *("--:" for _ in layout.subjects)]),
@@ -47,7 +47,7 @@ def markdown(runs: Sequence[StoredRun]) -> str:
 def latex(runs: Sequence[StoredRun]) -> str:
     """One booktabs table per measure; numbers are aligned, marks follow them."""
     layout = lay_out(runs)
-    tables = [_latex_table(layout, number, runs) for number in range(len(layout.measures))]
+    tables = [_latex_table(layout, number, runs) for number in range(len(layout.metrics))]
     needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if _rotated(layout) else "")
     return needs + "\n" + "\n".join(tables)
 
@@ -60,7 +60,9 @@ def comma_separated(runs: Sequence[StoredRun]) -> str:
     for run in runs:
         for result in run.results:
             columns = result.columns()
-            writer.writerow([run.label, *columns.values(), result.context, *result.categories])
+            targets, attributes = result.target_categories, result.attribute_categories
+            sets = (targets[0], "; ".join(targets[1:]), attributes[0], "; ".join(attributes[1:]))
+            writer.writerow([run.label, *columns.values(), result.context, *sets])
     return text.getvalue()
 
 
@@ -97,7 +99,7 @@ def _markdown(text: str) -> str:
 
 
 def _markdown_cell(result: Result | None) -> str:
-    return "–" if result is None else effect(result.effect_size) + _markdown(result.significance)
+    return "–" if result is None else effect(result.value) + _markdown(result.significance)
 
 
 def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun]) -> str:
@@ -106,11 +108,12 @@ def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun]) -> str
         heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]
     note = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
     note = note.replace("\0", "$^{**}$").replace("\1", "$^{*}$").replace("p ≤", r"$p \le$").replace("’", "'")
+    quantity = "Effect size $d$" if layout.is_effect_size(measure) else "Value"
     columns = r"r@{\hskip 1.6em}" * len(layout.subjects)
     lines = [
         r"\begin{table*}",
         r"  \centering\footnotesize",
-        rf"  \caption{{Effect size $d$, {_tex(layout.measures[measure])}. {note}}}",
+        rf"  \caption{{{quantity}, {_tex(layout.metrics[measure])}. {note}}}",
         rf"  \begin{{tabular}}{{ll{columns}}}",
         r"    \toprule",
         rf"    Test & Context & {' & '.join(heads)} \\",
@@ -139,6 +142,6 @@ def _tex(text: str) -> str:
 def _tex_cell(result: Result | None) -> str:
     if result is None:
         return "--"
-    number = effect(result.effect_size)
+    number = effect(result.value)
     shown = f"${number.replace('−', '-')}$" if "−" in number else number.replace("–", "--")
     return shown + (rf"\rlap{{$^{{{result.significance}}}$}}" if result.significance else "")

@@ -12,11 +12,11 @@ from weatherglass.runs.results import Result, Run
 
 
 def results_tables(run: Run) -> Iterator[Table]:
-    """One table per measure: tests down, models across."""
+    """One table per metric: tests down, models across."""
     models = list(dict.fromkeys((result.model, result.options) for result in run.results))
-    for measure in dict.fromkeys(result.metric for result in run.results):
-        rows = [result for result in run.results if result.metric == measure]
-        yield _one_model(measure, rows) if len(models) == 1 else _several_models(measure, rows, models)
+    for metric in dict.fromkeys(result.metric for result in run.results):
+        rows = [result for result in run.results if result.metric == metric]
+        yield _one_model(metric, rows) if len(models) == 1 else _several_models(metric, rows, models)
 
 
 def caption(run: Run) -> list[str]:
@@ -24,24 +24,31 @@ def caption(run: Run) -> list[str]:
     correction = run.record["correction"]
     alpha = f"{correction['alpha']:g}"
     sizes = ", ".join(f"{size} ({name})" for name, size in correction["sizes"].items())
-    starred = sum(result.significance != "" for result in run.results)
-    kept = sum(result.significance == "**" for result in run.results)
+    tested = [result for result in run.results if not result.why_no_p]
+    without_p = dict.fromkeys((r.metric, r.why_no_p) for r in run.results if r.why_no_p)
+    no_p = [f"{metric} has no p: {reason}." for metric, reason in without_p]
+    if not tested:
+        return no_p
+    starred = sum(result.significance != "" for result in tested)
+    kept = sum(result.significance == "**" for result in tested)
     return [
         *_spread_lines(run.results),
+        *no_p,
         f"* p ≤ {alpha}   ** also after {correction['method']} correction, family of {sizes}",
-        f"{starred} of {len(run.results)} significant, {kept} after correction. "
+        f"{starred} of {len(tested)} significant, {kept} after correction. "
         "A result that is not significant does not show that a model is unbiased.",
-        *_power_note(run.results, alpha),
+        *_power_note(tested, alpha),
         *_headline(run),
     ]
 
 
 def _spread_lines(results: list[Result]) -> Iterator[str]:
-    """With several measures: the range of d over the measures, for each test."""
+    """With several metrics: the range of d over the metrics, for each test."""
+    results = [result for result in results if result.is_effect_size]
     if len({result.metric for result in results}) < 2:
         return
     for model, options in dict.fromkeys((result.model, result.options) for result in results):
-        yield f"d over the measures, {model}:"
+        yield f"d over the metrics, {model}:"
         own = [result for result in results if (result.model, result.options) == (model, options)]
         yield from (f"  {spread}" for spread in spreads(own))
 
@@ -65,10 +72,10 @@ def _headline(run: Run) -> Iterator[str]:
         yield f"{headline['name']}: {headline['value']:.3f} ({headline['profile']}; whatever p)"
 
 
-def _one_model(measure: str, rows: list[Result]) -> Table:
-    table = Table(title=f"{rows[0].model}   {measure}", title_justify="left", box=None, pad_edge=False)
+def _one_model(metric: str, rows: list[Result]) -> Table:
+    table = Table(title=f"{rows[0].model}   {metric}", title_justify="left", box=None, pad_edge=False)
     table.add_column("test", no_wrap=True)
-    table.add_column("d", justify="right", no_wrap=True)
+    table.add_column("d" if rows[0].is_effect_size else "value", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     intervals = any(result.ci_low is not None for result in rows)
     if intervals:
@@ -82,10 +89,14 @@ def _one_model(measure: str, rows: list[Result]) -> Table:
     table.add_column("direction", overflow="fold")
     for result in rows:
         sentences = [format_p(result.p_elements)] if in_sentences else []
-        sizes = f"{result.units_x} + {result.units_y}"
+        sizes = (
+            f"{result.units_x} + {result.units_y}"
+            if result.units_x
+            else " + ".join(map(str, result.target_sizes))
+        )
         table.add_row(
             result.test,
-            format_effect(result.effect_size),
+            format_effect(result.value),
             result.significance,
             *([format_interval(result.ci_low, result.ci_high)] if intervals else []),
             format_p(result.p_value),
@@ -96,19 +107,29 @@ def _one_model(measure: str, rows: list[Result]) -> Table:
     return table
 
 
-def _several_models(measure: str, rows: list[Result], models: list[tuple[str, str]]) -> Table:
+def _several_models(metric: str, rows: list[Result], models: list[tuple[str, str]]) -> Table:
     cells = {(result.test, result.model, result.options): result for result in rows}
-    meaning = {result.test: result.categories for result in rows}
-    table = Table(title=f"effect size d   {measure}", title_justify="left", box=None, pad_edge=False)
+    by_test = {result.test: result for result in rows}
+    effects = rows[0].is_effect_size
+    quantity = "effect size d" if effects else "value"
+    table = Table(title=f"{quantity}   {metric}", title_justify="left", box=None, pad_edge=False)
     table.add_column("test", no_wrap=True)
     for model, _ in models:
         table.add_column(model, justify="left", overflow="fold", min_width=7)
-    table.add_column("d > 0 means", overflow="fold")
-    for test, (x, y, a, b) in meaning.items():
+    table.add_column("d > 0 means" if effects else "without bias", overflow="fold")
+    for test, result in by_test.items():
         row = [cells.get((test, *model)) for model in models]
-        effects = [f"{format_effect(r.effect_size)}{r.significance}" if r else "failed" for r in row]
-        table.add_row(test, *effects, f"{x} lean to {a}, {y} to {b}")
+        values = [f"{format_effect(r.value)}{r.significance}" if r else "failed" for r in row]
+        table.add_row(test, *values, _meaning(result))
     return table
+
+
+def _meaning(result: Result) -> str:
+    """What a d above 0 means; for other metrics, what the value is without bias."""
+    if not result.is_effect_size:
+        return f"{result.unbiased:g}"
+    x, y, a, b = result.categories
+    return f"{x} lean to {a}, {y} to {b}"
 
 
 def format_effect(d: float | None) -> str:
@@ -132,7 +153,7 @@ def format_probability(probability: float) -> str:
 
 def format_p(p: float | None) -> str:
     """Two significant digits: 0.034, 2.6e-10."""
-    if p is None:
+    if p is None or math.isnan(p):
         return ""
     if p == 0:
         return "0"

@@ -27,7 +27,7 @@ class Difference:
     """One effect in both runs."""
 
     test: str
-    measure: str
+    metric: str
     models: tuple[str, str]
     before: float
     """d over the units that both runs scored, as `after`."""
@@ -60,7 +60,7 @@ class Incomparable:
     """A row of one or both runs without a counterpart, and why."""
 
     test: str
-    measure: str
+    metric: str
     model: str
     reason: str
 
@@ -88,7 +88,7 @@ class Comparison:
 
 
 def compare_runs(before: str | Path, after: str | Path, *, alpha: float = 0.05) -> Comparison:
-    """Compare two runs row by row, matched by test and measure, and by model where a run has several.
+    """Compare two runs row by row, matched by test and metric, and by model where a run has several.
 
     Args:
         before: the folder of a run.
@@ -162,23 +162,26 @@ def _only_in(row: _Row, there: StoredRun) -> Incomparable:
 
 def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
     first, second = (row.result for row in rows)
-    test, measure = first.test, first.metric
+    test, metric = first.test, first.metric
     model = " and ".join(dict.fromkeys((first.model, second.model)))
     if reason := _obstacle(rows):
-        return Incomparable(test, measure, model, reason)
+        return Incomparable(test, metric, model, reason)
+    if not first.is_effect_size:
+        values = f"{first.value:.4g} before, {second.value:.4g} after"
+        return Incomparable(test, metric, model, f"{values}; the change of what is no d has no interval")
     permute, ddof = first.permute, first.ddof
     before, after = _shared([row.run.scores(row.position) for row in rows], permute)
     units = len(before[0]), len(before[1])
     if min(units) < 2:
         return Incomparable(
-            test, measure, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
+            test, metric, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
         )
     change = paired_change(np.concatenate(before), np.concatenate(after), units[0], alpha, ddof)
     if math.isnan(change.before) or math.isnan(change.after):
-        return Incomparable(test, measure, model, "all scores are equal in one of the runs, so it has no d")
+        return Incomparable(test, metric, model, "all scores are equal in one of the runs, so it has no d")
     return Difference(
         test,
-        measure,
+        metric,
         (first.model, second.model),
         change.before,
         change.after,

@@ -12,8 +12,6 @@ from weatherglass.errors import OutputError, unreadable
 from weatherglass.runs.results import Result
 
 JOURNAL = "journal.jsonl"
-_HEAD = b'{"sha256":"'
-_DIGITS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ def journal_line(key: str, result: Result) -> bytes:
         {"key": key, "result": result.to_json()}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     ).encode()
     rest = content[1:]
-    return _HEAD + hashlib.sha256(rest).hexdigest().encode() + b'",' + rest + b"\n"
+    return _head(rest) + rest + b"\n"
 
 
 def read_journal(path: Path) -> Iterator[Entry]:
@@ -54,11 +52,15 @@ def read_journal(path: Path) -> Iterator[Entry]:
         yield _entry(number, line)
 
 
+def _head(rest: bytes) -> bytes:
+    """How a line starts whose other bytes are these."""
+    return b'{"sha256":"%s",' % hashlib.sha256(rest).hexdigest().encode()
+
+
 def _entry(number: int, line: bytes) -> Entry:
-    start = len(_HEAD) + _DIGITS + 2
+    start = len(_head(b""))
     rest = line[start:]
-    checksum = line[len(_HEAD) : len(_HEAD) + _DIGITS]
-    if not line.startswith(_HEAD) or hashlib.sha256(rest).hexdigest().encode() != checksum:
+    if line[:start] != _head(rest):
         return Entry(number, "", None)
     try:
         entry = json.loads(b"{" + rest)

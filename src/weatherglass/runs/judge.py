@@ -40,10 +40,11 @@ class Correction:
 
 
 def family_sizes(results: Sequence[Result], correction: Correction) -> dict[str, int]:
-    """The size of each family: all rows with the same metric and permutation unit."""
+    """The size of each family: all rows with the same metric and permutation unit, if the metric has a p."""
     rows: dict[str, int] = defaultdict(int)
     for result in results:
-        rows[_family(result)] += 1
+        if not result.why_no_p:
+            rows[_family(result)] += 1
     return {name: correction.family or size for name, size in rows.items()}
 
 
@@ -123,7 +124,7 @@ def _judged(result: Result, p_adjusted: float, floor_warnings: Iterable[str], al
 
 def power_at(result: Result, alpha: float) -> dict[str, float]:
     """The chance that a test of this size finds an effect, for each of POWER_EFFECTS that it can have at all."""
-    if not min(result.units()):
+    if not result.is_effect_size or not min(result.units()):
         return {}
     tail = _tail(result)
     chances = {d: power(d, *result.units(), alpha, tail, result.ddof) for d in POWER_EFFECTS}

@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from weatherglass.catalogue.association_test import set_roles
 from weatherglass.inference.trust import Trust
 from weatherglass.metrics.base import ElementScore, Measurement
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 
-__all__ = ["COLUMNS", "ElementScore", "Failure", "Result", "Run", "cell", "word_scores"]
+NO_P = "none: "
+"""What p_method begins with where there is no p; the reason follows."""
+
+__all__ = ["COLUMNS", "NO_P", "ElementScore", "Failure", "Result", "Run", "cell", "word_scores"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,24 +108,59 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return self.effect_size if signed is None else float(signed)
 
     @property
+    def target_categories(self) -> tuple[str, ...]:
+        """The names of the target sets."""
+        return self.categories[: len(self.target_sizes)]
+
+    @property
+    def attribute_categories(self) -> tuple[str, ...]:
+        """The names of the attribute sets."""
+        return self.categories[len(self.target_sizes) :]
+
+    @property
+    def bias(self) -> float:
+        """How far the value is from that without bias, with its sign: d, or the value less `unbiased`."""
+        return self.signed_effect_size if self.is_effect_size else self.value - self.unbiased
+
+    @property
+    def why_no_p(self) -> str:
+        """Why there is no p; empty where there is one."""
+        return self.p_method.removeprefix(NO_P) if self.p_method.startswith(NO_P) else ""
+
+    @property
     def lean(self) -> int | None:
         """1 where X leans to A, -1 where it leans to B, 0 where to neither; None where there is no direction."""
-        d = self.signed_effect_size
-        return None if math.isnan(d) or not self.signed else (d > 0) - (d < 0)
+        bias = self.bias
+        return None if math.isnan(bias) or not self.signed else (bias > 0) - (bias < 0)
 
     @property
     def direction(self) -> str:
         """The sign of d in words."""
-        x, y, a, b = self.categories
-        if math.isnan(self.signed_effect_size):
-            return "none: all scores are equal"
+        if math.isnan(self.bias):
+            return "none: all scores are equal" if self.is_effect_size else "none: the value is not defined"
         if not self.signed:
-            return f"none: {self.metric} is unsigned"
+            without_bias = "" if self.is_effect_size else f", and {self.unbiased:g} without bias"
+            return f"none: {self.metric} is unsigned{without_bias}"
         if self.lean == 0:
             return "none"
-        if self.lean == -1:
+        if len(self.categories) != 4:
+            return f"{'above' if self.lean == 1 else 'below'} {self.unbiased:g}, the value without bias"
+        return self.direction_of(-1 if self.lean == -1 else 1)
+
+    def direction_of(self, sign: int) -> str:
+        """What a value of this sign means in words; empty unless two targets were compared on two attributes."""
+        if (len(self.target_sizes), len(self.attribute_sizes)) != (2, 2):
+            return ""
+        x, y, a, b = self.categories
+        if sign < 0:
             a, b = b, a
         return f"{x} lean to {a}, {y} to {b}"
+
+    @property
+    def category_by_role(self) -> dict[str, str]:
+        """The names of the sets by role: X, Y, A, B, and X3 or A3 where there are more."""
+        roles = set_roles(len(self.target_sizes), len(self.attribute_sizes))
+        return dict(zip(roles, self.categories, strict=True))
 
     def units(self) -> tuple[int, int]:
         """How many exchangeable units X and Y have: words, or elements."""
@@ -146,7 +185,7 @@ class Result(ResultKey, Measurement, Inference, Judgement):
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
         """
         values = {name: record[name] for name in _STORED}
-        for name in ("value", "test_statistic"):
+        for name in _NUMBERS:
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes"):
             values[name] = tuple(values[name])
@@ -158,15 +197,17 @@ class Result(ResultKey, Measurement, Inference, Judgement):
 COLUMNS: tuple[str, ...] = (
     *("model", "options", "test", "p_value", "effect_size"),
     *("num_targ1", "num_targ2", "num_attr1", "num_attr2"),
-    *("metric", "permute", "alternative", "ddof", "test_statistic"),
+    *("metric", "value", "unbiased", "permute", "alternative", "ddof", "test_statistic"),
     *("p_low", "p_high", "p_method", "p_floor", "units_x", "units_y"),
     *("p_elements", "effect_size_elements", "ci_low", "ci_high"),
     *("p_attr", "effect_size_attr", "ci_attr_low", "ci_attr_high", "score_reliability"),
     *("p_adjusted", "significance", "oov", "seconds"),
 )
 """The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
-_NOT_PLAIN = ("sample", "scores", "trust")
+_NOT_PLAIN = ("exchange", "sample", "scores", "trust")
 _STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
+_NUMBERS = tuple(f.name for f in fields(Result) if f.type == "float")
+"""What is NaN where it is not defined, never None."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 

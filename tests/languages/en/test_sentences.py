@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from weatherglass.catalogue import export_test, load_test, read_toml, sentence_test, to_toml
 from weatherglass.catalogue.published import lexicon
 from weatherglass.errors import CatalogueError
+from weatherglass.languages.base import Forms, Lexicon
 from weatherglass.languages.en.guess import guess_class, read_word
 from weatherglass.languages.en.sentences import (
-    Forms,
-    Lexicon,
     regular_article,
     regular_plural,
     sentences,

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from tests.metrics.weat.own_measures import chebyshev, midrange, uncorrelated
 from tests.models import HashedEncoder
-from tests.results import made_result
 
 from weatherglass.api.audits import run
 from weatherglass.arrays import AnyMatrix, Matrix
@@ -246,26 +245,16 @@ def test_a_statistic_of_ones_own_without_direction_is_given_none_anywhere(
         registered.setattr(STATISTICS, "_registered", {**STATISTICS._registered, "gap": gap})
         measures = ["cosine/mean", "cosine/gap"]
         finished = run([HashedEncoder()], "weat7", measures, folder=tmp_path, trust="none")
-        assert Result.from_columns(finished.results[1].columns()).signed is False
     assert "gap" not in STATISTICS
     signed, unsigned = read_run(tmp_path).results
     assert signed.direction == finished.results[0].direction
     assert " lean to " in signed.direction
-    assert finished.results[1].direction == unsigned.direction == "none: gap is unsigned"
+    assert finished.results[1].direction == unsigned.direction == "none: cosine/gap is unsigned"
     assert Result.from_json(finished.results[1].to_json()).direction == unsigned.direction
     assert finished.results[1].effect_size != 0
     assert [unsigned.lean, unsigned.signed] == [None, False]
     assert "positive" in cell_class(replace(unsigned, value=-1.0))
-    steps = "\n".join(explain(tmp_path, "weat7", measure="cosine/gap").steps)
+    steps = "\n".join(explain(tmp_path, "weat7", metric="cosine/gap").steps)
     assert "s is the gap of m over A and B together; it has no direction" in steps
     assert " lean to " not in steps
     assert "gap is unsigned" in junit(finished, [])
-
-
-def test_a_table_alone_does_not_tell_the_direction_of_an_unknown_statistic() -> None:
-    result = made_result(metric="cosine/gap", test="weat7", model="m")
-    assert Result.from_columns(result.columns()).direction == "not known: the statistic gap is not registered"
-    older = {
-        name: value for name, value in made_result(metric="dot/eq2").to_json().items() if name != "signed"
-    }
-    assert Result.from_json(older).direction == "none: eq2 is unsigned"

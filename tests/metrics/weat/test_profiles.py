@@ -210,10 +210,13 @@ def test_the_headline_of_bias_bench_is_the_mean_size() -> None:
     ("request_", "message"),
     [
         ({"profile": "weef"}, "unknown profile 'weef'; did you mean 'wefe'"),
-        ({"profile": "may2019", "significance": "exact"}, "has its own way to p; leave out significance"),
+        (
+            {"profile": "may2019", "significance": "exact"},
+            "computes p in its own way; leave out significance 'exact'",
+        ),
         ({"profile": "may2019", "ddof": 0}, "divides by n - 1; leave out ddof"),
         ({"profile": "may2019", "alternative": "two-sided"}, "has no alternative 'two-sided'"),
-        ({"ci": "some"}, "unknown ci 'some'"),
+        ({"trust": "some"}, "unknown trust 'some'"),
         ({"resamples": 10}, "resamples is 10, but should be at least 100"),
     ],
 )

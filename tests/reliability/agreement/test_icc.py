@@ -21,7 +21,8 @@ from weatherglass.reliability.agreement.icc import (
     standardise,
 )
 from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, seed_lines
-from weatherglass.reliability.scoring.scores import RULES, ScoreTensor
+from weatherglass.reliability.scoring.rules import DEFAULT_RULES
+from weatherglass.reliability.scoring.scores import ScoreTensor
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float
@@ -167,7 +168,7 @@ def test_sizes_are_named_as_by_cicchetti() -> None:
 def tensor_of(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> ScoreTensor:
     """word × pair × seed, the same for every rule."""
     words, pairs, seeds = scores.shape
-    parts = [dict.fromkeys(RULES, scores[:, :, seed].astype(np.float32)) for seed in range(seeds)]
+    parts = [dict.fromkeys(DEFAULT_RULES, scores[:, :, seed].astype(np.float32)) for seed in range(seeds)]
     return ScoreTensor(
         [str(n) for n in range(words)], [("a", str(n)) for n in range(pairs)], range(seeds), parts
     )

@@ -7,9 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from weatherglass.arrays import Integers
+from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.reliability.scoring import neighbours as neighbours_module
+from weatherglass.reliability.scoring.base import Rule
 from weatherglass.reliability.scoring.neighbours import neighbours
-from weatherglass.reliability.scoring.scores import RULES, ScoreTensor, scorable, score_embedding
+from weatherglass.reliability.scoring.projections import Scores
+from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, find_rules, raters
+from weatherglass.reliability.scoring.scores import ScoreTensor, scorable, scoring_context
 from weatherglass.reliability.training.embedding import Embedding, Vectors
 
 PAIRS = [("w0", "w1"), ("w2", "w3"), ("w4", "w5")]
@@ -27,6 +32,13 @@ def whole_vectors(seed: int = 0, number: int = 120, width: int = 4) -> Vectors:
 def embedding_of(vectors: Vectors, words: list[str] | None = None) -> Embedding:
     words = words or [f"w{number}" for number in range(len(vectors))]
     return Embedding(words, np.full(len(words), 5), vectors, "sgns", 1, "c")
+
+
+def scores_by_rule(
+    embedding: Embedding, pairs: list[tuple[str, str]], targets: Integers, k: int
+) -> dict[str, Scores]:
+    context = scoring_context(embedding, pairs, targets, k)
+    return {rule.name: rule.score(context) for rule in find_rules(DEFAULT_RULES)}
 
 
 def nearest_by_definition(vectors: Vectors, row: int, k: int) -> list[int]:
@@ -65,7 +77,7 @@ def test_more_neighbours_than_words_are_refused() -> None:
 def test_scores_equal_their_definitions_word_by_word(every: int) -> None:
     vectors = whole_vectors(1)
     k = 10
-    scores = score_embedding(embedding_of(vectors), PAIRS, np.arange(len(vectors)), k)
+    scores = scores_by_rule(embedding_of(vectors), PAIRS, np.arange(len(vectors)), k)
 
     def cosine(one: Vectors, other: Vectors) -> float:
         return float(one @ other) / float(
@@ -97,9 +109,9 @@ def test_what_is_no_word_is_neither_target_nor_neighbour() -> None:
     extra = np.concatenate([vectors[:1] * 2, vectors, np.zeros((1, 5), np.float32)])
     with_extra = embedding_of(extra, ["<unk>", *words, "zero"])
     assert scorable(with_extra).tolist() == list(range(1, 31))
-    expected = score_embedding(plain, PAIRS, np.arange(30), 6)
-    scores = score_embedding(with_extra, PAIRS, scorable(with_extra), 6)
-    assert all((scores[rule] == expected[rule]).all() for rule in RULES)
+    expected = scores_by_rule(plain, PAIRS, np.arange(30), 6)
+    scores = scores_by_rule(with_extra, PAIRS, scorable(with_extra), 6)
+    assert all((scores[rule] == expected[rule]).all() for rule in DEFAULT_RULES)
 
 
 def test_rare_words_are_no_targets_but_stay_neighbours() -> None:
@@ -108,22 +120,22 @@ def test_rare_words_are_no_targets_but_stay_neighbours() -> None:
     embedding = Embedding([f"w{number}" for number in range(30)], counts, vectors, "sgns", 1, "c")
     targets = scorable(embedding, min_frequency=21)
     assert targets.tolist() == list(range(10))
-    expected = score_embedding(embedding, PAIRS, np.arange(30), 6)
-    scores = score_embedding(embedding, PAIRS, targets, 6)
-    assert all((scores[rule] == expected[rule][:10]).all() for rule in RULES)
+    expected = scores_by_rule(embedding, PAIRS, np.arange(30), 6)
+    scores = scores_by_rule(embedding, PAIRS, targets, 6)
+    assert all((scores[rule] == expected[rule][:10]).all() for rule in DEFAULT_RULES)
 
 
 def test_swapping_a_pair_negates_dbwa_and_ripa() -> None:
     embedding = embedding_of(np.random.default_rng(4).normal(size=(40, 6)).astype(np.float32))
-    one = score_embedding(embedding, [("w0", "w1")], np.arange(40), 5)
-    other = score_embedding(embedding, [("w1", "w0")], np.arange(40), 5)
+    one = scores_by_rule(embedding, [("w0", "w1")], np.arange(40), 5)
+    other = scores_by_rule(embedding, [("w1", "w0")], np.arange(40), 5)
     for rule in ("dbwa", "ripa", "ripa-raw"):
         assert one[rule] == pytest.approx(-other[rule], abs=1e-6)
 
 
 def test_a_tensor_averages_over_seeds() -> None:
     rng = np.random.default_rng(0)
-    parts = [{rule: rng.normal(size=(4, 3)).astype(np.float32) for rule in RULES} for _ in range(5)]
+    parts = [{rule: rng.normal(size=(4, 3)).astype(np.float32) for rule in DEFAULT_RULES} for _ in range(5)]
     tensor = ScoreTensor(list("abcd"), PAIRS, range(5), parts)
     block = tensor.block("ripa", slice(1, 3))
     assert block.shape == (2, 3, 5)
@@ -135,3 +147,41 @@ def test_a_tensor_averages_over_seeds() -> None:
         some.block("dbwa", np.array([1, 3])) == tensor.block("dbwa", slice(None))[[1, 3]][:, [2, 0]]
     ).all()
     assert (some.select_pairs([1]).mean("nbm") == tensor.mean("nbm")[:, [0]]).all()
+
+
+def test_a_rule_is_found_by_its_own_name_and_an_unknown_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(UnknownNameError, match="unknown rule 'dbw'; did you mean 'dbwa'"):
+        find_rules(["dbw"])
+    monkeypatch.setattr(RULES, "_registered", {"alias": RULES.get("dbwa")})
+    with pytest.raises(WeatherglassError, match="rule 'alias' calls itself 'dbwa'"):
+        find_rules(["alias"])
+    with pytest.raises(WeatherglassError, match=r"'Mine\.1' cannot be the name of a rule"):
+        Rule("Mine.1", "mine", 1, RULES.get("dbwa").scores)
+
+
+def test_a_variant_is_compared_with_others_only_without_the_rule_it_varies() -> None:
+    assert raters(DEFAULT_RULES) == ("dbwa", "ripa", "nbm")
+    assert raters(["dbwa", "ripa-raw"]) == ("dbwa", "ripa-raw")
+    assert raters(["a rule of a package that is gone", "ripa"]) == (
+        "a rule of a package that is gone",
+        "ripa",
+    )
+
+
+def test_a_rule_with_scores_of_another_shape_is_named() -> None:
+    context = scoring_context(embedding_of(whole_vectors()), PAIRS, np.arange(7), 3)
+    rule = Rule("all-words", "all words", 1, lambda context: context.projections.dbwa)
+    with pytest.raises(WeatherglassError, match=r"rule 'all-words' .* shape \(120, 3\); .* \(7, 3\)"):
+        rule.score(context)
+
+
+def test_neighbours_are_searched_for_once_and_only_by_rules_that_use_them() -> None:
+    context = scoring_context(embedding_of(whole_vectors()), PAIRS, np.arange(7), 3)
+    RULES.get("ripa").score(context)
+    assert "neighbours" not in vars(context)
+    RULES.get("nbm").score(context)
+    nearest = context.neighbours
+    RULES.get("nbm").score(context)
+    assert context.neighbours is nearest

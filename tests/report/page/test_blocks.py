@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,15 @@ def blocks_of(page: str) -> dict[str, Any]:
     return {name: json.loads(gzip.decompress(base64.b64decode(content))) for name, content in scripts}
 
 
+def named(records: dict[str, Any]) -> list[dict[str, Any]]:
+    """As `named` in core.js."""
+    return [dict(zip(records["fields"], row, strict=True)) for row in records["rows"]]
+
+
+def unpacked(lists: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    return named({"fields": lists["fields"], "rows": lists["lists"][number]})
+
+
 def test_scores_come_back_to_four_digits(tmp_path: Path) -> None:
     written = made_up_run(
         tmp_path, load_tests(["weat1", "sent-weat1"]), ["a", "b"], ["cosine/mean", "dot/mean"]
@@ -35,8 +45,11 @@ def test_scores_come_back_to_four_digits(tmp_path: Path) -> None:
         for number, packed in content.items():
             result = written[int(number)]
             step = packed["step"]
-            texts = [shared["elements"][e] for _, e in shared["lists"]["elements"][packed["elements"]]]
-            assert [text for text, _, _ in texts] == [score.text for score in result.scores]
+            elements = unpacked(shared["lists"]["elements"], packed["elements"])
+            texts = named(shared["texts"])
+            assert [(e["role"], texts[e["element"]]["text"]) for e in elements] == [
+                (score.role, score.text) for score in result.scores
+            ]
             scores = [steps * step for steps in packed["scores"]]
             assert scores == pytest.approx([score.score for score in result.scores], abs=step)
             assert step <= max(abs(score.score) for score in result.scores) / 9000
@@ -49,32 +62,29 @@ def test_scores_come_back_to_four_digits(tmp_path: Path) -> None:
 def test_the_null_distribution_comes_back_to_three_decimals(tmp_path: Path) -> None:
     (result,) = made_up_run(tmp_path, load_tests(["weat1"]))
     packed = blocks_of(page([read_run(tmp_path)]))["0"]["0"]
-    unpacked, total = [], 0
-    for step in packed["null"]:
-        total += step
-        unpacked.append(total / 1000)
-    assert unpacked == pytest.approx(list(result.details["null"]), abs=0.0006)
+    null = [total / 1000 for total in accumulate(packed["null"])]
+    assert result.trust is not None
+    assert null == pytest.approx(list(result.trust.null), abs=0.0006)
 
 
 def test_leave_one_out_names_what_was_left_out_and_gives_p_of_the_most_telling(tmp_path: Path) -> None:
     (result,) = made_up_run(tmp_path, load_tests(["weat1"]))
     blocks = blocks_of(page([read_run(tmp_path)]))
     packed = blocks["0"]["0"]
-    names = [name for _, _, name in blocks["shared"]["lists"]["left_out"][packed["left_out"]]]
-    assert names == [left_out["name"] for left_out in result.details["left_out"]]
-    ((place, p),) = packed["telling"]
-    assert (names[place], p) == (
-        result.details["most_telling"]["name"],
-        result.details["most_telling"]["p_value"],
-    )
+    names = [each["name"] for each in unpacked(blocks["shared"]["lists"]["left_out"], packed["left_out"])]
+    assert result.trust is not None
+    assert names == [each.name for each in result.trust.left_out]
+    ((place, p),) = packed["p_without"].items()
+    (telling,) = (each for each in result.trust.left_out if each.p_value is not None)
+    assert (names[int(place)], p) == (telling.name, telling.p_value)
 
 
 def test_a_text_is_carried_once_however_many_models_read_it(tmp_path: Path) -> None:
     made_up_run(tmp_path, load_tests(["sent-weat1"]), [f"model {n}" for n in range(4)])
     shared = blocks_of(page([read_run(tmp_path)]))["shared"]
-    texts = [text for text, _, _ in shared["elements"]]
+    texts = [each["text"] for each in named(shared["texts"])]
     assert len(texts) == len(set(texts)) == 700  # 350 + 350 targets, docs/methods 5
-    assert len(shared["lists"]["elements"]) == 1
+    assert len(shared["lists"]["elements"]["lists"]) == 1
 
 
 def test_a_result_costs_less_than_15_mb_over_5_520(tmp_path: Path) -> None:

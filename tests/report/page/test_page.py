@@ -10,10 +10,10 @@ import pytest
 from tests.report.browser import Browser
 from tests.report.conftest import HOSTILE
 from tests.report.made_up import made_up_run
-from weatherglass.runs.details import DETAILS
 
 from weatherglass.catalogue import load_tests
 from weatherglass.report.page.html import PAGE, write_page
+from weatherglass.runs.journal import JOURNAL
 
 ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"  # as the WebDriver standard names these keys
 
@@ -95,17 +95,17 @@ def test_models_can_be_left_out(browser: Browser, several_models: Path) -> None:
     assert browser.run("document.querySelectorAll('#forest .panel').length") == 2
 
 
-def test_another_measure_shows_its_own_numbers(browser: Browser, several_models: Path) -> None:
+def test_another_metric_shows_its_own_numbers(browser: Browser, several_models: Path) -> None:
     browser.open(several_models)
     first = effects(browser)
     browser.show_all()
     second = browser.run(
-        "[...document.querySelectorAll('#measures-table tbody tr')].map(r => r.querySelectorAll('.d')[1].textContent)"
+        "[...document.querySelectorAll('#metrics-table tbody tr')].map(r => r.querySelectorAll('.d')[1].textContent)"
     )
-    browser.choose("measure", "1")
+    browser.choose("metric", "1")
     assert effects(browser) != first
     assert effects(browser) == [float(text.replace("−", "-")) for text in second]
-    assert browser.find("#matrix-measure").text == "euclidean/mean"
+    assert browser.find("#matrix-metric").text == "euclidean/mean"
 
 
 def test_a_cell_tells_its_numbers_when_pointed_at(browser: Browser, several_models: Path) -> None:
@@ -263,7 +263,7 @@ def hostile_page(hostile: Path) -> Path:
 def test_hostile_text_is_shown_and_does_nothing(browser: Browser, hostile_page: Path, width: int) -> None:
     browser.open(hostile_page, width=width)
     assert browser.visible_tests() == list(HOSTILE)
-    browser.choose("measure", "1")
+    browser.choose("metric", "1")
     for number in range(0, 50, 7):
         browser.run(f"location.hash = '#r{number}'")
         browser.wait_for_detail()
@@ -273,20 +273,33 @@ def test_hostile_text_is_shown_and_does_nothing(browser: Browser, hostile_page: 
     assert browser.console() == []
 
 
-def test_a_missing_details_file_is_said_and_the_rest_is_shown(browser: Browser, tmp_path: Path) -> None:
+def test_a_damaged_line_of_the_journal_is_said_and_the_rest_is_shown(
+    browser: Browser, tmp_path: Path
+) -> None:
     made_up_run(tmp_path, load_tests(["weat1", "sent-weat1"]))
-    (tmp_path / DETAILS).unlink()
+    journal = tmp_path / JOURNAL
+    journal.write_bytes(journal.read_bytes().replace(b'"weat1"', b'"weat9"', 1))
     write_page([tmp_path], tmp_path / PAGE)
     browser.open(tmp_path / PAGE, "#r0")
     browser.wait_for_detail()
-    assert "no readable details.sqlite" in browser.find("#detail").text
-    assert (
-        "Flowers lean to" in browser.find("#detail .says").text
-    )  # from the catalogue, since the hash agrees
+    assert "Flowers lean to" in browser.find("#detail .says").text
     browser.press(ESCAPE)
-    assert "details.sqlite is missing" in browser.find(".notice").text
-    assert browser.visible_tests() == ["weat1", "sent-weat1"]
+    assert "journal.jsonl lacks 1 of 2 results (1 damaged lines)" in browser.find(".notice").text
+    assert browser.visible_tests() == ["sent-weat1"]
     assert browser.console() == []
+
+
+def test_a_block_that_cannot_be_unpacked_is_said_and_the_figures_are_shown(
+    browser: Browser, tmp_path: Path
+) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    write_page([tmp_path], tmp_path / PAGE)
+    page = tmp_path / PAGE
+    page.write_text(page.read_text("utf-8").replace('id="block-0">', 'id="block-0">broken', 1), "utf-8")
+    browser.open(page, "#r0")
+    browser.wait_for_detail()
+    assert "could not be unpacked" in browser.find("#detail").text
+    assert "Flowers lean to" in browser.find("#detail .says").text
 
 
 def test_two_runs_stand_side_by_side(browser: Browser, tmp_path: Path) -> None:

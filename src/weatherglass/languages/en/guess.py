@@ -2,45 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, cast
 
 from weatherglass.errors import CatalogueError
-from weatherglass.languages.en.sentences import Forms, Lexicon, regular_article
+from weatherglass.languages.base import STATED, Forms, Lexicon, Reading
+from weatherglass.languages.en.sentences import regular_article
 from weatherglass.storage.resources import shipped_toml
 
 NOUNS = ("person noun", "thing noun")
 SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
 """What a singular may end in: glass, virus, iris, physics."""
 
-
-STATED = "stated in the file"
 KNOWN = "known from the catalogue"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The class of a word, the reason for it, and its forms."""
-
-    word: str
-    word_class: str
-    reason: str
-    """Stated in the file, known from the catalogue, or else the rule of the guess."""
-    forms: Forms
-    forms_known: bool
-    """Whether the catalogue, and not a rule, has the forms."""
-
-    @property
-    def shown_forms(self) -> str:
-        """The forms that were put into the templates: "an oven, ovens"; only nouns have them."""
-        forms = self.forms
-        return f"{forms.article} {forms.singular}, {forms.plural}" if self.word_class in NOUNS else ""
-
-    @property
-    def worth_a_look(self) -> bool:
-        """Whether anything was guessed that the user may want to correct: the class, or a noun's forms."""
-        return self.reason != STATED or (self.word_class in NOUNS and not self.forms_known)
 
 
 def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:

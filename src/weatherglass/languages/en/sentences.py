@@ -3,45 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from weatherglass.languages.base import Forms
 from weatherglass.storage.resources import shipped_toml
 
 VOWELS = frozenset("aeiouAEIOU")
-
-
-@dataclass(frozen=True, slots=True)
-class Forms:
-    """A word as the templates need it."""
-
-    word: str
-    """As it stands in the word set; what each sentence made from it refers to."""
-    singular: str
-    plural: str
-    article: str
-
-    def fields(self) -> dict[str, str]:
-        """What each placeholder of templates.toml stands for."""
-        with_article = f"{self.article} {self.singular}"
-        return {
-            "word": self.singular,
-            "Word": capitalised(self.singular),
-            "a word": with_article,
-            "A word": capitalised(with_article),
-            "words": self.plural,
-            "Words": capitalised(self.plural),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """Classes and forms of single words; the same tables in words.toml and in a user's test file."""
-
-    classes: Mapping[str, str]
-    """Word to class."""
-    singular: Mapping[str, str]
-    plural: Mapping[str, str]
-    article: Mapping[str, str]
 
 
 def word_classes() -> list[str]:
@@ -57,12 +23,25 @@ def templates() -> Mapping[str, Mapping[str, Sequence[str]]]:
 def sentences(forms: Forms, word_class: str) -> list[tuple[str, str]]:
     """A word in every template of its class, in the order of templates.toml: each sentence and its template."""
     by_number = templates()[word_class]
-    fields = forms.fields()
+    fields = placeholders(forms)
     return [
         (template.format_map(fields), template)
         for number in ("singular", "plural")
         for template in by_number.get(number, ())
     ]
+
+
+def placeholders(forms: Forms) -> dict[str, str]:
+    """What each placeholder of templates.toml stands for."""
+    with_article = f"{forms.article} {forms.singular}"
+    return {
+        "word": forms.singular,
+        "Word": capitalised(forms.singular),
+        "a word": with_article,
+        "A word": capitalised(with_article),
+        "words": forms.plural,
+        "Words": capitalised(forms.plural),
+    }
 
 
 def capitalised(text: str) -> str:

@@ -45,6 +45,7 @@ ESTIMATORS: Registry[Callable[[Matrix], tuple[Matrix, float]]] = Registry(
         "glasso": "weatherglass.metrics.weat.covariance:glasso",
         "ledoit-wolf": "weatherglass.metrics.weat.covariance:ledoit_wolf",
     },
+    entry_points="weatherglass.covariances",
 )
 """Each takes different vectors in canonical order and returns their precision matrix and what it chose."""
 

@@ -23,6 +23,7 @@ SIMILARITIES: Registry[Similarity] = Registry(
         "mahalanobis": "weatherglass.metrics.weat.similarity:MAHALANOBIS",
         "dot": "weatherglass.metrics.weat.similarity:DOT",
     },
+    entry_points="weatherglass.similarities",
 )
 
 STATISTICS: Registry[Statistic] = Registry(
@@ -34,6 +35,7 @@ STATISTICS: Registry[Statistic] = Registry(
         "max": "weatherglass.metrics.weat.statistic:MAX",
         "eq2": "weatherglass.metrics.weat.statistic:EQ2",
     },
+    entry_points="weatherglass.statistics",
 )
 
 

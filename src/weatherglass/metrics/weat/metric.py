@@ -21,7 +21,7 @@ from weatherglass.metrics.base import (
     Shape,
     exactly,
 )
-from weatherglass.metrics.sets import VectorSet, check, distinct_rows, name_zero_vector, order_by_content
+from weatherglass.metrics.sets import VectorSet, check_size, distinct_rows, name_zero_vector, order_by_content
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.effect import effect_size, sum_difference
 from weatherglass.metrics.weat.measure import SIMILARITIES, Measure
@@ -82,6 +82,11 @@ class Weat:
         return 0.0
 
     @property
+    def is_effect_size(self) -> bool:
+        """The value is d."""
+        return True
+
+    @property
     def whitened(self) -> bool:
         """Whether distances are taken through a covariance, as Mahalanobis's are."""
         return SIMILARITIES.get(self.measure_of_words.similarity).whitened
@@ -98,7 +103,7 @@ class Weat:
 
     def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
         """d, S and s(w, A, B) of every element of X and Y."""
-        check(sets)
+        _check_sizes(sets)
         measures = list(dict.fromkeys(m.measure_of_words for m in context.metrics if isinstance(m, Weat)))
         if self.measure_of_words not in measures:
             measures = [self.measure_of_words]
@@ -121,6 +126,7 @@ class Weat:
             value=unit.effect_size(unit.x, unit.y),
             unbiased=self.unbiased,
             signed=self.signed,
+            is_effect_size=self.is_effect_size,
             test_statistic=sum_difference(unit.x, unit.y),
             target_sizes=(len(x_set), len(y_set)),
             attribute_sizes=(len(a_set), len(b_set)),
@@ -207,6 +213,12 @@ def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:
     x, y = np.empty(len(x_order)), np.empty(len(y_order))
     x[x_order], y[y_order] = scores[: len(x)], scores[len(x) :]
     return x, y
+
+
+def _check_sizes(sets: Sequence[VectorSet]) -> None:
+    """Two elements in X and in Y; and no set may shrink to a single word because the model lacks the others."""
+    for element_set in sets:
+        check_size(element_set, 2 if element_set.role in ("X", "Y") or element_set.unknown else 1)
 
 
 def mean_by_word(element_set: VectorSet, scores: Vector) -> Vector:

@@ -20,7 +20,8 @@ from weatherglass.reliability.agreement.icc import (
     standardise,
 )
 from weatherglass.reliability.lists import WordList
-from weatherglass.reliability.scoring.scores import RATERS, RULES, ScoreTensor
+from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.scoring.scores import ScoreTensor
 
 Columns = dict[str, Any]
 """A tidy table, or a part of one: columns of equal length by name; a single value applies to all rows."""
@@ -64,8 +65,8 @@ def assess(
     """
     row_of = {word: number for number, word in enumerate(tensor.words)}
     rows = {target.name: _rows(target, row_of) for target in lists}
-    means = {rule: tensor.mean(rule) for rule in RULES}
-    word_retest = {rule: _word_retest(tensor, rule) for rule in RULES}
+    means = {rule: tensor.mean(rule) for rule in tensor.rules}
+    word_retest = {rule: _word_retest(tensor, rule) for rule in tensor.rules}
     scaled = {scale: _rule_scores(means, scale) for scale in SCALES}
     word_inter_rater = {scale: inter_rater(tables) for scale, tables in scaled.items()}
     keys = condition.columns()
@@ -83,7 +84,9 @@ def assess(
             "inter_rater_pairs": _pair_inter_rater(keys, tensor, scaled, rows),
             "consistency_queries": _query_consistency(keys, means, queries, row_of),
             "consistency_pairs": _pair_consistency(keys, means, rows),
-            "pearson": [_pearson_of_means(keys, means, one, other) for one, other in combinations(RATERS, 2)],
+            "pearson": [
+                _pearson_of_means(keys, means, one, other) for one, other in combinations(raters(means), 2)
+            ],
             "summary": [
                 {**keys, "measure": "test–retest", "by": rule, **_summary(name, chosen, estimates)}
                 for rule, estimates in word_retest.items()
@@ -144,13 +147,13 @@ def _concatenate(parts: Sequence[Estimates]) -> Estimates:
 
 def _rule_scores(means: Mapping[str, Matrix], scale: str) -> NDArray[np.float64]:
     """word × pair × rule."""
-    scores = [means[rule] if scale == "raw" else standardise(means[rule]) for rule in RATERS]
+    scores = [means[rule] if scale == "raw" else standardise(means[rule]) for rule in raters(means)]
     return np.stack(scores, axis=-1)
 
 
 def _pair_retest(keys: Columns, tensor: ScoreTensor, rows: Mapping[str, Integers]) -> list[Columns]:
     parts = []
-    for rule in RULES:
+    for rule in tensor.rules:
         for name, chosen in rows.items():
             estimates = _pair_retest_in_blocks(tensor, rule, chosen)
             parts.append({**keys, "rule": rule, "list": name, **_pair_columns(tensor, estimates, chosen)})
@@ -192,7 +195,7 @@ def _query_consistency(
 ) -> list[Columns]:
     """alpha of each query: its words are the items, base pairs the cases."""
     parts = []
-    for rule in RULES:
+    for rule in means:
         for query in queries:
             chosen = _rows(query, row_of)
             estimates = cronbach_alpha(means[rule][chosen].T, items="words of the query", cases="base pairs")
@@ -212,7 +215,7 @@ def _pair_consistency(
 ) -> list[Columns]:
     """alpha of the base pairs: they are the items, the words of a list the cases."""
     parts = []
-    for rule in RULES:
+    for rule in means:
         for name, chosen in rows.items():
             estimates = cronbach_alpha(means[rule][chosen], items="base pairs", cases="words")
             parts.append(

@@ -23,7 +23,8 @@ from weatherglass.reliability.lists import (
     queries,
     target_list,
 )
-from weatherglass.reliability.scoring.scores import RATERS, RULES, ScoreTensor
+from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.study_file import Study
 from weatherglass.reliability.tables import COLUMNS, build_table
@@ -61,11 +62,11 @@ def assess_study(
     for assessment in assessments.values():
         for table, rows in assessment.tables.items():
             parts[table].extend(rows)
-    parts["pearson"] += _pearson_over_all_corpora(assessments)
-    tables = {name: build_table(name, rows) for name, rows in parts.items()}
+    parts["pearson"] += _pearson_over_all_corpora(assessments, raters(study.rules))
+    tables = {name: build_table(name, rows, study.rules) for name, rows in parts.items()}
     unscored = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
-    verdicts = claims(tables["summary"], tables["consistency_queries"], unscored)
-    return {**tables, "claims": build_table("claims", verdicts)}
+    verdicts = claims(tables["summary"], tables["consistency_queries"], raters(study.rules), unscored)
+    return {**tables, "claims": build_table("claims", verdicts, study.rules)}
 
 
 def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]]) -> pl.DataFrame:
@@ -78,12 +79,12 @@ def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]
             selected, _, _ = _select_pairs(condition, tensor, pairs)
             if selected is not None:
                 rows.append(average_scores(condition, selected))
-    return build_table("scores", rows)
+    return build_table("scores", rows, study.rules)
 
 
 def average_scores(condition: Condition, tensor: ScoreTensor) -> Columns:
     """The score of every word by every rule, averaged over seeds and pairs."""
-    averages = {rule: tensor.mean(rule).mean(1) for rule in RULES}
+    averages = {rule: tensor.mean(rule).mean(1) for rule in tensor.rules}
     return {**condition.columns(), "word": list(tensor.words), **averages}
 
 
@@ -134,7 +135,9 @@ def _missing_row(*values: str) -> Columns:
     return dict(zip(COLUMNS["missing"], values, strict=True))
 
 
-def _pearson_over_all_corpora(assessments: Mapping[Condition, Assessment]) -> list[Columns]:
+def _pearson_over_all_corpora(
+    assessments: Mapping[Condition, Assessment], rules: Sequence[str]
+) -> list[Columns]:
     """Pearson's r with the vocabularies of all corpora stacked (the reproduction's Tables 2, 4 and 5)."""
     rows = []
     keys = dict.fromkeys((condition.pairs, condition.algorithm) for condition in assessments)
@@ -144,7 +147,7 @@ def _pearson_over_all_corpora(assessments: Mapping[Condition, Assessment]) -> li
             for condition, assessment in assessments.items()
             if (condition.pairs, condition.algorithm) == (pairs, algorithm)
         ]
-        scores = {rule: np.concatenate([averages[rule] for averages in stacked]) for rule in RATERS}
-        for one, other in combinations(RATERS, 2):
+        scores = {rule: np.concatenate([averages[rule] for averages in stacked]) for rule in rules}
+        for one, other in combinations(rules, 2):
             rows.append(pearson_row(Condition(ALL_CORPORA, algorithm, pairs).columns(), scores, one, other))
     return rows

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weatherglass.reliability.agreement.assess import SCALES, Columns, Condition
-from weatherglass.reliability.scoring.scores import RATERS
+from weatherglass.reliability.agreement.assess import Columns, Condition
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,8 +23,8 @@ STATEMENTS = {
     CONSISTENCY: "the words of a query share one bias: median alpha over the queries ≥ 0.70",
     RATER: "scoring rules disagree with one another: median ICC(3,1) over the frequent words < 0.60",
 }
-JUDGED_BY = {RETEST: RATERS, CONSISTENCY: RATERS, RATER: SCALES}
-"""The rules or scales under which a claim is judged."""
+NO_RULE = "–"
+"""In place of a rule or scale, where no base pair occurs."""
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "not estimable"
 
 
@@ -66,7 +65,7 @@ class ClaimRow:
     corpus: str
     algorithm: str
     cells: tuple[Columns | None, ...]
-    """Rows of the table of claims in the order of `JUDGED_BY`; None where nothing can be estimated."""
+    """Rows of the table of claims in the order of `judged_by`; None where nothing can be estimated."""
     reason: str
     """Why cells are None."""
 
@@ -82,11 +81,17 @@ def alpha_label(value: float) -> str:
 
 
 def claims(
-    summary: pl.DataFrame, consistency: pl.DataFrame, unscored: Sequence[Condition] = ()
+    summary: pl.DataFrame,
+    consistency: pl.DataFrame,
+    rules: Sequence[str],
+    unscored: Sequence[Condition] = (),
 ) -> list[Columns]:
     """Every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
 
     Args:
+        summary: The table of that name.
+        consistency: The table `consistency_queries`.
+        rules: Those that are compared with one another.
         unscored: Conditions in which no base pair occurs, so that they have no rows in the tables.
     """
     import polars as pl
@@ -95,10 +100,10 @@ def claims(
     frequent = summary.filter(pl.col("list") == "frequent")
     for row in frequent.iter_rows(named=True):
         claim = RETEST if row["measure"] == "test–retest" else RATER
-        if claim == RATER or row["by"] in RATERS:
+        if claim == RATER or row["by"] in rules:
             rows.append(_row(claim, row, row["by"], row["median"], row["note"]))
     keys = ["corpus", "algorithm", "pairs", "rule"]
-    rater_rows = consistency.filter(pl.col("rule").is_in(list(RATERS)))
+    rater_rows = consistency.filter(pl.col("rule").is_in(list(rules)))
     medians = rater_rows.group_by(keys, maintain_order=True).agg(
         pl.col("alpha").fill_nan(None).median(), pl.col("note").max()
     )
@@ -107,7 +112,8 @@ def claims(
         rows.append(_row(CONSISTENCY, row, row["rule"], value, row["note"]))
     for condition in unscored:
         rows += [
-            _row(claim, condition.columns(), "–", float("nan"), "no base pair occurs") for claim in STATEMENTS
+            _row(claim, condition.columns(), NO_RULE, float("nan"), "no base pair occurs")
+            for claim in STATEMENTS
         ]
     order = list(STATEMENTS)
     return sorted(rows, key=lambda row: (row["pairs"], order.index(row["claim"])))
@@ -144,6 +150,12 @@ def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[Verdict]:
     return counts
 
 
+def judged_by(table: pl.DataFrame, claim: str) -> list[str]:
+    """The rules or scales under which a claim is judged in the table of claims, in the study's order."""
+    names = dict.fromkeys(row["by"] for row in table.iter_rows(named=True) if row["claim"] == claim)
+    return [name for name in names if name != NO_RULE]
+
+
 def claim_rows(table: pl.DataFrame, claim: str) -> list[ClaimRow]:
     """One claim as a matrix: a row for each condition, a cell for each rule or scale."""
     conditions: dict[tuple[str, str, str], dict[str, Columns]] = {}
@@ -151,10 +163,11 @@ def claim_rows(table: pl.DataFrame, claim: str) -> list[ClaimRow]:
         if row["claim"] == claim:
             condition = (row["pairs"], row["corpus"], row["algorithm"])
             conditions.setdefault(condition, {})[row["by"]] = row
+    names = judged_by(table, claim)
     rows = []
     for condition, by in conditions.items():
         estimated = {name: row for name, row in by.items() if row["verdict"] != UNKNOWN}
         reasons = {row["size"] for row in by.values() if row["verdict"] == UNKNOWN}
-        cells = tuple(estimated.get(name) for name in JUDGED_BY[claim])
+        cells = tuple(estimated.get(name) for name in names)
         rows.append(ClaimRow(*condition, cells, "; ".join(sorted(reasons))))
     return rows

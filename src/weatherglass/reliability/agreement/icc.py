@@ -77,7 +77,8 @@ def retest(tables: Tables, rows: str = "base pairs") -> Estimates:
 
 def inter_rater(tables: Tables, rows: str = "base pairs") -> Estimates:
     """ICC(3,1) of each table: rows are measured, columns are rules (Shrout & Fleiss 1979)."""
-    if reason := too_few(rows, tables.shape[-2]):
+    n, k = tables.shape[-2:]
+    if reason := too_few(rows, n) or ("" if k > 1 else "not estimable: one rule, 2 are needed"):
         return Estimates.none(tables.shape[:-2], reason)
     return consistency(MeanSquares.of(tables))
 

@@ -7,7 +7,8 @@ import numpy as np
 from weatherglass.arrays import Integers
 from weatherglass.reliability.agreement.assess import Columns, Condition, five_number_summary
 from weatherglass.reliability.agreement.icc import FEWEST, MeanSquares, absolute_agreement
-from weatherglass.reliability.scoring.scores import RATERS, ScoreTensor
+from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.scoring.scores import ScoreTensor
 
 EXTRAPOLATED = (16, 32, 64)
 """Numbers of seeds for which the interval is extrapolated, if the study has fewer."""
@@ -19,7 +20,7 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
     rows = []
     if len(tensor.pairs) < FEWEST or seeds < 2:
         return []
-    for rule in RATERS:
+    for rule in raters(tensor.rules):
         scores = tensor.block(rule, words)
         for size in dict.fromkeys(size for size in (seeds, seeds // 2, seeds // 4) if size >= 2):
             for batch in range(seeds // size):
@@ -48,7 +49,7 @@ def estimate_by_seeds(condition: Condition, tensor: ScoreTensor, words: Integers
         return []
     available = sorted({2**power for power in range(1, seeds.bit_length())} | {seeds})
     rows = []
-    for rule in RATERS:
+    for rule in raters(tensor.rules):
         scores = tensor.block(rule, words)
         all_squares = MeanSquares.of(scores)
         for number in [*available, *(more for more in EXTRAPOLATED if more > seeds)]:

@@ -21,7 +21,8 @@ from weatherglass.reliability.regression.fit import (
     fit,
     inflation,
 )
-from weatherglass.reliability.regression.observations import RULES, Design, build_design
+from weatherglass.reliability.regression.observations import Design, build_design
+from weatherglass.reliability.scoring.rules import raters
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,7 +116,7 @@ def explain(
     for reliability in RELIABILITIES:
         if reliability not in scores:
             continue
-        design = build_design(_published_rules(scores[reliability]), features)
+        design = build_design(_compared_rules(scores[reliability]), features)
         progress.stage(f"regression of {reliability}", len(MODELS))
         parts.append(explain_part(reliability, design, progress))
     return Explanation(tuple(parts), sources, missing)
@@ -148,11 +149,13 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
     )
 
 
-def _published_rules(scores: pl.DataFrame) -> pl.DataFrame:
-    """The scores of the rules in the published model (without ripa-raw)."""
+def _compared_rules(scores: pl.DataFrame) -> pl.DataFrame:
+    """The scores of the rules that are compared with one another; of the paper's, all but ripa-raw."""
     import polars as pl
 
-    return scores.filter(pl.col("rule").is_in(RULES)) if "rule" in scores.columns else scores
+    if "rule" not in scores.columns:
+        return scores
+    return scores.filter(pl.col("rule").is_in(raters(scores["rule"].unique().to_list())))
 
 
 def _has_repeated_words(design: Design) -> bool:

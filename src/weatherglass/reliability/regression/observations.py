@@ -11,13 +11,12 @@ import numpy as np
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.languages.lexicon.pos import UNIVERSAL
+from weatherglass.reliability.scoring.rules import RULES
 
 if TYPE_CHECKING:
     import polars as pl
 
 KEYS = ("corpus", "algorithm", "word")
-RULES = ("dbwa", "ripa", "nbm")
-"""The rules of Du et al.; the first is the reference level. Others (ripa-raw) follow in alphabetical order."""
 
 CONTINUOUS: Mapping[str, tuple[str, bool]] = {
     "log freq": ("frequency", True),
@@ -161,9 +160,12 @@ def _continuous(frame: pl.DataFrame, name: str, warnings: list[str]) -> dict[str
 
 
 def _levels(frame: pl.DataFrame, name: str, references: dict[str, str]) -> dict[str, Vector]:
-    """One column of zeros and ones for each level but the reference, which is the first level present."""
+    """One column of zeros and ones for each level but the reference, which is the first level present.
+
+    Rules are in the order of their registry (dbwa is the first), names that nobody knows in that of the alphabet.
+    """
     values = frame[name].to_numpy()
-    known = RULES if name == "rule" else UNIVERSAL
+    known = RULES.names() if name == "rule" else list(UNIVERSAL)
     present = set(values.tolist())
     levels = [level for level in known if level in present]
     levels += sorted(present.difference(known))

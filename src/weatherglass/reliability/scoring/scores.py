@@ -1,33 +1,24 @@
-"""Bias scores of words for base pairs: the scoring rules of Du et al. (2021), for all words at once; score files."""
+"""Bias scores of words for base pairs: what rules look at, score files, and the tensor of all seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from weatherglass.arrays import Integers, unit_length
+from weatherglass.arrays import Integers
 from weatherglass.reliability.lists import is_word
-from weatherglass.reliability.scoring.neighbours import neighbours
-from weatherglass.reliability.training.embedding import Embedding, Vectors
+from weatherglass.reliability.scoring.base import Rule, ScoringContext
+from weatherglass.reliability.scoring.projections import Scores
+from weatherglass.reliability.training.embedding import Embedding
 from weatherglass.storage.atomic import whole_file
 
-RULE_VERSIONS: Mapping[str, int] = {"dbwa": 1, "ripa": 1, "ripa-raw": 1, "nbm": 1}
-"""Rule -> version. Raise it when a rule gives other numbers: stored scores are then computed again."""
-RULES = tuple(RULE_VERSIONS)
-RATERS = ("dbwa", "ripa", "nbm")
-"""The rules that Du et al. compare with one another."""
 NEIGHBOURS = 100
-ROWS_AT_A_TIME = 2048
-"""Rows that fit in the processor's cache."""
-
-Scores = NDArray[np.float32]
-"""word × pair of one rule."""
+SCORE_FILE = re.compile(r"\.(?P<rule>[^.]+)-v(?P<version>\d+)\.npy$")
 
 
 @dataclass(frozen=True)
@@ -41,6 +32,11 @@ class ScoreTensor:
     """For each seed: rule -> word × pair."""
     places: Integers | None = None
     """Columns of the parts that are selected; None for all."""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules of every part, in the study's order."""
+        return tuple(self.parts[0])
 
     def block(self, rule: str, words: slice | Integers) -> NDArray[np.float64]:
         """word × pair × seed of one rule, in double precision."""
@@ -79,85 +75,53 @@ def scorable(embedding: Embedding, min_frequency: int = 0) -> Integers:
     return kept[embedding.vectors[kept].any(axis=1)]
 
 
-def score_embedding(
+def scoring_context(
     embedding: Embedding, pairs: Sequence[tuple[str, str]], targets: Integers, k: int = NEIGHBOURS
-) -> dict[str, Scores]:
-    """Rule -> target × pair, for all of RULES.
+) -> ScoringContext:
+    """What rules may look at, without the entries that are no words.
 
     Args:
         pairs: Both words of each must be in the vocabulary.
         targets: Rows of the embedding, a selection of `scorable(embedding)`.
-        k: Number of neighbours for NBM.
+        k: Number of neighbours; all other words if there are fewer.
     """
-    words = scorable(embedding)
-    vectors = embedding.vectors if len(words) == len(embedding.words) else embedding.vectors[words]
-    place = {int(row): number for number, row in enumerate(words)}
-    first = np.array([place[embedding.index[one]] for one, _ in pairs], dtype=np.int64)
-    second = np.array([place[embedding.index[other]] for _, other in pairs], dtype=np.int64)
-    rows = np.array([place[int(row)] for row in targets], dtype=np.int64)
-    dbwa, ripa, ripa_raw = projections(vectors, first, second)
-    return {
-        "dbwa": dbwa[rows],
-        "ripa": ripa[rows],
-        "ripa-raw": ripa_raw[rows],
-        "nbm": nbm(vectors, dbwa, rows, min(k, len(words) - 1)),
-    }
+    rows = scorable(embedding)
+    all_words = len(rows) == len(embedding.words)
+    place = {int(row): number for number, row in enumerate(rows)}
+    return ScoringContext(
+        words=embedding.words if all_words else [embedding.words[row] for row in rows],
+        vectors=embedding.vectors if all_words else embedding.vectors[rows],
+        pairs=pairs,
+        first=np.array([place[embedding.index[one]] for one, _ in pairs], dtype=np.int64),
+        second=np.array([place[embedding.index[other]] for _, other in pairs], dtype=np.int64),
+        targets=np.array([place[int(row)] for row in targets], dtype=np.int64),
+        k=min(k, len(rows) - 1),
+    )
 
 
-def projections(vectors: Vectors, first: Integers, second: Integers) -> tuple[Scores, Scores, Scores]:
-    """DB/WA, RIPA (w normalised, as Du et al. do) and raw RIPA of every row with every pair: one matrix product."""
-    between_ends = unit_length(vectors[first]) - unit_length(vectors[second])
-    directions = np.concatenate([between_ends, unit_length(vectors[first] - vectors[second])]).T
-    scores = np.empty((3, len(vectors), len(first)), dtype=np.float32)
-    # For products this thin, threads spend more time waiting than they save.
-    with threadpool_limits(1):
-        for start in range(0, len(vectors), ROWS_AT_A_TIME):
-            part = slice(start, start + ROWS_AT_A_TIME)
-            products = vectors[part] @ directions
-            inverse = 1 / np.sqrt(np.einsum("vd,vd->v", vectors[part], vectors[part]))[:, None]
-            scores[2, part] = products[:, len(first) :]
-            products *= inverse
-            scores[0, part], scores[1, part] = products[:, : len(first)], products[:, len(first) :]
-    return scores[0], scores[1], scores[2]
-
-
-def nbm(vectors: Vectors, dbwa: Scores, rows: Integers, k: int) -> Scores:
-    """(share of the k neighbours with DB/WA ≥ 0) − (share with DB/WA < 0), of `rows` for every pair."""
-    leaning = np.where(dbwa >= 0, np.int8(1), np.int8(-1))
-    scores = np.empty((len(rows), dbwa.shape[1]), dtype=np.float32)
-    for part, nearest in neighbours(vectors, rows, k):
-        _average_leaning(leaning, nearest, scores[part])
-    return scores
-
-
-@njit(cache=True, nogil=True)
-def _average_leaning(leaning: NDArray[np.int8], nearest: Integers, scores: Scores) -> None:
-    k = nearest.shape[1]
-    for line in range(nearest.shape[0]):
-        total = np.zeros(leaning.shape[1], dtype=np.int32)
-        for place in range(k):
-            for pair in range(leaning.shape[1]):
-                total[pair] += leaning[nearest[line, place], pair]
-        for pair in range(leaning.shape[1]):
-            scores[line, pair] = total[pair] / k
-
-
-def score_paths(stem: Path) -> dict[str, Path]:
+def score_paths(stem: Path, rules: Iterable[Rule]) -> dict[str, Path]:
     """Rule -> the file of its scores of one embedding; the file's name has the rule and its version."""
-    return {
-        rule: stem.with_name(f"{stem.name}.{rule}-v{number}.npy") for rule, number in RULE_VERSIONS.items()
-    }
+    return {rule.name: stem.with_name(f"{stem.name}.{rule.name}-v{rule.version}.npy") for rule in rules}
 
 
-def save_scores(stem: Path, scores: Mapping[str, Scores]) -> None:
-    """Store the scores of one embedding, one file for each rule, written atomically."""
-    for rule, path in score_paths(stem).items():
-        with whole_file(path) as unfinished, unfinished.open("wb") as file:
-            np.save(file, scores[rule], allow_pickle=False)
+def save_scores(path: Path, scores: Scores) -> None:
+    """Store the scores of one embedding and rule, written atomically."""
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+        np.save(file, scores, allow_pickle=False)
 
 
-def load_scores(stem: Path) -> dict[str, Scores]:
+def load_scores(stem: Path, rules: Iterable[Rule]) -> dict[str, Scores]:
     """Rule -> the stored scores of one embedding, memory-mapped."""
     return {
-        rule: np.load(path, mmap_mode="r", allow_pickle=False) for rule, path in score_paths(stem).items()
+        rule: np.load(path, mmap_mode="r", allow_pickle=False)
+        for rule, path in score_paths(stem, rules).items()
     }
+
+
+def remove_other_versions(folder: Path, rules: Iterable[Rule]) -> None:
+    """Remove the score files of other versions of these rules: nothing reads them any more."""
+    versions = {rule.name: rule.version for rule in rules}
+    for path in folder.glob("*.npy"):
+        named = SCORE_FILE.search(path.name)
+        if named and versions.get(named["rule"], int(named["version"])) != int(named["version"]):
+            path.unlink()

@@ -1,8 +1,8 @@
 """Pack the details of results into compressed blocks, which the browser decompresses when a result is opened.
 
 A block is JSON, compressed, in base64: one for each model and metric, and a shared one with every text once, and the
-lists by which results refer to them. Numbers are rounded to what a plot can show: scores to four digits, effect sizes
-to three decimals. Numbers that are printed come from the table of results, not from here.
+lists by which results refer to them, with the names of their fields. Numbers are rounded to what a plot can show:
+scores to four digits, effect sizes to three decimals. Numbers that are printed come from the results, not from here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from weatherglass.inference.trust import Trust
 from weatherglass.report.numbers import rounded
@@ -23,6 +23,46 @@ from weatherglass.runs.stored import StoredRun
 SCORE_STEPS = 9999
 """Scores are stored as integer multiples of the largest |s| divided by this."""
 EFFECT_STEPS = 1000
+
+
+class Text(NamedTuple):
+    """A target element, whichever results score it."""
+
+    text: str
+    word: str
+    template: str | None
+
+
+class Placed(NamedTuple):
+    """A text in the list of a result."""
+
+    role: str
+    element: int
+    """The number of its Text."""
+
+
+class Word(NamedTuple):
+    """A word in the list of a result, and how many elements it has."""
+
+    role: str
+    word: str
+    elements: int
+
+
+class Omitted(NamedTuple):
+    """What is left out for one of the leave-one-out effects of a result."""
+
+    kind: str
+    role: str
+    name: str
+
+
+LISTS: dict[str, type[Placed] | type[Word] | type[Omitted]] = {
+    "elements": Placed,
+    "words": Word,
+    "left_out": Omitted,
+}
+"""The lists that results name by number, since many results have the same, and what is in them."""
 
 
 @dataclass(slots=True)
@@ -39,8 +79,8 @@ class Packer:
     """Collects the details of runs, block by block."""
 
     def __init__(self) -> None:
-        self._elements = Numbering()
-        self._lists = {kind: Numbering() for kind in ("elements", "words", "left_out")}
+        self._texts = Numbering()
+        self._lists = {name: Numbering() for name in LISTS}
         self._blocks: dict[int, list[str]] = {}
         """Block -> its results, each as a member of a JSON object, already serialised."""
 
@@ -55,15 +95,18 @@ class Packer:
         if not self._blocks:
             return
         shared = {
-            "elements": list(self._elements.numbers),
-            "lists": {kind: list(numbering.numbers) for kind, numbering in self._lists.items()},
+            "texts": {"fields": Text._fields, "rows": list(self._texts.numbers)},
+            "lists": {
+                name: {"fields": LISTS[name]._fields, "lists": list(numbering.numbers)}
+                for name, numbering in self._lists.items()
+            },
         }
         yield "shared", compress(_json(shared))
         for block, members in self._blocks.items():
             yield str(block), compress("{" + ",".join(members) + "}")
 
     def _packed(self, result: Result) -> dict[str, Any]:
-        packed: dict[str, Any] = {"p_middle": result.p_middle, "certified": result.certified}
+        packed: dict[str, Any] = {"p_middle": rounded(result.p_middle, 17), "certified": result.certified}
         if result.warnings:
             packed["warnings"] = list(result.warnings)
         if result.notes:
@@ -73,40 +116,45 @@ class Packer:
         if result.trust:
             packed |= self._packed_trust(result.trust)
         if result.power:
-            packed["power"] = [[float(d), chance] for d, chance in result.power.items()]
+            packed["power"] = dict(result.power)
         return packed
 
     def _packed_scores(self, result: Result) -> dict[str, Any]:
         step = float(f"{max(abs(s.score) for s in result.scores) / SCORE_STEPS or 1:.6g}")
         words = word_scores(result)
-        elements = ((s.role, self._elements.number_of((s.text, s.word, s.template))) for s in result.scores)
+        elements = (
+            Placed(s.role, self._texts.number_of(Text(s.text, s.word, s.template))) for s in result.scores
+        )
         return {
             "step": step,
             "elements": self._list("elements", elements),
             "scores": [round(s.score / step) for s in result.scores],
-            "words": self._list("words", ((role, word, number) for role, word, _, number in words)),
+            "words": self._list("words", (Word(role, word, number) for role, word, _, number in words)),
             "word_scores": [round(score / step) for _, _, score, _ in words],
         }
 
     def _packed_trust(self, trust: Trust) -> dict[str, Any]:
         packed: dict[str, Any] = {}
         if trust.left_out:
-            packed["left_out"] = self._list("left_out", ((w.kind, w.role, w.name) for w in trust.left_out))
+            left_out = (Omitted(w.kind, w.role, w.name) for w in trust.left_out)
+            packed["left_out"] = self._list("left_out", left_out)
             packed["without"] = [_effect(w.effect_size) for w in trust.left_out]
-            packed["telling"] = [
-                (n, w.p_value) for n, w in enumerate(trust.left_out) if w.p_value is not None
-            ]
+            p_values = ((n, w.p_value) for n, w in enumerate(trust.left_out))
+            packed["p_without"] = {str(n): p for n, p in p_values if p is not None}
         if trust.null:
             packed["null"] = _differences([round(d * EFFECT_STEPS) for d in trust.null])
         if interval := trust.interval:
-            packed["bca"] = [interval.bca_low, interval.bca_high, interval.resamples]
-            packed["percentile"] = [interval.percentile_low, interval.percentile_high, interval.resamples]
+            packed["percentile"] = {
+                "low": interval.percentile_low,
+                "high": interval.percentile_high,
+                "resamples": interval.resamples,
+            }
         if trust.attribute_noise is not None:
             packed["attribute_noise"] = rounded(trust.attribute_noise, 3)
         return packed
 
-    def _list(self, kind: str, items: Iterator[tuple[Any, ...]]) -> int:
-        return self._lists[kind].number_of(tuple(items))
+    def _list(self, name: str, items: Iterator[Placed] | Iterator[Word] | Iterator[Omitted]) -> int:
+        return self._lists[name].number_of(tuple(items))
 
 
 def compress(text: str) -> str:

@@ -52,11 +52,11 @@ class Finding:
     largest: list[int]
 
 
-def findings(layout: Layout, measure: int, alphas: Sequence[float]) -> list[Finding]:
-    """One finding per model, for one measure; `alphas` are the levels of the runs."""
+def findings(layout: Layout, metric: int, alphas: Sequence[float]) -> list[Finding]:
+    """One finding per model, for one metric; `alphas` are the levels of the runs."""
     numbers_by_subject: dict[int, list[int]] = {number: [] for number in range(len(layout.subjects))}
     for number, (subject, _, place) in enumerate(layout.places):
-        if place == measure:
+        if place == metric:
             numbers_by_subject[subject].append(number)
     return [
         Finding(

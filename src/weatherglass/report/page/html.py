@@ -45,9 +45,9 @@ def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None)
     html: str = environment.get_template("page.html").render(
         layout=layout,
         runs=[_run_record(run) for run in runs],
-        cells=layout.cells(0) if layout.measures else {},
-        findings=findings(layout, 0, [run.alpha for run in runs]) if layout.measures else [],
-        by_measure=_by_measure(layout),
+        cells=layout.cells(0) if layout.metrics else {},
+        findings=findings(layout, 0, [run.alpha for run in runs]) if layout.metrics else [],
+        by_metric=_by_metric(layout),
         contexts=CONTEXTS,
         groups=list(dict.fromkeys(test.group for test in layout.tests)),
         pairs=paired_subjects(runs, layout),
@@ -86,7 +86,9 @@ def screen_reader_text(result: Result) -> str:
     """The text of a cell for screen readers."""
     judged = {"": "not significant", "*": "significant", "**": "significant after correction"}
     mark = judged[result.significance] if result.p_adjusted is not None else "not judged"
-    return f"d {numbers.effect(result.effect_size)}, p {numbers.p_value(result.p_value)}, {mark}"
+    name = "d" if result.is_effect_size else result.metric
+    p = f"no p: {result.why_no_p}" if result.why_no_p else f"p {numbers.p_value(result.p_value)}, {mark}"
+    return f"{name} {numbers.effect(result.value)}, {p}"
 
 
 def breakable(name: str) -> Any:
@@ -107,7 +109,7 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
     missing = {model: tests for model, tests in record.get("missing_words", {}).items() if tests}
     return {
         "label": run.label,
-        "notices": run.notices,
+        "notices": [*run.notices, *_other_metrics(run)],
         "alpha": f"{run.alpha:g}",
         "correction": CORRECTIONS.get(correction.get("method", "holm"), correction.get("method")),
         "family": correction.get("family"),
@@ -131,6 +133,16 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
     }
 
 
+def _other_metrics(run: StoredRun) -> list[str]:
+    """What the numbers are where they are no effect sizes."""
+    metrics = {r.metric: r for r in run.results if not r.is_effect_size}
+    return [
+        f"Numbers of {name} are its own values, not d; without bias the value is {r.unbiased:g}."
+        + (f" They have no p: {r.why_no_p}." if r.why_no_p else "")
+        for name, r in metrics.items()
+    ]
+
+
 def _call(record: Mapping[str, Any]) -> str:
     """How the run was called: the command line, or the call as Python writes it."""
     if record.get("called") == "python":
@@ -150,11 +162,11 @@ def _time(text: str | None) -> str:
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
 
 
-def _by_measure(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
-    """Model -> for each measure: number of results, significant ones, and those after correction."""
-    counts = [[[0, 0, 0] for _ in layout.measures] for _ in layout.subjects]
-    for result, (subject, _, measure) in zip(layout.results, layout.places, strict=True):
-        cell = counts[subject][measure]
+def _by_metric(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
+    """For each model and metric: results, marked before, and marked after correction."""
+    counts = [[[0, 0, 0] for _ in layout.metrics] for _ in layout.subjects]
+    for result, (subject, _, metric) in zip(layout.results, layout.places, strict=True):
+        cell = counts[subject][metric]
         cell[0] += 1
         cell[1] += result.significance != ""
         cell[2] += result.significance == "**"

@@ -1,9 +1,14 @@
-"""The data for the page's script: a short list for every result, and the blocks of details."""
+"""What the page's script works with: every result in short, and the blocks of details.
+
+Records of one kind go in as lists of values with their field names once, which the script joins again (`named` in
+core.js): the names are written where the values are, and nowhere else.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -14,29 +19,17 @@ from weatherglass.runs.stored import StoredRun
 
 
 def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """The script's data; a result is a short list, in the order of `fields` in core.js."""
+    """What the script works with."""
     methods = list(dict.fromkeys(result.p_method for result in layout.results))
-    place = {method: number for number, method in enumerate(methods)}
-    digits = partial(numbers.rounded, digits=5)
-    rows = [
-        [
-            *where,
-            *(digits(r.effect_size), digits(r.p_value), len(r.significance)),
-            *(digits(r.ci_low), digits(r.ci_high), digits(r.p_adjusted)),
-            *(digits(r.p_words), digits(r.effect_size_words)),
-            *(r.num_targ1, r.num_targ2, r.num_attr1, r.num_attr2, digits(r.test_statistic)),
-            *(digits(r.p_low), digits(r.p_high), digits(r.p_floor), place[r.p_method], r.oov, r.lean),
-        ]
-        for r, where in zip(layout.results, layout.places, strict=True)
-    ]
     settings = [next(((r.permute, r.alternative, r.ddof) for r in run.results), ("", "", 1)) for run in runs]
     return {
-        "subjects": [[s.label, s.model, s.options, s.run] for s in layout.subjects],
-        "tests": [
-            [t.name, t.context, t.group, [numbers.spaced(c) for c in t.categories]] for t in layout.tests
-        ],
+        "subjects": records(asdict(subject) for subject in layout.subjects),
+        "tests": records(
+            {**asdict(test), "categories": [numbers.spaced(category) for category in test.categories]}
+            for test in layout.tests
+        ),
         "contexts": CONTEXTS,
-        "measures": layout.measures,
+        "metrics": layout.metrics,
         "methods": methods,
         "runs": [
             {
@@ -51,13 +44,58 @@ def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[s
             for run, (permute, alternative, ddof) in zip(runs, settings, strict=True)
         ],
         "pairs": paired_subjects(runs, layout),
-        "changes": _changes(layout, comparison),
-        "rows": rows,
+        "changes": records(_changes(layout, comparison)),
+        "results": records(_results(layout, methods)),
     }
 
 
+def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Records with the same fields: the names once, then the values of each.
+
+    >>> records([{"test": 0, "d": 1.2}, {"test": 1, "d": 0.4}])
+    {'fields': ['test', 'd'], 'rows': [[0, 1.2], [1, 0.4]]}
+    """
+    fields: list[str] = []
+    rows = []
+    for record in listed:
+        fields = fields or list(record)
+        rows.append([record[field] for field in fields])
+    return {"fields": fields, "rows": rows}
+
+
+def _results(layout: Layout, methods: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Each result in short; subject, test, metric and method are numbers in their lists."""
+    place = {method: number for number, method in enumerate(methods)}
+    digits = partial(numbers.rounded, digits=5)
+    for r, (subject, test, metric) in zip(layout.results, layout.places, strict=True):
+        yield {
+            "subject": subject,
+            "test": test,
+            "metric": metric,
+            "d": digits(r.value),
+            "p": digits(r.p_value),
+            "mark": len(r.significance),
+            "ciLow": digits(r.ci_low),
+            "ciHigh": digits(r.ci_high),
+            "pAdjusted": digits(r.p_adjusted),
+            "pWords": digits(r.p_words),
+            "dWords": digits(r.effect_size_words),
+            "nX": r.num_targ1,
+            "nY": r.num_targ2,
+            "nA": r.num_attr1,
+            "nB": r.num_attr2,
+            "statistic": digits(r.test_statistic),
+            "pLow": digits(r.p_low),
+            "pHigh": digits(r.p_high),
+            "floor": digits(r.p_floor),
+            "method": place[r.p_method],
+            "oov": r.oov,
+            "lean": r.lean,
+        }
+
+
 def paired_subjects(runs: Sequence[StoredRun], layout: Layout) -> list[tuple[int, int]]:
-    """Pairs of models of two runs to show side by side: the same model, or the only model of each run."""
+    """Which models of two runs to put side by side: the same model; or the only one of each."""
     if len(runs) != 2:
         return []
     first, second = ([n for n, s in enumerate(layout.subjects) if s.run == run] for run in (0, 1))
@@ -68,19 +106,21 @@ def paired_subjects(runs: Sequence[StoredRun], layout: Layout) -> list[tuple[int
     return [(n, place[key]) for n, key in keys if key in place]
 
 
-def _changes(layout: Layout, comparison: Mapping[str, Any]) -> list[list[Any]]:
-    """Test, measure, both models, the change of d, its interval, and whether that excludes 0."""
+def _changes(layout: Layout, comparison: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """How d changed from the first run to the second, and whether the interval leaves out 0."""
     tests = {test.name: number for number, test in enumerate(layout.tests)}
-    measures = {measure: number for number, measure in enumerate(layout.measures)}
-    return [
-        [
-            *(tests[difference["test"]], measures[difference["measure"]], *difference["models"]),
-            *(numbers.rounded(difference[name]) for name in ("change", "low", "high")),
-            difference["changed"],
-        ]
-        for difference in comparison.get("differences", [])
-        if difference["test"] in tests and difference["measure"] in measures
-    ]
+    metrics = {metric: number for number, metric in enumerate(layout.metrics)}
+    for difference in comparison.get("differences", []):
+        if difference["test"] in tests and difference["metric"] in metrics:
+            before, after = difference["models"]
+            yield {
+                "test": tests[difference["test"]],
+                "metric": metrics[difference["metric"]],
+                "before": before,
+                "after": after,
+                **{name: numbers.rounded(difference[name]) for name in ("change", "low", "high")},
+                "changed": difference["changed"],
+            }
 
 
 def detail_blocks(runs: Sequence[StoredRun], layout: Layout) -> Iterator[tuple[str, str]]:
@@ -98,8 +138,8 @@ def _number_in_page(start: int, position: int) -> int:
 
 
 def _block_of(layout: Layout, start: int, position: int) -> int:
-    subject, _, measure = layout.places[start + position]
-    return subject * len(layout.measures) + measure
+    subject, _, metric = layout.places[start + position]
+    return subject * len(layout.metrics) + metric
 
 
 def for_script(value: object) -> Any:

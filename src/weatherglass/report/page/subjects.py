@@ -60,17 +60,23 @@ class Layout:
 
     subjects: list[Subject]
     tests: list[Test]
-    measures: list[str]
+    metrics: list[str]
     results: list[Result]
     places: list[tuple[int, int, int]]
-    """Subject, test and measure of each result."""
+    """Subject, test and metric of each result."""
 
-    def cells(self, measure: int) -> dict[tuple[int, int], int]:
-        """(test, subject) -> index of the result, for the matrix of one measure."""
-        return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == measure}
+    def cells(self, metric: int) -> dict[tuple[int, int], int]:
+        """The number of the result in each cell of one metric's matrix, by test and subject."""
+        return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == metric}
+
+    def is_effect_size(self, metric: int) -> bool:
+        """Whether the numbers of one metric's matrix are effect sizes d."""
+        return all(
+            r.is_effect_size for r, (_, _, m) in zip(self.results, self.places, strict=True) if m == metric
+        )
 
     def results_of(self, subject: int) -> list[Result]:
-        """The results of one model, under all measures."""
+        """The results of one model, under all metrics."""
         return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
 
 
@@ -85,17 +91,17 @@ def group_of(test: str) -> str:
 
 
 def lay_out(runs: Sequence[StoredRun]) -> Layout:
-    """Number the models, tests and measures of all runs in the order in which they first appear."""
+    """Number the models, tests and metrics of all runs in the order in which they first appear."""
     subjects: dict[tuple[int, str, str], int] = {}
     tests: dict[str, Test] = {}
-    measures: dict[str, int] = {}
+    metrics: dict[str, int] = {}
     results: list[Result] = []
     keys: list[tuple[tuple[int, str, str], str, str]] = []
     for number, run in enumerate(runs):
         for result in run.results:
             key = (number, result.model, result.options)
             subjects.setdefault(key, len(subjects))
-            measures.setdefault(result.metric, len(measures))
+            metrics.setdefault(result.metric, len(metrics))
             test = Test(result.test, result.context, group_of(result.test), result.categories)
             if not tests.setdefault(result.test, test).context:
                 tests[result.test] = test
@@ -105,9 +111,9 @@ def lay_out(runs: Sequence[StoredRun]) -> Layout:
     return Layout(
         _labelled(list(subjects), runs),
         list(tests.values()),
-        list(measures),
+        list(metrics),
         results,
-        [(subjects[key], place[test], measures[measure]) for key, test, measure in keys],
+        [(subjects[key], place[test], metrics[metric]) for key, test, metric in keys],
     )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from weatherglass.reliability.agreement.assess import SCALES
 from weatherglass.reliability.agreement.claims import CONSISTENCY, RATER, RETEST, THRESHOLDS
-from weatherglass.reliability.scoring.scores import RATERS
+from weatherglass.reliability.scoring.rules import raters
 from weatherglass.report.study.plots import Drawing, Plan, Subject, boxes, panels, points
 from weatherglass.storage.atomic import whole_file
 
@@ -31,7 +31,7 @@ RETEST_BY_LIST = Plan(
 RATER_BY_LIST = Plan(
     "inter-rater",
     "Inter-rater consistency",
-    "ICC(3,1) of each word over the rules DB/WA, RIPA and NBM, by target list and corpus; scores as they are, and "
+    "ICC(3,1) of each word over the scoring rules, by target list and corpus; scores as they are, and "
     "standardised. Dashed: 0.60, below which agreement is at most fair.",
     "ICC(3,1)",
     "median",
@@ -109,11 +109,17 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
             yield from draw(selected, Subject(pairs, algorithm))
 
 
+def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The rows of the rules that are compared with one another, and their names in the study's order."""
+    rules = raters(rows[column].unique(maintain_order=True).to_list())
+    return rows.filter(pl.col(column).is_in(rules)), rules
+
+
 def retest_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Test–retest by target list and rule."""
-    rows = tables["summary"].filter((pl.col("measure") == "test–retest") & pl.col("by").is_in(list(RATERS)))
+    rows, rules = _compared(tables["summary"].filter(pl.col("measure") == "test–retest"), "by")
     yield from panels(
-        RETEST_BY_LIST, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", RATERS)
+        RETEST_BY_LIST, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules)
     )
 
 
@@ -129,22 +135,21 @@ def rater_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Internal consistency by query."""
-    rows = tables["consistency_queries"].filter(pl.col("rule").is_in(list(RATERS)))
+    rows, rules = _compared(tables["consistency_queries"])
     queries = rows["query"].unique(maintain_order=True).to_list()
     yield from panels(
         CONSISTENCY_BY_QUERY,
         subject,
         rows,
-        lambda axes, part: points(axes, part, "query", "rule", RATERS, "alpha", LOWEST_ALPHA, queries),
+        lambda axes, part: points(axes, part, "query", "rule", rules, "alpha", LOWEST_ALPHA, queries),
     )
 
 
 def retest_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """Test–retest of each base pair over the frequent words."""
-    frequent = (pl.col("list") == "frequent") & pl.col("rule").is_in(list(RATERS))
-    rows = tables["test_retest_pairs"].filter(frequent)
+    rows, rules = _compared(tables["test_retest_pairs"].filter(pl.col("list") == "frequent"))
     yield from panels(
-        RETEST_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "rule", RATERS, "icc")
+        RETEST_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "rule", rules, "icc")
     )
 
 
@@ -161,19 +166,19 @@ def seed_batches(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     if tables["seed_batches"].is_empty():
         return
     name = pl.col("seeds").cast(str) + " seeds, batch " + pl.col("batch").cast(str)
-    rows = tables["seed_batches"].with_columns(name.alias("batch"))
+    rows, rules = _compared(tables["seed_batches"].with_columns(name.alias("batch")))
     yield from panels(
-        SEED_BATCHES, subject, rows, lambda axes, part: boxes(axes, part, "batch", "rule", RATERS)
+        SEED_BATCHES, subject, rows, lambda axes, part: boxes(axes, part, "batch", "rule", rules)
     )
 
 
 def seed_numbers(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     """The median estimate and its interval against the number of seeds."""
-    rows = tables["seed_numbers"]
-    if rows.is_empty():
+    if tables["seed_numbers"].is_empty():
         return
+    rows, rules = _compared(tables["seed_numbers"])
     yield from panels(
-        SEED_NUMBERS, subject, rows, lambda axes, part: points(axes, part, "seeds", "rule", RATERS, "icc")
+        SEED_NUMBERS, subject, rows, lambda axes, part: points(axes, part, "seeds", "rule", rules, "icc")
     )
 
 

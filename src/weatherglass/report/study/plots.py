@@ -13,10 +13,12 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from weatherglass.reliability.scoring.rules import RULES
+
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """Palette of Okabe & Ito, safe for colour-blind readers."""
-LABELS = {"dbwa": "DB/WA", "ripa": "RIPA", "nbm": "NBM", "sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe"}
-"""Rule or algorithm -> its name for readers."""
+LABELS = {"sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe"}
+"""Algorithm -> its name for readers."""
 BOX = {
     "whislo": "low_whisker",
     "q1": "lower_quartile",
@@ -87,6 +89,8 @@ class Drawing:
 
 def label(name: str) -> str:
     """A rule, algorithm, list or set of base pairs for readers; in files it keeps its underscore."""
+    if name in RULES:
+        return RULES.get(name).label
     return LABELS.get(name, name.replace("_", " "))
 
 

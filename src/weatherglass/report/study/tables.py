@@ -10,14 +10,15 @@ from typing import Any, TypeVar
 import polars as pl
 
 from weatherglass.reliability.agreement.claims import (
-    JUDGED_BY,
     UNKNOWN,
     ClaimRow,
     Verdict,
     claim_rows,
+    judged_by,
     verdicts,
 )
 from weatherglass.reliability.agreement.seeds import seed_sentences
+from weatherglass.reliability.scoring.rules import RULES
 from weatherglass.report.study.plots import label
 
 Tables = Mapping[str, pl.DataFrame]
@@ -78,7 +79,7 @@ def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
     return [
         ClaimMatrix(
             verdict,
-            [label(by) for by in JUDGED_BY[verdict.claim]],
+            [label(by) for by in judged_by(tables["claims"], verdict.claim)],
             grouped(claim_rows(tables["claims"], verdict.claim), lambda row: row.pairs, order),
             verdict.claim in unknown,
         )
@@ -117,10 +118,17 @@ def pearson_matrix(tables: Tables) -> Matrix:
                 for row in set_rows
                 if (row["algorithm"], row["rules"]) == (algorithm, rules)
             }
-            names = [label(algorithm), " and ".join(map(label, rules.split("-")))]
+            names = [label(algorithm), " and ".join(map(label, _two_rules(rules)))]
             groups.setdefault(pairs, []).append((names, [cells.get(corpus) for corpus in corpora]))
     words = grouped(rows, lambda row: str(row["corpus"]))
     return Matrix([(corpus, _words(corpus_rows)) for corpus, corpus_rows in words.items()], groups)
+
+
+def _two_rules(names: str) -> Sequence[str]:
+    """The two rules of "dbwa-ripa"; the name of a rule may have a hyphen, too."""
+    parts = names.split("-")
+    cuts = [("-".join(parts[:place]), "-".join(parts[place:])) for place in range(1, len(parts))]
+    return next((cut for cut in cuts if all(name in RULES for name in cut)), (names,))
 
 
 def _words(rows: Sequence[Row]) -> str:

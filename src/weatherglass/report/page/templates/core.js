@@ -3,21 +3,22 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 
-const subjects = data.subjects.map(([label, model, options, run]) => ({ label, model, options, run: data.runs[run], runNumber: run }));
-const tests = data.tests.map(([name, context, group, categories]) => ({ name, context, group, categories }));
+// Records come as rows of values, with the names of their fields once.
+function named({ fields, rows }) {
+  return rows.map((row) => {
+    const record = {};
+    fields.forEach((field, place) => { record[field] = row[place]; });
+    return record;
+  });
+}
 
-const fields = [
-  "subject", "test", "measure", "d", "p", "mark", "ciLow", "ciHigh", "pAdjusted", "pWords", "dWords",
-  "nX", "nY", "nA", "nB", "statistic", "pLow", "pHigh", "floor", "method", "oov", "lean",
-];
-const results = data.rows.map((row, number) => {
-  const result = { number };
-  fields.forEach((field, place) => { result[field] = row[place]; });
-  return result;
-});
-const cellKey = (test, subject, measure) => (measure * tests.length + test) * subjects.length + subject;
-const cells = new Map(results.map((r) => [cellKey(r.test, r.subject, r.measure), r]));
-const resultAt = (test, subject, measure) => cells.get(cellKey(test, subject, measure));
+const subjects = named(data.subjects).map((subject) => ({ ...subject, run: data.runs[subject.run] }));
+const tests = named(data.tests);
+const results = named(data.results);
+results.forEach((result, number) => { result.number = number; });
+const cellKey = (test, subject, metric) => (metric * tests.length + test) * subjects.length + subject;
+const cells = new Map(results.map((r) => [cellKey(r.test, r.subject, r.metric), r]));
+const resultAt = (test, subject, metric) => cells.get(cellKey(test, subject, metric));
 
 // Elements. Text always goes in as text, never as markup.
 
@@ -76,7 +77,7 @@ const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
 
 function direction(r) {
   if (r.d === null) return "All scores are equal: there is no effect to speak of.";
-  if (r.lean === null) return "This measure is unsigned: d says how far the sets stand apart, not which way.";
+  if (r.lean === null) return "This metric is unsigned: d says how far the sets stand apart, not which way.";
   const [x, y, a, b] = tests[r.test].categories;
   const [first, second] = r.lean < 0 ? [b, a] : [a, b];
   return r.lean === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
@@ -115,21 +116,21 @@ async function unpack(element) {
 }
 
 async function details(r) {
-  const [shared, own] = await Promise.all([block("shared"), block(r.subject * data.measures.length + r.measure)]);
+  const [shared, own] = await Promise.all([block("shared"), block(r.subject * data.metrics.length + r.metric)]);
   const found = own && own[r.number];
   if (!found) return null;
-  const list = (name) => (found[name] === undefined ? [] : shared.lists[name][found[name]]);
+  const list = (name) => {
+    const { fields, lists } = shared.lists[name];
+    return found[name] === undefined ? [] : named({ fields, rows: lists[found[name]] });
+  };
+  const texts = named(shared.texts);
   const score = (steps) => steps * found.step;
   return {
     ...found,
-    elements: list("elements").map(([role, element], n) => {
-      const [text, word, template] = shared.elements[element];
-      return { role, text, word, template, score: score(found.scores[n]) };
-    }),
-    words: list("words").map(([role, word, count], n) => ({ role, word, count, score: score(found.word_scores[n]) })),
-    leftOut: list("left_out").map(([what, role, name], n) => ({
-      what, role, name, d: found.without[n] === null ? null : found.without[n] / 1000,
-      p: (found.telling.find(([place]) => place === n) || [])[1],
+    elements: list("elements").map(({ role, element }, n) => ({ role, ...texts[element], score: score(found.scores[n]) })),
+    words: list("words").map((word, n) => ({ ...word, score: score(found.word_scores[n]) })),
+    leftOut: list("left_out").map((omitted, n) => ({
+      ...omitted, d: found.without[n] === null ? null : found.without[n] / 1000, p: found.p_without[n],
     })),
     null: (found.null || []).reduce((all, step) => [...all, (all.length ? all[all.length - 1] : 0) + step], []).map((d) => d / 1000),
   };

@@ -20,7 +20,7 @@ async function openDetail(number, from) {
 }
 
 function detailBar(r) {
-  const neighbours = view ? view.tests.map((t) => resultAt(t, r.subject, r.measure)).filter(Boolean) : [];
+  const neighbours = view ? view.tests.map((t) => resultAt(t, r.subject, r.metric)).filter(Boolean) : [];
   const place = neighbours.indexOf(r);
   const step = (label, other) => {
     const button = make("button", { type: "button", class: "quiet", disabled: !other }, label);
@@ -39,7 +39,7 @@ function detailHead(r, found) {
   const context = data.contexts[test.context] || test.context;
   return make("div", {},
     make("h2", { id: "detail-title", dir: "auto" }, breakable(test.name)),
-    make("p", { class: "where" }, make("bdi", {}, subject.label), " · ", data.measures[r.measure], ` · ${context}`),
+    make("p", { class: "where" }, make("bdi", {}, subject.label), " · ", data.metrics[r.metric], ` · ${context}`),
     make("p", { class: "says", dir: "auto" }, direction(r)),
     (found?.warnings || []).map((warning) => make("p", { class: "warn", dir: "auto" }, warning)),
     make("dl", { class: "figures" }, effectFigure(r, found), pFigure(r, found), wordFigure(r), correctedFigure(r)));
@@ -51,8 +51,8 @@ function effectFigure(r, found) {
   const sizes = `${r.nX} + ${r.nY} targets, ${r.nA} + ${r.nB} attributes`;
   const bca = interval(r.ciLow, r.ciHigh);
   const percentile = found?.percentile;
-  return figure("Effect size d", effect(r.d), bca ? `95 % interval ${bca}, BCa bootstrap` : "no interval was asked for with this measure",
-    percentile && `percentile interval ${interval(percentile[0], percentile[1])}, ${percentile[2]} resamples`, sizes, r.nX === r.nY && "|d| stays below 2 with sets of equal size");
+  return figure("Effect size d", effect(r.d), bca ? `95 % interval ${bca}, BCa bootstrap` : "no interval was asked for with this metric",
+    percentile && `percentile interval ${interval(percentile.low, percentile.high)}, ${percentile.resamples} resamples`, sizes, r.nX === r.nY && "|d| stays below 2 with sets of equal size");
 }
 
 function pFigure(r, found) {
@@ -70,13 +70,12 @@ function wordFigure(r) {
 
 function correctedFigure(r) {
   const alpha = subjects[r.subject].run.alpha;
-  if (r.pAdjusted === null) return figure("After correction", absent, "not judged: the run is not complete, or the table is an older one");
+  if (r.pAdjusted === null) return figure("After correction", absent, "not judged: the run is not complete");
   return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", stars(r)), `${verdict(r)} at ${alpha}`);
 }
 
 function detailMissing() {
-  const why = byId("block-shared") ? "The run’s folder holds no details of this result." : "The run’s folder holds no readable details.sqlite.";
-  return make("p", { class: "warn" }, `${why} Scores, null distribution and leave-one-out are therefore not shown; the figures above are those of the table.`);
+  return make("p", { class: "warn" }, `The details of this result could not be unpacked. Scores, null distribution and leave-one-out are therefore not shown; the figures above are those of the table.`);
 }
 
 function detailPlots(r, found, width) {
@@ -106,7 +105,7 @@ function leftOutFigure(r, found, width) {
   return make("figure", {}, make("h3", {}, "With one word left out"),
     make("figcaption", { dir: "auto" }, `d without each; the line is d with all. ${telling ? `Least without “${telling.name}”: d = ${effect(telling.d)}, p = ${pText(telling.p)}.` : ""}`),
     leftOutPlot(lines.slice(0, 10), r.d, width),
-    lines.length > 10 && lazyDetails(`All ${lines.length}`, () => plainTable(["Left out", "Set", "d"], lines.map((line) => [line.name, line.what === "template" ? "template" : line.role, effect(line.d, 3)]))));
+    lines.length > 10 && lazyDetails(`All ${lines.length}`, () => plainTable(["Left out", "Set", "d"], lines.map((line) => [line.name, line.kind === "template" ? "template" : line.role, effect(line.d, 3)]))));
 }
 
 function lazyDetails(title, content) {
@@ -144,12 +143,12 @@ function detailSettings(r, found) {
   const { run, options, model } = subjects[r.subject];
   const covariance = found?.notes?.covariance;
   const facts = {
-    Model: model, Options: options, Measure: data.measures[r.measure], Alternative: run.alternative, Exchanged: run.permute,
+    Model: model, Options: options, Metric: data.metrics[r.metric], Alternative: run.alternative, Exchanged: run.permute,
     "Standard deviation divides by": run.ddof ? "n − 1" : "n", "Test statistic S": r.statistic === null ? absent : effect(r.statistic, 4),
     "Asked for p": run.settings.significance, Seed: run.settings.seed, Resamples: run.settings.resamples,
     "Hash of the test": run.hashes[tests[r.test].name]?.slice(0, 16),
     ...(found?.attribute_noise !== undefined ? { "Noise of the attribute words, share of the scores’ variance": found.attribute_noise } : {}),
-    ...(found?.power ? { "Power by effect size": found.power.map(([d, chance]) => `${d}: ${chance === null ? absent : chance.toFixed(2)}`).join(", ") } : {}),
+    ...(found?.power ? { "Power by effect size": Object.entries(found.power).map(([d, chance]) => `${d}: ${chance.toFixed(2)}`).join(", ") } : {}),
     ...(covariance ? { "Covariance of A": summary(covariance.A), "Covariance of B": summary(covariance.B) } : {}),
   };
   return make("div", {}, make("h3", {}, "Settings"), make("dl", { class: "facts" }, Object.entries(facts).filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", { dir: "auto" }, String(value))))));

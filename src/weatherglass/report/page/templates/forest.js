@@ -17,7 +17,7 @@ function forest(view, room = forestPlace.clientWidth) {
   const scale = forestScale(view, width);
   const grid = make("div", { class: "grid" },
     make("div", { class: "names" }, make("div", { class: "head", style: "height:3.4rem" }), lines.map((line) => forestName(line, height))),
-    panels.map((s) => forestPanel(s, view.measure, lines, scale, width, height)));
+    panels.map((s) => forestPanel(s, view.metric, lines, scale, width, height)));
   grid.style.gridTemplateColumns = `${names}px repeat(${panels.length}, ${width}px)`;
   forestPlace.replaceChildren(grid);
 }
@@ -46,7 +46,7 @@ function forestScale(view, width) {
   let reach = 2;
   for (const t of view.tests) {
     for (const s of view.subjects) {
-      const r = resultAt(t, s, view.measure);
+      const r = resultAt(t, s, view.metric);
       if (r && r.d !== null) reach = Math.max(reach, Math.abs(r.d), Math.min(2.5, Math.max(Math.abs(r.ciLow ?? 0), Math.abs(r.ciHigh ?? 0))));
     }
   }
@@ -54,7 +54,7 @@ function forestScale(view, width) {
   return Object.assign((d) => middle + (Math.max(-reach, Math.min(reach, d)) / reach) * (middle - 14), { reach });
 }
 
-function forestPanel(s, measure, lines, scale, width, height) {
+function forestPanel(s, metric, lines, scale, width, height) {
   const bottom = lines.length * height;
   const svg = draw("svg", { width, height: bottom + 22, role: "img", "aria-label": `Effect sizes of ${subjects[s].label}` });
   for (const d of [-2, -1, 0, 1, 2]) {
@@ -62,7 +62,7 @@ function forestPanel(s, measure, lines, scale, width, height) {
       ...[-6, bottom + 15].map((y) => draw("text", { class: "soft", x: scale(d), y, "text-anchor": "middle" }, effect(d, 0))));
   }
   lines.forEach((line, n) => {
-    const r = line.test === undefined ? null : resultAt(line.test, s, measure);
+    const r = line.test === undefined ? null : resultAt(line.test, s, metric);
     if (r && r.d !== null) svg.append(forestMark(r, scale, n * height, width, height));
   });
   return make("div", { class: "panel" }, make("h3", { title: subjects[s].label, dir: "auto" }, shorten(subjects[s].label, Math.floor(width / 4))), svg);

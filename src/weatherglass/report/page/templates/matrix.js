@@ -1,4 +1,4 @@
-// The matrix: filtering hides rows and columns, sorting moves rows, another measure changes what cells say.
+// The matrix: filtering hides rows and columns, sorting moves rows, another metric changes what cells say.
 
 const matrix = byId("matrix");
 const filters = byId("filters");
@@ -17,7 +17,7 @@ function chosen() {
   const picked = filters.querySelector(".pick") ? new Set(form.getAll("subject").map(Number)) : new Set([0]);
   return {
     subjects: subjects.map((_, s) => s).filter((s) => picked.has(s)),
-    measure: Number(form.get("measure") || 0),
+    metric: Number(form.get("metric") || 0),
     group: form.get("group"),
     context: form.get("context"),
     marked: Number(form.get("marked")),
@@ -32,18 +32,18 @@ function visibleTests(choice) {
     if (choice.context !== "*" && test.context !== choice.context) return false;
     if (choice.find && !haystacks[t].includes(choice.find)) return false;
     if (!choice.marked) return true;
-    return choice.subjects.some((s) => (resultAt(t, s, choice.measure)?.mark ?? 0) >= choice.marked);
+    return choice.subjects.some((s) => (resultAt(t, s, choice.metric)?.mark ?? 0) >= choice.marked);
   }));
 }
 
-function sorted(measure) {
+function sorted(metric) {
   const { by, descending } = sorting;
   if (by === null) return inOrder;
   const sign = descending ? -1 : 1;
   if (by === "name") return [...inOrder].sort((a, b) => sign * collator.compare(tests[a].name, tests[b].name));
   const field = { p: "p", p_words: "pWords" }[by] || "d";
   const subject = field === "d" ? Number(by) : 0;
-  const value = (t) => resultAt(t, subject, measure)?.[field] ?? null;
+  const value = (t) => resultAt(t, subject, metric)?.[field] ?? null;
   // What is not known comes last, whichever way the rest is sorted.
   return [...inOrder].sort((a, b) => {
     const [one, other] = [value(a), value(b)];
@@ -52,23 +52,23 @@ function sorted(measure) {
   });
 }
 
-let shownMeasure = 0;
+let shownMetric = 0;
 
-function showMeasure(measure) {
-  if (measure === shownMeasure) return;
-  shownMeasure = measure;
-  byId("matrix-measure").textContent = data.measures[measure];
+function showMetric(metric) {
+  if (metric === shownMetric) return;
+  shownMetric = metric;
+  byId("matrix-metric").textContent = data.metrics[metric];
   for (const { row, test } of rows) {
     for (const cell of row.querySelectorAll("td.model")) {
       const subject = Number(cell.dataset.s);
-      const r = resultAt(test, subject, measure);
+      const r = resultAt(test, subject, metric);
       const label = subjects.length > 1 ? `${tests[test].name}, ${subjects[subject].label}` : tests[test].name;
       const link = cell.querySelector("a");
       if (r && link) setCell(link, r, label);
       else cell.replaceChildren(r ? cellLink(r, label) : noCell());
     }
     if (subjects.length > 1) continue;
-    const r = resultAt(test, 0, measure);
+    const r = resultAt(test, 0, metric);
     row.querySelector(".ci").textContent = r ? interval(r.ciLow, r.ciHigh) : "";
     row.querySelector(".p").textContent = r ? pText(r.p) : "";
     row.querySelector(".pw").textContent = r && r.pWords !== null ? pText(r.pWords) : "";
@@ -80,9 +80,9 @@ let view = null;
 function update() {
   const choice = chosen();
   const visible = visibleTests(choice);
-  const sequence = sorted(choice.measure).filter((t) => visible.has(t));
+  const sequence = sorted(choice.metric).filter((t) => visible.has(t));
   view = { ...choice, tests: sequence, grouped: sorting.by === null };
-  showMeasure(choice.measure);
+  showMetric(choice.metric);
   arrange(visible);
   showColumns(new Set(choice.subjects));
   byId("shown").textContent = `${sequence.length} of ${tests.length} tests${subjects.length > 1 ? `, ${choice.subjects.length} of ${subjects.length} models` : ""}`;
@@ -118,7 +118,7 @@ function drawInSight(place, paint, height) {
 let arranged = inOrder.join();
 
 function arrange(visible) {
-  const sequence = sorted(shownMeasure);
+  const sequence = sorted(shownMetric);
   if (sequence.join() !== arranged) {
     arranged = sequence.join();
     const place = new Map(sequence.map((t, n) => [t, n]));

@@ -42,10 +42,10 @@ function scorePlot(role, category, found, range, width, names) {
   words.forEach((word, n) => {
     const y = n * ROW + ROW / 2 + 2;
     const elements = ofWord.get(word.word);
-    const row = draw("g", { class: "row" }, draw("title", {}, `${word.word}: s = ${effect(word.score, 4)}${word.count > 1 ? `, mean of ${word.count} sentences` : ""}`),
+    const row = draw("g", { class: "row" }, draw("title", {}, `${word.word}: s = ${effect(word.score, 4)}${word.elements > 1 ? `, mean of ${word.elements} sentences` : ""}`),
       draw("rect", { x: 0, y: y - ROW / 2, width, height: ROW }),
       draw("text", { x: names - 8, y: y + 4, "text-anchor": "end" }, shorten(word.word, 20)));
-    if (word.count > 1) for (const element of elements) row.append(draw("line", { class: `tick ${role.toLowerCase()}`, x1: x(element.score), x2: x(element.score), y1: y - 5, y2: y + 5 }));
+    if (word.elements > 1) for (const element of elements) row.append(draw("line", { class: `tick ${role.toLowerCase()}`, x1: x(element.score), x2: x(element.score), y1: y - 5, y2: y + 5 }));
     row.append(draw("circle", { class: role.toLowerCase(), cx: x(word.score), cy: y, r: 3.6 }));
     svg.append(row);
   });

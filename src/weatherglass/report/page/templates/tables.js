@@ -1,23 +1,23 @@
-// Two more tables of the same cells: tests by measures, and two runs side by side.
+// Two more tables of the same cells: tests by metrics, and two runs side by side.
 
 function testHeading(t) {
   return make("th", { scope: "row", class: "test", dir: "auto" }, make("span", {}, breakable(tests[t].name)));
 }
 
-function measuresTable(view) {
-  const place = byId("measures-table");
-  const picker = byId("measures-subject");
+function metricsTable(view) {
+  const place = byId("metrics-table");
+  const picker = byId("metrics-subject");
   const s = picker ? Number(picker.value) : 0;
-  const head = make("tr", {}, make("th", { scope: "col", class: "test" }, "Test"), data.measures.map((measure) => make("th", { scope: "col", class: "n" }, make("code", {}, measure))));
-  const lines = view.tests.map((t) => make("tr", {}, testHeading(t), data.measures.map((measure, m) => {
+  const head = make("tr", {}, make("th", { scope: "col", class: "test" }, "Test"), data.metrics.map((metric) => make("th", { scope: "col", class: "n" }, make("code", {}, metric))));
+  const lines = view.tests.map((t) => make("tr", {}, testHeading(t), data.metrics.map((metric, m) => {
     const r = resultAt(t, s, m);
-    return make("td", { class: "model" }, r ? cellLink(r, `${tests[t].name}, ${measure}`) : noCell());
+    return make("td", { class: "model" }, r ? cellLink(r, `${tests[t].name}, ${metric}`) : noCell());
   })));
-  place.replaceChildren(make("table", {}, make("caption", {}, `${shorten(subjects[s].label, 120)}: effect size by measure`), make("thead", {}, head), make("tbody", {}, lines)));
+  place.replaceChildren(make("table", {}, make("caption", {}, `${shorten(subjects[s].label, 120)}: effect size by metric`), make("thead", {}, head), make("tbody", {}, lines)));
 }
 
-const changeKey = (test, measure, before, after) => JSON.stringify([test, measure, before, after]);
-const changes = new Map(data.changes.map(([test, measure, before, after, change, low, high, changed]) => [changeKey(test, measure, before, after), { change, low, high, changed }]));
+const changeKey = (test, metric, before, after) => JSON.stringify([test, metric, before, after]);
+const changes = new Map(named(data.changes).map((found) => [changeKey(found.test, found.metric, found.before, found.after), found]));
 
 function changeCell(found) {
   if (!found) return make("td", { class: "n" }, absent);
@@ -30,7 +30,7 @@ function comparisonTable(view) {
   const lines = [];
   for (const [first, second] of data.pairs) {
     for (const t of view.tests) {
-      const pair = [resultAt(t, first, view.measure), resultAt(t, second, view.measure)];
+      const pair = [resultAt(t, first, view.metric), resultAt(t, second, view.metric)];
       if (pair[0] || pair[1]) lines.push(comparisonLine(t, first, second, pair));
     }
   }
@@ -39,14 +39,14 @@ function comparisonTable(view) {
     data.runs.map((run, n) => make("th", { scope: "col", class: "model" }, run.label, !several && subjects[data.pairs[0][n]].label !== run.label && make("br"), !several && make("span", { class: "soft" }, shorten(subjects[data.pairs[0][n]].model, 40)))),
     changes.size > 0 && make("th", { scope: "col", class: "n" }, "Change"),
     make("th", { scope: "col", class: "means" }, "First ○ and second ●, with intervals"));
-  place.replaceChildren(make("table", { class: "few" }, make("caption", {}, `Effect sizes of two runs, ${data.measures[view.measure]}`), make("thead", {}, head), make("tbody", {}, lines)));
+  place.replaceChildren(make("table", { class: "few" }, make("caption", {}, `Effect sizes of two runs, ${data.metrics[view.metric]}`), make("thead", {}, head), make("tbody", {}, lines)));
 }
 
 function comparisonLine(t, first, second, pair) {
   const several = data.pairs.length > 1;
   return make("tr", {}, testHeading(t), several && make("td", { dir: "auto" }, make("span", { class: "clip", title: subjects[first].label }, subjects[first].model)),
     pair.map((r, n) => make("td", { class: "model" }, r ? cellLink(r, `${tests[t].name}, ${data.runs[n].label}`) : noCell())),
-    changes.size > 0 && changeCell(changes.get(changeKey(t, view.measure, subjects[first].model, subjects[second].model))),
+    changes.size > 0 && changeCell(changes.get(changeKey(t, view.metric, subjects[first].model, subjects[second].model))),
     make("td", { class: "means" }, dumbbell(pair)));
 }
 
@@ -64,7 +64,7 @@ function dumbbell(pair) {
 
 function startTables() {
   const height = (view) => view.tests.length * 29 + 60;
-  if (byId("measures-table")) drawInSight(byId("measures-table"), measuresTable, height);
+  if (byId("metrics-table")) drawInSight(byId("metrics-table"), metricsTable, height);
   if (byId("comparison-table")) drawInSight(byId("comparison-table"), comparisonTable, (view) => data.pairs.length * height(view));
-  byId("measures-subject")?.addEventListener("change", () => measuresTable(view));
+  byId("metrics-subject")?.addEventListener("change", () => metricsTable(view));
 }

@@ -1,0 +1,88 @@
+"""A language pack of another package makes sentences and splits texts; English stays what it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weatherglass.catalogue import sentence_test
+from weatherglass.encoders import load_encoder
+from weatherglass.errors import SpecError, UnknownNameError
+from weatherglass.languages import LANGUAGES
+from weatherglass.languages.base import Forms, Lexicon, Reading
+from weatherglass.languages.en.tokenise import treebank
+
+
+@dataclass(frozen=True)
+class Esperanto:
+    """One class of words, whose plural is regular."""
+
+    name: str = "Esperanto"
+    templates_source: str = "Zamenhof 1887"
+    templates_citation: str = ""
+
+    def word_classes(self) -> list[str]:
+        return ["noun"]
+
+    def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
+        del file_lexicon
+        assert not catalogue_lexicon.classes  # the words of the catalogue are English
+        return Reading(word, "noun", "all words are nouns", Forms(word, word, word + "j", ""), False)
+
+    def sentences(self, forms: Forms, word_class: str) -> list[tuple[str, str]]:
+        del word_class
+        return [(f"Jen {forms.singular}.", "Jen {word}."), (f"Jen {forms.plural}.", "Jen {words}.")]
+
+    def tokenise(self, text: str) -> list[str]:
+        return text.removesuffix(".").split()
+
+
+@pytest.fixture(autouse=True)
+def _esperanto(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LANGUAGES._registered, "eo", Esperanto())
+
+
+@pytest.fixture
+def word_test(tmp_path: Path) -> Path:
+    sets = {
+        "X": ("Floroj", "rozo"),
+        "Y": ("Insektoj", "muso"),
+        "A": ("Bono", "amo"),
+        "B": ("Malbono", "malamo"),
+    }
+    lines = [f'[{role}]\ncategory = "{name}"\nwords = ["{word}"]\n' for role, (name, word) in sets.items()]
+    path = tmp_path / "floroj.toml"
+    path.write_text("\n".join(['language = "eo"', *lines]), encoding="utf-8")
+    return path
+
+
+def test_sentences_are_made_by_the_pack(word_test: Path) -> None:
+    test, readings = sentence_test(word_test)
+    assert test.targets[0].texts == ("Jen rozo.", "Jen rozoj.")
+    assert test.targets[0].elements[1].template == "Jen {words}."
+    assert test.source == "sentences from floroj; templates of Zamenhof 1887"
+    assert (readings[0].shown_forms, readings[0].worth_a_look) == ("rozo, rozoj", True)
+
+
+def test_word_vectors_are_looked_up_by_the_tokens_of_the_pack(tmp_path: Path) -> None:
+    file = tmp_path / "vectors.txt"
+    file.write_text("jen 1 0\nrozo 0 1\n. 9 9\n", encoding="utf-8")
+    in_esperanto = load_encoder(f"vectors:{file}?language=eo")
+    assert np.array_equal(in_esperanto.encode(["Jen rozo."]), [[0.5, 0.5]])
+    assert in_esperanto.options["language"] == "eo"
+    in_english = load_encoder(f"vectors:{file}")
+    assert [list(read.tokens) for read in in_english.coverage(["Jen rozo."])] == [treebank("Jen rozo.")]
+    assert "language" not in in_english.options
+    assert in_english.identity() != in_esperanto.identity()
+
+
+def test_an_unknown_language_is_named(word_test: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown language 'xx' \(known: en, eo\)"):
+        word_test.write_text(word_test.read_text("utf-8").replace('"eo"', '"xx"'), encoding="utf-8")
+        sentence_test(word_test)
+    (tmp_path / "vectors.txt").write_text("a 1 0\nb 0 1\n", encoding="utf-8")
+    with pytest.raises(SpecError, match="language=xx is none of en, eo"):
+        load_encoder(f"vectors:{tmp_path / 'vectors.txt'}?language=xx")

@@ -1,0 +1,172 @@
+"""Metrics as values: their spellings, which tests they fit, and several profiles of one metric in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.models import HashedEncoder
+
+import weatherglass as wg
+from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.errors import UnitError, UnknownNameError, WeatherglassError
+from weatherglass.metrics import METRICS, select_metrics
+from weatherglass.metrics.base import AT_LEAST_ONE, AT_LEAST_TWO, Context, Measurement, Shape, exactly
+from weatherglass.metrics.sets import VectorSet
+from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
+from weatherglass.metrics.weat.metric import Weat
+from weatherglass.runs.stored import read_run
+
+
+def names(*patterns: str) -> list[str]:
+    return [metric.name for metric in select_metrics(patterns)]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("weat", "cosine/mean"),
+        ("weat()", "cosine/mean"),
+        ("cosine/mean", "cosine/mean"),
+        ("weat(cosine/mean)", "cosine/mean"),
+        (" weat( dot/eq2 ) ", "dot/eq2"),
+        ("weat(cosine/mean, profile=wefe)", "weat(cosine/mean, profile=wefe)"),
+        ("weat(profile=wefe)", "weat(cosine/mean, profile=wefe)"),
+        ("weat( profile = wefe , dot/mean )", "weat(dot/mean, profile=wefe)"),
+    ],
+)
+def test_a_metric_has_several_spellings_and_one_name(spelling: str, name: str) -> None:
+    (metric,) = select_metrics([spelling])
+    assert metric.name == str(metric) == name
+    assert select_metrics([name]) == [metric]  # the name is a spelling of the same value
+    assert len({metric, *select_metrics([name])}) == 1
+
+
+def test_globs_stand_for_every_measure_that_they_match() -> None:
+    similarities, statistics = SIMILARITIES.names(), STATISTICS.names()
+    assert names("*/mean") == [f"{similarity}/mean" for similarity in similarities]
+    assert names("dot/*") == [f"dot/{statistic}" for statistic in statistics]
+    assert len(names("*/*")) == len(similarities) * len(statistics)
+    assert names("weat(cosine/m[ae]*, profile=wefe)") == [
+        f"weat(cosine/{statistic}, profile=wefe)" for statistic in statistics if statistic[:2] in ("ma", "me")
+    ]
+    assert names("*") == [metric.name for family in METRICS.names() for metric in METRICS.get(family)([], {})]
+
+
+def test_each_is_selected_once_in_the_order_first_asked_for() -> None:
+    assert names("dot/mean", "weat", "cosine/mean", "weat(dot/mean)") == ["dot/mean", "cosine/mean"]
+    assert select_metrics([Weat(), "cosine/mean"]) == [Weat()]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "message"),
+    [
+        ("waet", "unknown metric 'waet'; did you mean 'weat'"),
+        ("cosine/meen", "unknown measure 'cosine/meen'; did you mean 'cosine/mean'"),
+        ("weat(cosin/mean)", "unknown measure 'cosin/mean'; did you mean 'cosine/mean'"),
+        ("weat(cosine/mean, profile=weef)", "unknown profile 'weef'; did you mean 'wefe'"),
+        ("weat(cosine/mean, profil=wefe)", "weat has no parameter 'profil'; did you mean 'profile'"),
+        ("nothing*", r"unknown metric 'nothing\*'"),
+    ],
+)
+def test_what_is_no_metric_is_answered_with_the_nearest(spelling: str, message: str) -> None:
+    with pytest.raises(WeatherglassError, match=message) as refused:
+        select_metrics([spelling])
+    assert "\n" not in str(refused.value)
+    if message.startswith("unknown"):
+        assert isinstance(refused.value, UnknownNameError)
+
+
+def test_a_shape_says_what_it_takes() -> None:
+    assert str(Weat().shape) == "2 target and 2 attribute sets"
+    shape = Shape(AT_LEAST_ONE, AT_LEAST_TWO)
+    assert str(shape) == "at least 1 target and at least 2 attribute sets"
+    assert shape.fits(1, 2)
+    assert shape.fits(5, 9)
+    assert not shape.fits(0, 2)
+    assert not shape.fits(1, 1)
+    assert not Shape(exactly(2), exactly(2)).fits(2, 3)
+
+
+@dataclass(frozen=True)
+class Centroid:
+    """How far the centres of one target and one attribute set are apart: another shape, and no p."""
+
+    name: str = "centroid"
+    signed: bool = False
+    unbiased: float = 0.0
+    whitened: bool = False
+    assessed: bool = True
+    is_effect_size: bool = False
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(exactly(1), exactly(1))
+
+    def texts(self, test: AssociationTest) -> tuple[str, ...]:
+        del test
+        return ()
+
+    def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
+        del context
+        apart = float(np.linalg.norm(sets[0].vectors.mean(axis=0) - sets[1].vectors.mean(axis=0)))
+        sizes = (len(sets[0]),), (len(sets[1]),)
+        return Measurement(
+            value=apart,
+            is_effect_size=False,
+            signed=False,
+            test_statistic=apart,
+            target_sizes=sizes[0],
+            attribute_sizes=sizes[1],
+        )
+
+
+def test_a_test_of_the_wrong_shape_is_a_failure_that_names_both() -> None:
+    run = wg.run(HashedEncoder(), ["weat7", "weat8"], [Weat(), Centroid()], trust="none")
+    assert [(result.test, result.metric) for result in run.results] == [
+        ("weat7", "cosine/mean"),
+        ("weat8", "cosine/mean"),
+    ]
+    assert [(failure.test, failure.reason) for failure in run.failures] == [
+        (test, "centroid takes 1 target and 1 attribute sets; this test has 2 and 2")
+        for test in ("weat7", "weat8")
+    ]
+    with pytest.raises(
+        UnitError, match="centroid takes 1 target and 1 attribute sets; associate has 2 and 2"
+    ):
+        wg.associate(np.eye(2), np.eye(2), np.eye(2), np.eye(2), measure=Centroid())
+
+
+def test_two_profiles_of_weat_stand_side_by_side_in_one_run(tmp_path: Path) -> None:
+    """wefe divides by n, may2019 by n - 1, as docs/profiles.md says; each is what it is alone."""
+    metrics = ["weat", "weat(profile=wefe)", "weat(cosine/mean, profile=may2019)"]
+    run = wg.run(HashedEncoder(), "weat7", metrics, folder=tmp_path, resamples=100)
+    assert not run.failures
+    plain, wefe, may = run.results
+    assert [result.metric for result in run.results] == [
+        "cosine/mean",
+        "weat(cosine/mean, profile=wefe)",
+        "weat(cosine/mean, profile=may2019)",
+    ]
+    assert [result.ddof for result in run.results] == [1, 0, 1]
+    assert wefe.effect_size == pytest.approx(plain.effect_size * np.sqrt(16 / 15))  # 8 + 8 scores
+    assert may.effect_size == pytest.approx(plain.effect_size)
+    assert read_run(tmp_path).results == run.results
+    for profile, together in (("wefe", wefe), ("may2019", may)):
+        (alone,) = wg.run(HashedEncoder(), "weat7", profile=profile, resamples=100).results
+        assert replace(alone, seconds=0.0) == replace(together, seconds=0.0)
+    said = "\n".join(run.warnings)
+    assert "profile wefe:" in said
+    assert "profile may2019:" in said
+
+
+def test_a_metric_of_its_own_profile_keeps_it_under_another() -> None:
+    own = Weat(Measure("cosine", "mean"), profile="may2019")
+    run = wg.run(HashedEncoder(), "weat7", [own, "dot/mean"], profile="wefe", trust="none")
+    assert [result.metric for result in run.results] == [
+        "weat(cosine/mean, profile=may2019)",
+        "weat(dot/mean, profile=wefe)",
+    ]

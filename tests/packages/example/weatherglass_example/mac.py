@@ -1,0 +1,68 @@
+"""MAC (Manzini et al. 2019, section 4): a metric of another shape than WEAT's, without a p."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.catalogue import AssociationTest
+from weatherglass.errors import WeatherglassError
+from weatherglass.metrics.base import AT_LEAST_ONE, Context, ElementScore, Measurement, Shape
+from weatherglass.metrics.sets import VectorSet
+
+SHAPE = Shape(targets=AT_LEAST_ONE, attributes=AT_LEAST_ONE)
+
+
+@dataclass(frozen=True)
+class Mac:
+    """Mean average cosine distance of the targets to each attribute set; 1 means no association."""
+
+    name: str = "mac"
+    shape: Shape = SHAPE
+    signed: bool = False
+    unbiased: float = 1.0
+    is_effect_size: bool = False
+    whitened: bool = False
+    assessed: bool = False
+
+    def texts(self, test: AssociationTest) -> tuple[str, ...]:
+        """Nothing besides the sets."""
+        del test
+        return ()
+
+    def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
+        """The mean over targets and attribute sets of S(t, A), the mean cosine distance of t to A."""
+        del context
+        targets = [each for each in sets if each.role[0] in "XY"]
+        attributes = [each for each in sets if each.role[0] not in "XY"]
+        scores = []
+        for target in targets:
+            distances = [(1 - _cosines(target.vectors, each.vectors)).mean(axis=1) for each in attributes]
+            for element, score in zip(target.elements, np.mean(distances, axis=0), strict=True):
+                scores.append(
+                    ElementScore(target.role, element.text, element.word, element.template, float(score))
+                )
+        return Measurement(
+            value=float(np.mean([score.score for score in scores])),
+            unbiased=self.unbiased,
+            signed=self.signed,
+            is_effect_size=self.is_effect_size,
+            target_sizes=tuple(map(len, targets)),
+            attribute_sizes=tuple(map(len, attributes)),
+            scores=tuple(scores),
+        )
+
+
+def make_mac(arguments: Sequence[str], named: Mapping[str, str]) -> list[Mac]:
+    """`mac` takes nothing in its parentheses."""
+    if arguments or named:
+        raise WeatherglassError(f"mac takes no parameters; {[*arguments, *named]} given")
+    return [Mac()]
+
+
+def _cosines(rows: Matrix, columns: Matrix) -> Matrix:
+    unit_rows, unit_columns = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (rows, columns))
+    return np.asarray(unit_rows @ unit_columns.T)

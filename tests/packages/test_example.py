@@ -1,0 +1,173 @@
+"""A package installed beside weatherglass adds a metric, an encoder and an engine, which work everywhere."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from tests.packages.example.weatherglass_example.hashed import HashedEncoder
+from tests.packages.example.weatherglass_example.mac import Mac
+
+import weatherglass as wg
+from weatherglass.arrays import Matrix
+from weatherglass.catalogue import load_test
+from weatherglass.catalogue.association_test import Element
+from weatherglass.encoders import Spec
+from weatherglass.metrics.base import Context, Metric
+from weatherglass.metrics.sets import VectorSet
+
+EXAMPLE = Path(__file__).parent / "example"
+SOURCE = str(Path(wg.__file__).parents[1])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the example is installed, as pip leaves it; written by hand, since pip may need a network."""
+    folder = tmp_path_factory.mktemp("site")
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    shutil.copytree(EXAMPLE / "weatherglass_example", folder / "weatherglass_example")
+    information = folder / f"weatherglass_example-{project['version']}.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items()), ""]
+    (information / "entry_points.txt").write_text("\n".join(lines))
+    return folder
+
+
+@pytest.fixture
+def environment(site: Path, tmp_path: Path) -> dict[str, str]:
+    """Of a user who has installed the example; with a cache of his own."""
+    path = os.pathsep.join([SOURCE, str(site)])
+    return {**os.environ, "PYTHONPATH": path, "WEATHERGLASS_CACHE": str(tmp_path / "cache")}
+
+
+def weatherglass(environment: dict[str, str], *arguments: str) -> str:
+    """What the command prints; it must succeed."""
+    command = [sys.executable, "-m", "weatherglass", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    with (folder / "results.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def mac_by_scipy(test: str, width: int) -> float:
+    """The mean of S(t, A) over targets and attribute sets, with scipy's cosine distance (Manzini et al. 2019)."""
+    encoder = HashedEncoder.from_spec(Spec("hashed", str(width)))
+    x, y, a, b = (encoder.encode(each.texts) for each in load_test(test).sets)
+    targets = np.vstack([x, y])
+    return float(np.mean([cdist(targets, each, "cosine").mean(axis=1) for each in (a, b)]))
+
+
+def test_its_metric_is_one_for_orthogonal_sets_and_zero_for_equal_ones() -> None:
+    metric: Metric = Mac()
+    east, north = np.array([[2.0, 0.0]]), np.array([[0.0, 3.0]])
+    word = (Element("w", "w"),)
+
+    def value(target: Matrix, *attributes: Matrix) -> float:
+        sets = [VectorSet("X", target, word), *(VectorSet("A", rows, word) for rows in attributes)]
+        return metric.measure(sets, Context()).value
+
+    assert value(east, north) == 1
+    assert value(east, 5 * east) == 0
+    assert value(east, -east) == 2
+    assert value(east, north, east, -north) == pytest.approx(2 / 3)
+    assert math.isnan(
+        metric.measure([VectorSet("X", east, word), VectorSet("A", north)], Context()).effect_size
+    )
+
+
+def test_the_list_of_models_shows_its_kind(environment: dict[str, str]) -> None:
+    kinds = {
+        kind["kind"]: kind for kind in json.loads(weatherglass(environment, "models", "--json"))["kinds"]
+    }
+    assert kinds["hashed"] == {
+        "kind": "hashed",
+        "summary": "random vectors, the same for the same text everywhere",
+        "example": "hashed:64",
+        "missing": [],
+    }
+    assert "hashed:64" in weatherglass(environment, "models")
+    assert "16 dimensions" in weatherglass(environment, "try", "hashed:16", "flower", "insect")
+
+
+@pytest.mark.parametrize("where", [("--jobs", "2"), ("--scheduler", "threads:2")])
+def test_a_run_with_its_metric_and_encoder(
+    environment: dict[str, str], tmp_path: Path, where: tuple[str, str]
+) -> None:
+    folder = tmp_path / "run"
+    arguments = ("run", "hashed:64", "-m", "mac", "-t", "weat6", "-o", str(folder), *where)
+    printed = weatherglass(environment, *arguments, "--junit", str(tmp_path / "junit.xml"))
+    assert "mac has no p: the metric exchanges no elements." in printed
+    (row,) = table(folder)
+    assert float(row["value"]) == pytest.approx(mac_by_scipy("weat6", 64), rel=1e-12)
+    assert (row["unbiased"], row["effect_size"], row["p_value"]) == ("1.0", "", "")
+    assert row["p_method"] == "none: the metric exchanges no elements"
+    assert "without bias the value is 1." in (folder / "report.html").read_text(encoding="utf-8")
+    assert "unbiased: 1.0" in (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    (cached,) = json.loads(weatherglass(environment, "cache", "info", "--json"))["models"]
+    assert (cached["name"], cached["texts"]) == ("hashed:64", len(load_test("weat6").texts))
+
+
+def test_its_results_are_read_back_explained_and_compared(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    for width in ("32", "64"):
+        arguments = ("run", f"hashed:{width}", "-m", "mac", "-m", "weat", "-t", "weat6", "-o", width, "-q")
+        command = [sys.executable, "-m", "weatherglass", *arguments]
+        subprocess.run(command, env=environment, cwd=tmp_path, check=True)
+    folders = (str(tmp_path / "32"), str(tmp_path / "64"))
+    explained = weatherglass(environment, "explain", folders[0], "weat6", "-m", "mac")
+    assert "without bias it is 1" in explained
+    assert "no p: the metric exchanges no elements" in explained
+    before, after = mac_by_scipy("weat6", 32), mac_by_scipy("weat6", 64)
+    compared = weatherglass(environment, "compare", *folders)
+    assert f"{before:.4g} before, {after:.4g} after" in compared
+    report = weatherglass(environment, "report", *folders, "-f", "md")
+    assert "### Value, mac" in report
+    assert "### Effect size *d*, cosine/mean" in report
+    again = weatherglass(
+        environment, "run", "hashed:32", "-m", "mac", "-m", "weat", "-t", "weat6", "-o", folders[0]
+    )
+    assert "mac has no p" in again  # from the journal, in which there is no NaN
+    assert [row["metric"] for row in table(Path(folders[0]))] == ["mac", "cosine/mean"]
+
+
+def test_the_workers_of_a_cluster_find_it(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(
+        "distributed", reason="dask is not installed; pip install 'weatherglass[distributed]'"
+    )
+    from tests.parallel.test_cluster import Cluster
+
+    monkeypatch.setenv("PYTHONPATH", environment["PYTHONPATH"])
+    cluster = Cluster(tmp_path, workers=1)
+    try:
+        deadline = time.monotonic() + 60
+        while not cluster.file.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        arguments = ("-m", "mac", "-t", "weat6", "-o", str(tmp_path / "run"), "-q")
+        weatherglass(environment, "run", "hashed:64", *arguments, "--scheduler", str(cluster.file))
+    finally:
+        cluster.stop()
+    (row,) = table(tmp_path / "run")
+    assert float(row["value"]) == pytest.approx(mac_by_scipy("weat6", 64), rel=1e-12)
