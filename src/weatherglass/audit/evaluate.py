@@ -169,14 +169,16 @@ def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, se
     if trust.bootstrap:
         ends = (trust.bootstrap.bca_low, trust.bootstrap.bca_high)
     such_ends = (such.interval.low, such.interval.high) if such.interval and settings.ci != "none" else None
+    d_such = such.effect_size
     if result.effect_size != result.signed_effect_size:  # |d| was asked for, and d is negative
         ends, such_ends = (turned and (-turned[1], -turned[0]) for turned in (ends, such_ends))
+        d_such = None if d_such is None else -d_such
     return replace(
         result,
         ci_low=ends[0] if ends else None,
         ci_high=ends[1] if ends else None,
         p_attr=such.p,
-        effect_size_attr=such.effect_size,
+        effect_size_attr=d_such,
         ci_attr_low=such_ends[0] if such_ends else None,
         ci_attr_high=such_ends[1] if such_ends else None,
         score_reliability=such.score_reliability,
