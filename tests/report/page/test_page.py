@@ -233,7 +233,12 @@ def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, 
     journal.unlink()
     with RunFolder(tmp_path) as folder:
         for key, result in enumerate(effects_and_values):
-            own = {"is_effect_size": False, "unbiased": 1.0, "p_value": math.nan, "trust": None}
+            own: dict[str, Any] = {
+                "is_effect_size": False,
+                "unbiased": 1.0,
+                "p_value": math.nan,
+                "trust": None,
+            }
             own |= {
                 "p_method": "none: mac exchanges no words",
                 "p_elements": None,

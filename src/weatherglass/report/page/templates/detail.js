@@ -54,7 +54,7 @@ const present = (value) => value !== null && value !== undefined;
 function sizesText(r) {
   const words = procedure(r).permute === "words" && r.units;
   const inSentences = words && plus(r.units) !== plus(r.targets);
-  const attributes = `${plus(r.attributes)} ${words && !inSentences ? "attribute words" : "attribute elements"}`;
+  const attributes = `${plus(r.attributes)} ${!words ? "attribute elements" : inSentences ? "attribute sentences" : "attribute words"}`;
   if (!words) return `${plus(r.targets)} target elements, ${attributes}`;
   return `${plus(r.units)} target words${inSentences ? ` in ${plus(r.targets)} sentences` : ""}, ${attributes}`;
 }
@@ -81,7 +81,7 @@ function correctedFigure(r) {
   const alpha = subjects[r.subject].run.alpha;
   if (whyNoP(r)) return null;
   if (r.pAdjusted === null) return figure("After correction", absent, "not judged: the run is not complete");
-  return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", stars(r)), `${verdict(r)} at ${alpha}`);
+  return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", stars(r)), [`not significant at ${alpha}`, `significant at ${alpha} before correction only`, `significant at ${alpha}, also after correction`][r.mark]);
 }
 
 // The same effect asked about twice: for these attribute words, and for others like them.
@@ -150,7 +150,7 @@ function detailPlots(r, found, width) {
 function leftOutFigure(r, found, width) {
   const sign = r.d < 0 ? -1 : 1;
   const lines = found.leftOut.filter((line) => line.d !== null).sort((p, q) => sign * (p.d - q.d));
-  return make("figure", {}, make("h3", {}, "With one word left out"),
+  return make("figure", {}, make("h3", {}, found.leftOut.some((line) => line.kind === "template") ? "With one word or template left out" : "With one word left out"),
     make("figcaption", { dir: "auto" }, `d without each; the line is d with all. ${hangsOnText(r, found)}`),
     leftOutPlot(lines.slice(0, 10), r.d, width),
     lines.length > 10 && lazyDetails(`All ${lines.length}`, () => plainTable(["Left out", "Set", "p, where close", "d"], lines.map((line) => [line.name, line.kind === "template" ? "template" : line.role, present(line.p) ? pText(line.p) : "", effect(line.d, 3)]))));
