@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 from weatherglass.catalogue import AssociationTest
-from weatherglass.inference.bootstrap import Interval
-from weatherglass.inference.trust import NULL_LEVELS, LeftOut, Trust
+from weatherglass.inference.bootstrap import BootstrapInterval
+from weatherglass.inference.notes import Note
+from weatherglass.inference.reason import Reason
+from weatherglass.inference.removal import LeftOut
+from weatherglass.inference.trust import NULL_LEVELS, Trust
 from weatherglass.metrics.weat.measure import is_signed
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import ElementScore, Result, word_scores
 from weatherglass.runs.stored import read_run
+
+ALPHA = 0.01
+"""Not the default, so that a page which takes its level from elsewhere is found out."""
 
 
 def made_up_run(
@@ -25,20 +31,23 @@ def made_up_run(
     metrics: Sequence[str] = ("cosine/mean",),
     seed: int = 0,
     record: Mapping[str, Any] | None = None,
+    ci: str = "jackknife",
 ) -> list[Result]:
     """Write journal, table and record as a run would, and return what they hold."""
     rng = np.random.default_rng(seed)
-    results = [_result(model, test, metric, rng) for model in models for test in tests for metric in metrics]
+    results = [
+        _result(model, test, metric, ci, rng) for model in models for test in tests for metric in metrics
+    ]
     keys = [str(number) for number in range(len(results))]
     with RunFolder(folder) as opened:
         for key, result in zip(keys, results, strict=True):
             opened.add(key, result)
         opened.write_table(results, at_once=True)
-        opened.write_record({**_record(tests, models, metrics), "keys": keys, **(record or {})})
+        opened.write_record({**_record(tests, models, metrics, ci), "keys": keys, **(record or {})})
     return read_run(folder).results
 
 
-def _result(model: str, test: AssociationTest, metric: str, rng: np.random.Generator) -> Result:
+def _result(model: str, test: AssociationTest, metric: str, ci: str, rng: np.random.Generator) -> Result:
     shift = rng.choice([0.0, 0.05, 0.15])
     scores = tuple(
         ElementScore(role, e.text, e.word, e.template, float(rng.normal(shift if role == "X" else 0.0, 0.1)))
@@ -48,6 +57,7 @@ def _result(model: str, test: AssociationTest, metric: str, rng: np.random.Gener
     x, y = ([s.score for s in scores if s.role == role] for role in "XY")
     d = float((np.mean(x) - np.mean(y)) / np.std(x + y, ddof=1))
     p = float(10 ** -(max(d, 0) * 4))
+    units = tuple(len({s.word for s in scores if s.role == role}) for role in "XY")
     several = len({s.word for s in scores}) < len(scores)
     null = np.quantile(rng.normal(0, 0.4, 999), NULL_LEVELS)
     result = Result(
@@ -59,20 +69,27 @@ def _result(model: str, test: AssociationTest, metric: str, rng: np.random.Gener
         target_sizes=(len(x), len(y)),
         attribute_sizes=(len(test.attributes[0]), len(test.attributes[1])),
         metric=metric,
-        permute="elements",
-        alternative="greater",
+        permute="words",
+        alternative="two-sided",
         ddof=1,
         test_statistic=sum(x) - sum(y),
         p_low=p * 0.99 if several else p,
         p_high=p,
         p_method="bounds" if several else "enumerate",
         p_floor=1e-20,
-        p_words=min(1.0, p * 5) if several else None,
-        effect_size_words=d * 1.1 if several else None,
+        units_x=units[0],
+        units_y=units[1],
+        p_elements=p / 50 if several else None,
+        effect_size_elements=d / 1.1 if several else None,
         ci_low=d - 0.4,
         ci_high=d + 0.4,
+        p_attr=min(1.0, p * 3),
+        effect_size_attr=None if test.name == "weat2" else d * 1.2,
+        ci_attr_low=None if test.name == "weat2" else d * 1.2 - 0.6,
+        ci_attr_high=None if test.name == "weat2" else d * 1.2 + 0.6,
+        score_reliability=0.07 if test.name == "weat2" else 0.63,
         p_adjusted=min(1.0, p * 46),
-        significance="**" if p * 46 <= 0.01 else "*" if p <= 0.01 else "",
+        significance="**" if p * 46 <= ALPHA else "*" if p <= ALPHA else "",
         p_middle=p,
         certified=True,
         signed=is_signed(metric),
@@ -84,10 +101,27 @@ def _result(model: str, test: AssociationTest, metric: str, rng: np.random.Gener
     left_out = list(_left_out(result, test, d, rng))
     telling = min(range(len(left_out)), key=lambda place: left_out[place].effect_size or 0.0)
     left_out[telling] = replace(left_out[telling], p_value=min(1.0, p * 2))
-    interval = Interval(
-        percentile_low=d - 0.3, percentile_high=d + 0.3, bca_low=d - 0.4, bca_high=d + 0.4, resamples=2000
+    bootstrap = BootstrapInterval(
+        percentile_low=d - 0.3,
+        percentile_high=d + 0.3,
+        bca_low=d - 0.4,
+        bca_high=d + 0.4,
+        resamples=2000,
+        monte_carlo_error=0.0083,
     )
-    return replace(result, trust=Trust(interval, tuple(left_out), tuple(map(float, null)), 0.1))
+    trust = Trust(
+        level=1 - ALPHA,
+        such_corrected=True,
+        these_reason=None,
+        such_reason=str(Reason.NOISE) if test.name == "weat2" else None,
+        templates_random=False,
+        excluded_above=None if test.name == "weat2" else abs(d) * 1.2 + 0.5,
+        bootstrap=bootstrap if ci == "bca" else None,
+        left_out=tuple(left_out),
+        null=tuple(map(float, null)),
+        notes=(str(Note.NOISY),) if test.name == "weat2" else (),
+    )
+    return replace(result, trust=trust)
 
 
 def _left_out(result: Result, test: AssociationTest, d: float, rng: np.random.Generator) -> Iterator[LeftOut]:
@@ -103,7 +137,7 @@ def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator
 
 
 def _record(
-    tests: Sequence[AssociationTest], models: Sequence[str], metrics: Sequence[str]
+    tests: Sequence[AssociationTest], models: Sequence[str], metrics: Sequence[str], ci: str
 ) -> dict[str, Any]:
     return {
         "status": "complete",
@@ -121,12 +155,12 @@ def _record(
         "tests": {test.name: test.fingerprint() for test in tests},
         "metrics": list(metrics),
         "settings": {
-            **{"significance": "auto", "seed": 0, "resamples": 2000},
-            **{"alpha": 0.01, "correction": "holm", "family": None},
+            **{"significance": "auto", "seed": 0, "ci": ci, "permute": "words"},
+            **{"alpha": ALPHA, "correction": "holm", "family": None},
         },
         "correction": {
             "method": "holm",
-            "alpha": 0.01,
+            "alpha": ALPHA,
             "family": None,
             "sizes": {metric: len(models) * len(tests) for metric in metrics},
         },

@@ -39,7 +39,7 @@ def test_csv_gives_every_column_in_full(tmp_path: Path) -> None:
     assert [float(row["effect_size"]) for row in rows] == [result.effect_size for result in results]
     assert rows[0]["model"] == "a,b"
     assert (rows[1]["context"], rows[1]["X"], rows[1]["B"]) == ("sent", "Flowers", "Unpleasant")
-    assert rows[0]["p_words"] == ""
+    assert (rows[0]["p_elements"], rows[1]["p_elements"] == "") == ("", False)
 
 
 def test_latex_escapes_what_tex_would_obey(hostile: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
 from weatherglass.report.numbers import effect
 from weatherglass.report.page.subjects import Layout, lay_out
-from weatherglass.report.tables import caption
+from weatherglass.report.tables import caption, interval_levels
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
 from weatherglass.storage.atomic import whole_file
@@ -54,19 +54,19 @@ def write_figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Pa
         "axes.linewidth": 0.6,
     }
     with rc_context(settings):
-        for name, figure in _figures(layout, note):
+        for name, figure in _figures(layout, note, interval_levels(runs)):
             path = folder / f"{name}.{kind}"
             save_figure(figure, path, kind)
             written.append(path)
     return written
 
 
-def _figures(layout: Layout, note: str) -> Iterator[tuple[str, Figure]]:
+def _figures(layout: Layout, note: str, levels: str) -> Iterator[tuple[str, Figure]]:
     for number, metric in enumerate(layout.metrics):
         suffix = "" if len(layout.metrics) == 1 else "-" + re.sub(r"[^\w-]+", "-", metric)
         yield f"matrix{suffix}", matrix(layout, number, note)
         if layout.is_effect_size(number):
-            yield f"forest{suffix}", forest(layout, number, note)
+            yield f"forest{suffix}", forest(layout, number, note, levels)
     if sum(map(layout.is_effect_size, range(len(layout.metrics)))) > 1:
         for number, subject in enumerate(layout.subjects):
             suffix = "" if len(layout.subjects) == 1 else f"-{number + 1}"
@@ -111,8 +111,11 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     return _figure(axes)
 
 
-def forest(layout: Layout, measure: int, note: str) -> Figure:
-    """The forest plot: d with its interval for each test, a panel for each model, all on one scale."""
+def forest(layout: Layout, measure: int, note: str, levels: str) -> Figure:
+    """The forest plot: d with its interval for each test, a panel for each model, all on one scale.
+
+    `levels` are those of the intervals.
+    """
     from matplotlib.figure import Figure
 
     rows, columns = len(layout.tests), len(layout.subjects)
@@ -136,7 +139,7 @@ def forest(layout: Layout, measure: int, note: str) -> Figure:
     axes[0].set_xlim(min(low, -2.2), max(high, 2.2))
     axes[0].set_xticks(range(-2, 3))
     figure.subplots_adjust(wspace=0.1)
-    note = f"{layout.metrics[measure]}: d with its 95 % interval; dark points **, light points *. {note}"
+    note = f"{layout.metrics[measure]}: d with its {levels} interval; dark points **, light points *. {note}"
     _finish(axes[0], note)
     return figure
 

@@ -45,6 +45,15 @@ def interval(low: float | None, high: float | None) -> str:
     return f"[{effect(low)}, {effect(high)}]"
 
 
+def percent(share: float) -> str:
+    """The level of an interval.
+
+    >>> percent(1 - 0.05)
+    '95 %'
+    """
+    return f"{100 * share:g} %"
+
+
 def spaced(name: str) -> str:
     """A category name with spaces between its words.
 

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
-from weatherglass.report.numbers import effect
+from weatherglass.report.numbers import effect, percent
 from weatherglass.report.page.html import CORRECTIONS
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.runs.results import COLUMNS, Result
@@ -79,6 +79,11 @@ def caption(runs: Sequence[StoredRun]) -> str:
         f"* p ≤ {levels}; ** also after {corrections}. "
         "A result without a mark does not show that a model is unbiased."
     )
+
+
+def interval_levels(runs: Sequence[StoredRun]) -> str:
+    """The levels of the runs' intervals, such as "95 %"."""
+    return " or ".join(dict.fromkeys(percent(1 - run.alpha) for run in runs))
 
 
 def _rows(layout: Layout, measure: int) -> Iterator[tuple[str, str, list[Result | None]]]:

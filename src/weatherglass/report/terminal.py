@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from weatherglass.report.measures import spreads
+from weatherglass.report.numbers import percent
 from weatherglass.runs.results import Result, Run
 
 
@@ -79,8 +80,8 @@ def _one_model(metric: str, rows: list[Result]) -> Table:
     table.add_column("", no_wrap=True)
     intervals = any(result.ci_low is not None for result in rows)
     if intervals:
-        level = next((result.trust.level for result in rows if result.trust), 0.95)
-        table.add_column(f"{100 * level:g} % of d", no_wrap=True)
+        levels = dict.fromkeys(percent(result.trust.level) for result in rows if result.trust)
+        table.add_column(f"{' or '.join(levels)} of d", no_wrap=True)
     table.add_column("p", justify="right", no_wrap=True)
     in_sentences = any(result.p_elements is not None for result in rows)
     if in_sentences:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,11 @@ from tests.report.conftest import HOSTILE
 from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import load_tests
+from weatherglass.report.numbers import effect, interval, p_value
 from weatherglass.report.page.html import PAGE, write_page
+from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.journal import JOURNAL
+from weatherglass.runs.stored import read_run
 
 ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"  # as the WebDriver standard names these keys
 
@@ -138,11 +143,122 @@ def test_a_detail_opens_by_mouse_and_names_the_words(browser: Browser, one_model
     assert browser.run("document.querySelectorAll('#detail rect.null').length") > 10
 
 
-def test_a_sentence_test_gives_p_by_element_and_by_word(browser: Browser, one_model: Path) -> None:
+def figures(browser: Browser) -> list[str]:
+    return list(browser.run("[...document.querySelectorAll('#detail .figures dt')].map(d => d.textContent)"))
+
+
+def readings(browser: Browser) -> list[list[str]]:
+    """The rows of the table of both readings."""
+    rows = "[...document.querySelectorAll('#detail .readings tr')]"
+    return list(browser.run(f"{rows}.map(r => [...r.children].map(c => c.textContent))"))
+
+
+def test_a_sentence_test_gives_p_by_words_and_by_single_sentences(browser: Browser, one_model: Path) -> None:
     browser.open(one_model, "#r1")
     browser.wait_for_detail()
-    named = browser.run("[...document.querySelectorAll('#detail .figures dt')].map(d => d.textContent)")
-    assert named == ["Effect size d", "p, by element", "p, by word", "After correction"]
+    assert figures(browser) == [
+        *("Effect size d", "p, by words", "After correction", "p by single sentences, as published")
+    ]
+    shown = browser.find("#detail .figures").text
+    assert "25 + 25 target words in 350 + 350 sentences" in shown  # docs/methods 5
+    assert "two-sided" in shown
+
+
+def test_a_detail_gives_both_readings_at_the_level_of_the_run(browser: Browser, tmp_path: Path) -> None:
+    first, second = made_up_run(tmp_path, load_tests(["weat[12]"]))
+    write_page([tmp_path], tmp_path / PAGE)
+    browser.open(tmp_path / PAGE, "#r0")
+    browser.wait_for_detail()
+    head, these, such = readings(browser)
+    assert head == ["Reading", "d", "99 % interval", "p"]  # alpha of made_up_run is 0.01
+    assert these[0] == "with these attribute words"
+    assert these[2] == f"{interval(first.ci_low, first.ci_high)} jackknife"
+    assert such == [
+        "with others like them",
+        effect(first.effect_size_attr),
+        f"{interval(first.ci_attr_low, first.ci_attr_high)} jackknife",
+        p_value(first.p_attr),
+    ]
+    browser.run("location.hash = '#r1'")
+    browser.wait("document.getElementById('detail-title').textContent === 'weat2'")
+    *_, such = readings(browser)
+    assert such[1:3] == [
+        "–",
+        "not estimable: the attributes disagree about these words (score reliability below 0.1)",
+    ]
+    assert such[3] == p_value(second.p_attr)
+    assert "mostly attribute noise" in browser.find("#detail").text
+
+
+def test_a_bootstrap_interval_is_called_one_with_its_error(browser: Browser, tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]), ci="bca")
+    write_page([tmp_path], tmp_path / PAGE)
+    browser.open(tmp_path / PAGE, "#r0")
+    browser.wait_for_detail()
+    _, these, _ = readings(browser)
+    assert "BCa over targets and attributes, 2000 resamples" in these[2]
+    assert "0.0083" in these[2]
+
+
+def test_what_a_result_hangs_on_is_said_with_the_number_of_such_words(
+    browser: Browser, tmp_path: Path
+) -> None:
+    results = made_up_run(tmp_path, load_tests(["weat*"]))
+    write_page([tmp_path], tmp_path / PAGE)
+    alpha = read_run(tmp_path).alpha
+    found = {n: r.trust.hangs_on("word", alpha) for n, r in enumerate(results) if r.significance and r.trust}
+    number, hangs_on = next((number, each) for number, each in found.items() if each)
+    browser.open(tmp_path / PAGE, f"#r{number}")
+    browser.wait_for_detail()
+    assert f"Significance hangs on “{hangs_on.name}”: without it p = " in browser.find("#detail").text
+
+
+def test_the_first_screen_counts_by_words_and_by_single_sentences(browser: Browser, tmp_path: Path) -> None:
+    results = made_up_run(tmp_path, load_tests(["*"]))
+    write_page([tmp_path], tmp_path / PAGE)
+    several = [result for result in results if result.p_elements is not None]
+    by_words = sum(result.p_value <= 0.01 for result in several)
+    by_sentences = sum(result.p_elements is not None and result.p_elements <= 0.01 for result in several)
+    browser.open(tmp_path / PAGE)
+    assert by_words < by_sentences < len(several)
+    assert (
+        f"Of {len(several)} tests with several sentences a word, {by_words} are significant by words, "
+        f"{by_sentences} by single sentences as published."
+    ) in browser.find(".finding").text
+
+
+def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, tmp_path: Path) -> None:
+    effects_and_values = made_up_run(tmp_path, load_tests(["weat1"]), metrics=["cosine/mean", "mac"])
+    journal = tmp_path / JOURNAL
+    journal.unlink()
+    with RunFolder(tmp_path) as folder:
+        for key, result in enumerate(effects_and_values):
+            own: dict[str, Any] = {
+                "is_effect_size": False,
+                "unbiased": 1.0,
+                "p_value": math.nan,
+                "trust": None,
+            }
+            own |= {
+                "p_method": "none: mac exchanges no words",
+                "p_elements": None,
+                "units_x": 0,
+                "units_y": 0,
+            }
+            folder.add(str(key), replace(result, **own) if result.metric == "mac" else result)
+    write_page([tmp_path], tmp_path / PAGE)
+    browser.open(tmp_path / PAGE, "#r1")
+    browser.wait_for_detail()
+    assert figures(browser) == ["mac", "p"]
+    shown = browser.find("#detail").text
+    assert "without bias it is 1" in shown
+    assert "no p: mac exchanges no words" in shown
+    assert "Effect size d" not in shown
+    browser.press(ESCAPE)
+    browser.choose("metric", "1")
+    browser.show_all()
+    assert "mac is not an effect size d" in browser.find("#forest").text
+    assert browser.console() == []
 
 
 def test_the_keyboard_opens_walks_and_closes_a_detail(browser: Browser, one_model: Path) -> None:

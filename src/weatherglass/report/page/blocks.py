@@ -11,7 +11,7 @@ import base64
 import gzip
 import json
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -87,7 +87,7 @@ class Packer:
     def add(self, run: StoredRun, number: Callable[[int], int], block: Callable[[int], int]) -> None:
         """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
         for position, result in enumerate(run.results):
-            member = f"{json.dumps(str(number(position)))}:{_json(self._packed(result))}"
+            member = f"{json.dumps(str(number(position)))}:{_json(self._packed(result, run.alpha))}"
             self._blocks.setdefault(block(position), []).append(member)
 
     def blocks(self) -> Iterator[tuple[str, str]]:
@@ -105,7 +105,7 @@ class Packer:
         for block, members in self._blocks.items():
             yield str(block), compress("{" + ",".join(members) + "}")
 
-    def _packed(self, result: Result) -> dict[str, Any]:
+    def _packed(self, result: Result, alpha: float) -> dict[str, Any]:
         packed: dict[str, Any] = {"p_middle": rounded(result.p_middle, 17), "certified": result.certified}
         if result.warnings:
             packed["warnings"] = list(result.warnings)
@@ -114,9 +114,12 @@ class Packer:
         if result.scores:
             packed |= self._packed_scores(result)
         if result.trust:
-            packed |= self._packed_trust(result.trust)
+            packed |= self._packed_trust(result.trust, alpha)
         if result.power:
             packed["power"] = dict(result.power)
+        for name in ("score_reliability", "minimum_detectable"):
+            if (value := rounded(getattr(result, name), 3)) is not None:
+                packed[name] = value
         return packed
 
     def _packed_scores(self, result: Result) -> dict[str, Any]:
@@ -133,8 +136,15 @@ class Packer:
             "word_scores": [round(score / step) for _, _, score, _ in words],
         }
 
-    def _packed_trust(self, trust: Trust) -> dict[str, Any]:
-        packed: dict[str, Any] = {}
+    def _packed_trust(self, trust: Trust, alpha: float) -> dict[str, Any]:
+        packed: dict[str, Any] = {
+            "such_corrected": trust.such_corrected,
+            "templates_random": trust.templates_random,
+            "these_reason": trust.these_reason,
+            "such_reason": trust.such_reason,
+            "excluded_above": rounded(trust.excluded_above, 3),
+            "trust_notes": list(trust.notes),
+        }
         if trust.left_out:
             left_out = (Omitted(w.kind, w.role, w.name) for w in trust.left_out)
             packed["left_out"] = self._list("left_out", left_out)
@@ -143,14 +153,11 @@ class Packer:
             packed["p_without"] = {str(n): p for n, p in p_values if p is not None}
         if trust.null:
             packed["null"] = _differences([round(d * EFFECT_STEPS) for d in trust.null])
-        if interval := trust.interval:
-            packed["percentile"] = {
-                "low": interval.percentile_low,
-                "high": interval.percentile_high,
-                "resamples": interval.resamples,
-            }
-        if trust.attribute_noise is not None:
-            packed["attribute_noise"] = rounded(trust.attribute_noise, 3)
+        if trust.bootstrap:
+            packed["bootstrap"] = {name: rounded(value, 5) for name, value in asdict(trust.bootstrap).items()}
+        found = (trust.hangs_on(kind, alpha) for kind in ("word", "template"))
+        if hangs_on := [asdict(each) for each in found if each]:
+            packed["hangs_on"] = hangs_on
         return packed
 
     def _list(self, name: str, items: Iterator[Placed] | Iterator[Word] | Iterator[Omitted]) -> int:

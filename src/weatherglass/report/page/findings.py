@@ -24,7 +24,7 @@ class Count:
     judged: bool
     """Whether there are marks: a run that was stopped has none."""
     by_sentences: tuple[int, int, int]
-    """Of tests with several sentences per word: their number, how many are starred, how many by single sentences."""
+    """Of tests with several sentences a word: their number, and how many have p ≤ alpha by words and by sentences."""
 
     @classmethod
     def of(cls, results: Iterable[Result], alpha: float) -> Count:
@@ -37,7 +37,7 @@ class Count:
             all(row.p_adjusted is not None for row in rows),
             (
                 len(several),
-                sum(row.significance != "" for row in several),
+                sum(row.p_value <= alpha for row in several),
                 sum(row.p_elements is not None and row.p_elements <= alpha for row in several),
             ),
         )

@@ -24,7 +24,12 @@ from weatherglass.storage.atomic import write_whole
 
 STYLES = ("colours.css", "style.css", "detail.css", "print.css")
 SCRIPTS = ("core.js", "matrix.js", "forest.js", "tables.js", "plots.js", "detail.js", "start.js")
-CORRECTIONS = {"holm": "Holm’s correction", "benjamini-hochberg": "Benjamini and Hochberg’s correction"}
+CORRECTIONS = {
+    "holm": "Holm’s correction",
+    "benjamini-hochberg": "Benjamini and Hochberg’s correction",
+    "westfall-young": "Westfall and Young’s correction",
+}
+INTERVALS = {"jackknife": "jackknife", "bca": "BCa bootstrap"}
 
 
 def write_page(folders: Sequence[Path], path: Path) -> None:
@@ -54,6 +59,9 @@ def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None)
         citations=_citations(runs),
         data=for_script(script_data(runs, layout, comparison or {})),
         compared=comparison,
+        compared_level=numbers.percent(1 - comparison["alpha"])
+        if comparison and "alpha" in comparison
+        else "",
         blocks=blocks,
         styles="\n".join(_asset(name) for name in STYLES),
         script="\n".join(_asset(name) for name in SCRIPTS),
@@ -111,6 +119,8 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
         "label": run.label,
         "notices": [*run.notices, *_other_metrics(run)],
         "alpha": f"{run.alpha:g}",
+        "level": numbers.percent(1 - run.alpha),
+        "interval": INTERVALS.get(record.get("settings", {}).get("ci"), ""),
         "correction": CORRECTIONS.get(correction.get("method", "holm"), correction.get("method")),
         "family": correction.get("family"),
         "sizes": correction.get("sizes", {}),

@@ -10,18 +10,19 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from weatherglass.report import numbers
 from weatherglass.report.page.blocks import Packer
 from weatherglass.report.page.subjects import CONTEXTS, Layout
+from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
 
 
 def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[str, Any]) -> dict[str, Any]:
     """What the script works with."""
     methods = list(dict.fromkeys(result.p_method for result in layout.results))
-    settings = [next(((r.permute, r.alternative, r.ddof) for r in run.results), ("", "", 1)) for run in runs]
+    procedures = list(dict.fromkeys(_procedure(result) for result in layout.results))
     return {
         "subjects": records(asdict(subject) for subject in layout.subjects),
         "tests": records(
@@ -30,23 +31,35 @@ def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[s
         ),
         "contexts": CONTEXTS,
         "metrics": layout.metrics,
+        "isEffectSize": [layout.is_effect_size(metric) for metric in range(len(layout.metrics))],
         "methods": methods,
+        "procedures": records(procedure._asdict() for procedure in procedures),
         "runs": [
             {
                 "label": run.label,
                 "alpha": run.alpha,
-                "permute": permute,
-                "alternative": alternative,
-                "ddof": ddof,
+                "level": numbers.percent(1 - run.alpha),
                 "settings": flatten(run.record.get("settings", {})),
                 "hashes": run.record.get("tests", {}),
             }
-            for run, (permute, alternative, ddof) in zip(runs, settings, strict=True)
+            for run in runs
         ],
         "pairs": paired_subjects(runs, layout),
         "changes": records(_changes(layout, comparison)),
-        "results": records(_results(layout, methods)),
+        "results": records(_results(layout, methods, procedures)),
     }
+
+
+class Procedure(NamedTuple):
+    """How p was tested and d scaled; a profile may differ in it from the rest of its run."""
+
+    permute: str
+    alternative: str
+    ddof: int
+
+
+def _procedure(result: Result) -> Procedure:
+    return Procedure(result.permute, result.alternative, result.ddof)
 
 
 def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -63,8 +76,10 @@ def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"fields": fields, "rows": rows}
 
 
-def _results(layout: Layout, methods: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Each result in short; subject, test, metric and method are numbers in their lists."""
+def _results(
+    layout: Layout, methods: Sequence[str], procedures: Sequence[Procedure]
+) -> Iterator[dict[str, Any]]:
+    """Each result in short; subject, test, metric, method and procedure are numbers in their lists."""
     place = {method: number for number, method in enumerate(methods)}
     digits = partial(numbers.rounded, digits=5)
     for r, (subject, test, metric) in zip(layout.results, layout.places, strict=True):
@@ -78,17 +93,22 @@ def _results(layout: Layout, methods: Sequence[str]) -> Iterator[dict[str, Any]]
             "ciLow": digits(r.ci_low),
             "ciHigh": digits(r.ci_high),
             "pAdjusted": digits(r.p_adjusted),
-            "pWords": digits(r.p_words),
-            "dWords": digits(r.effect_size_words),
-            "nX": r.num_targ1,
-            "nY": r.num_targ2,
-            "nA": r.num_attr1,
-            "nB": r.num_attr2,
+            "pElements": digits(r.p_elements),
+            "dElements": digits(r.effect_size_elements),
+            "pAttr": digits(r.p_attr),
+            "dAttr": digits(r.effect_size_attr),
+            "ciAttrLow": digits(r.ci_attr_low),
+            "ciAttrHigh": digits(r.ci_attr_high),
+            "units": r.units() if r.units_x else None,
+            "targets": r.target_sizes,
+            "attributes": r.attribute_sizes,
+            "unbiased": digits(r.unbiased),
             "statistic": digits(r.test_statistic),
             "pLow": digits(r.p_low),
             "pHigh": digits(r.p_high),
             "floor": digits(r.p_floor),
             "method": place[r.p_method],
+            "procedure": procedures.index(_procedure(r)),
             "oov": r.oov,
             "lean": r.lean,
         }

@@ -15,6 +15,7 @@ function named({ fields, rows }) {
 const subjects = named(data.subjects).map((subject) => ({ ...subject, run: data.runs[subject.run] }));
 const tests = named(data.tests);
 const results = named(data.results);
+const procedures = named(data.procedures);
 results.forEach((result, number) => { result.number = number; });
 const cellKey = (test, subject, metric) => (metric * tests.length + test) * subjects.length + subject;
 const cells = new Map(results.map((r) => [cellKey(r.test, r.subject, r.metric), r]));
@@ -72,12 +73,16 @@ const interval = (low, high) => (low === null || low === undefined || high === n
 const stars = (r) => "*".repeat(r.mark);
 const kind = (r) => `k${r.mark} ${r.lean < 0 ? "negative" : "positive"}`;
 const verdicts = ["not significant", "significant", "significant after correction"];
-const verdict = (r) => (r.pAdjusted === null ? "not judged" : verdicts[r.mark]);
+const verdict = (r) => (whyNoP(r) ? `no p: ${whyNoP(r)}` : r.pAdjusted === null ? "not judged" : verdicts[r.mark]);
+const isEffectSize = (r) => data.isEffectSize[r.metric];
+const quantity = (r) => (isEffectSize(r) ? "d" : data.metrics[r.metric]);
+const whyNoP = (r) => (data.methods[r.method].startsWith("none: ") ? data.methods[r.method].slice("none: ".length) : "");
 const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
 
 function direction(r) {
-  if (r.d === null) return "All scores are equal: there is no effect to speak of.";
-  if (r.lean === null) return "This metric is unsigned: d says how far the sets stand apart, not which way.";
+  if (r.d === null) return isEffectSize(r) ? "All scores are equal: there is no effect to speak of." : "The value is not defined.";
+  if (r.lean === null) return isEffectSize(r) ? "This metric is unsigned: d says how far the sets stand apart, not which way." : `This metric is unsigned; without bias it is ${r.unbiased}.`;
+  if (tests[r.test].categories.length !== 4) return `${["Below", "At", "Above"][r.lean + 1]} ${r.unbiased}, the value without bias.`;
   const [x, y, a, b] = tests[r.test].categories;
   const [first, second] = r.lean < 0 ? [b, a] : [a, b];
   return r.lean === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
@@ -91,7 +96,7 @@ function setCell(link, r, label) {
   link.className = `cell ${kind(r)}`;
   link.setAttribute("href", `#r${r.number}`);
   link.dataset.r = r.number;
-  link.setAttribute("aria-label", `${label}: d ${effect(r.d)}, p ${pText(r.p)}, ${verdict(r)}`);
+  link.setAttribute("aria-label", `${label}: ${quantity(r)} ${effect(r.d)}, ${whyNoP(r) ? "" : `p ${pText(r.p)}, `}${verdict(r)}`);
   link.firstChild.textContent = effect(r.d);
   link.lastChild.textContent = stars(r);
   return link;

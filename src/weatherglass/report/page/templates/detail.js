@@ -13,7 +13,7 @@ async function openDetail(number, from) {
   if (opened !== r) return;
   const room = Math.min(window.innerWidth, 66 * 16);
   const width = room - (room < 700 ? 32 : 58);
-  sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), found ? detailPlots(r, found, width) : detailMissing(), detailWords(r, found), detailSettings(r, found)));
+  sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), detailReadings(r, found), found ? detailPlots(r, found, width) : detailMissing(), detailWords(r, found), detailSettings(r, found)));
   if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
   if (location.hash !== `#r${number}`) history.replaceState(null, "", `#r${number}`);
@@ -41,53 +41,102 @@ function detailHead(r, found) {
     make("h2", { id: "detail-title", dir: "auto" }, breakable(test.name)),
     make("p", { class: "where" }, make("bdi", {}, subject.label), " · ", data.metrics[r.metric], ` · ${context}`),
     make("p", { class: "says", dir: "auto" }, direction(r)),
-    (found?.warnings || []).map((warning) => make("p", { class: "warn", dir: "auto" }, warning)),
-    make("dl", { class: "figures" }, effectFigure(r, found), pFigure(r, found), wordFigure(r), correctedFigure(r)));
+    [...new Set([...(found?.warnings || []), ...(found?.trust_notes || [])])].map((warning) => make("p", { class: "warn", dir: "auto" }, warning)),
+    make("dl", { class: "figures" }, effectFigure(r), pFigure(r, found), correctedFigure(r), elementsFigure(r)));
 }
 
 const figure = (name, big, ...lines) => make("div", {}, make("dt", {}, name), make("dd", {}, make("span", { class: "big" }, big), lines.filter(Boolean).map((line) => make("small", {}, line))));
 
-function effectFigure(r, found) {
-  const sizes = `${r.nX} + ${r.nY} targets, ${r.nA} + ${r.nB} attributes`;
-  const bca = interval(r.ciLow, r.ciHigh);
-  const percentile = found?.percentile;
-  return figure("Effect size d", effect(r.d), bca ? `95 % interval ${bca}, BCa bootstrap` : "no interval was asked for with this metric",
-    percentile && `percentile interval ${interval(percentile.low, percentile.high)}, ${percentile.resamples} resamples`, sizes, r.nX === r.nY && "|d| stays below 2 with sets of equal size");
+const procedure = (r) => procedures[r.procedure];
+const plus = (sizes) => sizes.join(" + ");
+const present = (value) => value !== null && value !== undefined;
+
+function sizesText(r) {
+  const words = procedure(r).permute === "words" && r.units;
+  const inSentences = words && plus(r.units) !== plus(r.targets);
+  const attributes = `${plus(r.attributes)} ${!words ? "attribute elements" : inSentences ? "attribute sentences" : "attribute words"}`;
+  if (!words) return `${plus(r.targets)} target elements, ${attributes}`;
+  return `${plus(r.units)} target words${inSentences ? ` in ${plus(r.targets)} sentences` : ""}, ${attributes}`;
+}
+
+function effectFigure(r) {
+  if (!isEffectSize(r)) return figure(data.metrics[r.metric], effect(r.d), `not an effect size d; without bias it is ${r.unbiased}`, sizesText(r));
+  return figure("Effect size d", effect(r.d), sizesText(r), r.units && r.units[0] === r.units[1] && "|d| stays below 2 with sets of equal size");
 }
 
 function pFigure(r, found) {
-  const method = data.methods[r.method];
+  if (whyNoP(r)) return figure("p", absent, verdict(r));
+  const { permute, alternative } = procedure(r);
   const range = r.pLow !== null && r.pHigh !== null && r.pLow !== r.pHigh && `between ${pText(r.pLow, 3)} and ${pText(r.pHigh, 3)}${found ? (found.certified ? ", certified" : ", not certified") : ""}`;
-  const unit = subjects[r.subject].run.permute === "words" ? "words exchanged" : r.pWords === null ? "" : "single sentences exchanged";
-  return figure(subjects[r.subject].run.permute === "words" ? "p, by word" : "p, by element", `${relation(r) === "=" ? "" : "≤ "}${pText(r.p)}`,
-    method && `method: ${method}${found?.certified && r.pLow === r.pHigh ? ", exact" : ""}`, range, unit, r.floor !== null && `cannot go below ${pText(r.floor)} with sets of this size`);
+  return figure(permute === "words" ? "p, by words" : "p, by elements", `${relation(r) === "=" ? "" : "≤ "}${pText(r.p)}`, alternative === "two-sided" ? "two-sided" : `alternative: ${alternative}`,
+    `method: ${data.methods[r.method]}${found?.certified && r.pLow === r.pHigh ? ", exact" : ""}`, range, r.floor !== null && `cannot go below ${pText(r.floor)} with sets of this size`);
 }
 
-function wordFigure(r) {
-  if (r.pWords === null) return null;
-  return figure("p, by word", pText(r.pWords), "whole words exchanged; the safer value", r.dWords !== null && `d of word means ${effect(r.dWords)}`);
+function elementsFigure(r) {
+  if (r.pElements === null) return null;
+  return figure("p by single sentences, as published", pText(r.pElements), r.dElements !== null && `d of single sentences ${effect(r.dElements)}`, "takes the sentences of a word as independent, which they are not");
 }
 
 function correctedFigure(r) {
   const alpha = subjects[r.subject].run.alpha;
+  if (whyNoP(r)) return null;
   if (r.pAdjusted === null) return figure("After correction", absent, "not judged: the run is not complete");
-  return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", stars(r)), `${verdict(r)} at ${alpha}`);
+  return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", stars(r)), [`not significant at ${alpha}`, `significant at ${alpha} before correction only`, `significant at ${alpha}, also after correction`][r.mark]);
 }
+
+// The same effect asked about twice: for these attribute words, and for others like them.
+function detailReadings(r, found) {
+  if (!isEffectSize(r) || !found || found.such_corrected === undefined) return null;
+  const { alternative } = procedure(r);
+  const bounds = (low, high, kind, reason) => (present(low) ? make("span", {}, interval(low, high), make("small", {}, ` ${kind}`)) : reason || "not computed");
+  const lines = [
+    ["with these attribute words", effect(r.d), bounds(r.ciLow, r.ciHigh, intervalKind(found), found.these_reason), `${pText(r.p)}${alternative === "two-sided" ? "" : ` (${alternative})`}`],
+    ["with others like them", effect(r.dAttr), bounds(r.ciAttrLow, r.ciAttrHigh, "jackknife", found.such_reason), pText(r.pAttr)],
+  ];
+  const { level, alpha } = subjects[r.subject].run;
+  return make("div", { class: "readings" }, make("h3", {}, "How far it reaches"),
+    make("p", { class: "intro" }, readingsText(r, found)),
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Both readings" }, make("table", { class: "plain" },
+      make("thead", {}, make("tr", {}, ["Reading", "d", `${level} interval`, "p"].map((head, n) => make("th", { scope: "col", class: n % 2 ? "n" : "" }, head)))),
+      make("tbody", {}, lines.map(([name, ...cells]) => make("tr", {}, make("th", { scope: "row" }, name), cells.map((text, n) => make("td", { class: n === 1 ? "" : "n" }, text))))))),
+    factList({
+      "Score reliability over attribute words": present(found.score_reliability) ? effect(found.score_reliability) : undefined,
+      "With others like them, excluded at 5 %: |d| above": present(found.excluded_above) ? effect(found.excluded_above) : undefined,
+      [`Smallest d found with a chance of 80 % at p ≤ ${alpha}`]: present(found.minimum_detectable) ? effect(found.minimum_detectable) : undefined,
+      ...(found.power ? { "Chance to find an effect of": Object.entries(found.power).map(([d, chance]) => `${d}: ${chance.toFixed(2)}`).join(", ") } : {}),
+    }));
+}
+
+function readingsText(r, found) {
+  const held = found.templates_random ? "attribute words and templates" : "attribute words";
+  return [
+    `Would other target words of this kind give the same, with these ${held}? And with other ${held} like them?`,
+    r.pElements !== null && !found.templates_random && "Both hold the templates as they are.",
+    r.dAttr !== null && (found.such_corrected ? "The second d is freed of the noise of the attribute words." : "The second d is not corrected for the noise of the attribute words."),
+  ].filter(Boolean).join(" ");
+}
+
+function intervalKind(found) {
+  if (!found.bootstrap) return "jackknife";
+  return `BCa over targets and attributes, ${found.bootstrap.resamples} resamples; an end moves by ${pText(found.bootstrap.monte_carlo_error)} with the draws`;
+}
+
+const factList = (facts) => make("dl", { class: "facts" }, Object.entries(facts).filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", { dir: "auto" }, String(value)))));
 
 function detailMissing() {
   return make("p", { class: "warn" }, `The details of this result could not be unpacked. Scores, null distribution and leave-one-out are therefore not shown; the figures above are those of the table.`);
 }
 
 function detailPlots(r, found, width) {
-  const [x, y, a, b] = tests[r.test].categories;
+  const { categories } = tests[r.test];
   const half = width > 780 ? (width - 40) / 2 : width;
   const range = padded(found.elements.map((element) => element.score));
   const names = Math.min(150, Math.max(60, ...found.words.map((word) => 12 + Array.from(shorten(word.word, 20)).length * 6.6)));
   const parts = [];
   if (found.words.length) {
     parts.push(make("h3", {}, "Scores of the targets"),
-      make("p", { class: "intro", dir: "auto" }, `s(w): to the right, closer to ${a}; to the left, closer to ${b}.`),
-      make("div", { class: "plots" }, scorePlot("X", x, found, range, half, names), scorePlot("Y", y, found, range, half, names)));
+      isEffectSize(r) && r.lean !== null && make("p", { class: "intro", dir: "auto" }, `s(w): to the right, closer to ${categories[2]}; to the left, closer to ${categories[3]}.`),
+      make("div", { class: "plots" }, [...new Set(found.words.map((word) => word.role))].map((role, n) => scorePlot(role, categories[n], found, range, half, names))));
   }
   const pair = [];
   if (found.null.length && r.d !== null) {
@@ -101,11 +150,18 @@ function detailPlots(r, found, width) {
 function leftOutFigure(r, found, width) {
   const sign = r.d < 0 ? -1 : 1;
   const lines = found.leftOut.filter((line) => line.d !== null).sort((p, q) => sign * (p.d - q.d));
-  const telling = lines.find((line) => line.p !== undefined && line.p !== null);
-  return make("figure", {}, make("h3", {}, "With one word left out"),
-    make("figcaption", { dir: "auto" }, `d without each; the line is d with all. ${telling ? `Least without “${telling.name}”: d = ${effect(telling.d)}, p = ${pText(telling.p)}.` : ""}`),
+  return make("figure", {}, make("h3", {}, found.leftOut.some((line) => line.kind === "template") ? "With one word or template left out" : "With one word left out"),
+    make("figcaption", { dir: "auto" }, `d without each; the line is d with all. ${hangsOnText(r, found)}`),
     leftOutPlot(lines.slice(0, 10), r.d, width),
-    lines.length > 10 && lazyDetails(`All ${lines.length}`, () => plainTable(["Left out", "Set", "d"], lines.map((line) => [line.name, line.kind === "template" ? "template" : line.role, effect(line.d, 3)]))));
+    lines.length > 10 && lazyDetails(`All ${lines.length}`, () => plainTable(["Left out", "Set", "p, where close", "d"], lines.map((line) => [line.name, line.kind === "template" ? "template" : line.role, present(line.p) ? pText(line.p) : "", effect(line.d, 3)]))));
+}
+
+function hangsOnText(r, found) {
+  const { alpha } = subjects[r.subject].run;
+  if (!(r.p <= alpha)) return "";
+  if (!found.hangs_on) return `p stays at or below ${alpha} without any one of them.`;
+  return found.hangs_on.map(({ kind, name, p_value: p, lifting }) =>
+    `Significance hangs on ${kind === "template" ? "the template " : ""}“${name}”: without it p = ${pText(p)}. ${lifting === 1 ? `No other ${kind} lifts p above ${alpha}.` : `${lifting} ${kind}s each lift p above ${alpha}.`}`).join(" ");
 }
 
 function lazyDetails(title, content) {
@@ -141,17 +197,16 @@ function detailWords(r, found) {
 
 function detailSettings(r, found) {
   const { run, options, model } = subjects[r.subject];
+  const { permute, alternative, ddof } = procedure(r);
   const covariance = found?.notes?.covariance;
   const facts = {
-    Model: model, Options: options, Metric: data.metrics[r.metric], Alternative: run.alternative, Exchanged: run.permute,
-    "Standard deviation divides by": run.ddof ? "n − 1" : "n", "Test statistic S": r.statistic === null ? absent : effect(r.statistic, 4),
-    "Asked for p": run.settings.significance, Seed: run.settings.seed, Resamples: run.settings.resamples,
+    Model: model, Options: options, Metric: data.metrics[r.metric], Alternative: alternative, Exchanged: permute,
+    "Standard deviation divides by": ddof ? "n − 1" : "n", "Test statistic S": r.statistic === null ? absent : effect(r.statistic, 4),
+    "Asked for p": run.settings.significance, Seed: run.settings.seed, Interval: run.settings.ci, "Level of p": run.alpha,
     "Hash of the test": run.hashes[tests[r.test].name]?.slice(0, 16),
-    ...(found?.attribute_noise !== undefined ? { "Noise of the attribute words, share of the scores’ variance": found.attribute_noise } : {}),
-    ...(found?.power ? { "Power by effect size": Object.entries(found.power).map(([d, chance]) => `${d}: ${chance.toFixed(2)}`).join(", ") } : {}),
     ...(covariance ? { "Covariance of A": summary(covariance.A), "Covariance of B": summary(covariance.B) } : {}),
   };
-  return make("div", {}, make("h3", {}, "Settings"), make("dl", { class: "facts" }, Object.entries(facts).filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", { dir: "auto" }, String(value))))));
+  return make("div", {}, make("h3", {}, "Settings"), factList(facts));
 }
 
 const summary = (record) => Object.entries(record || {}).map(([name, value]) => `${name} ${typeof value === "number" ? Number(value.toPrecision(3)) : value}`).join(", ");

@@ -11,6 +11,10 @@ function forest(view, room = forestPlace.clientWidth) {
     forestPlace.replaceChildren(make("p", { class: "nothing" }, "Nothing matches the filters."));
     return;
   }
+  if (!data.isEffectSize[view.metric]) {
+    forestPlace.replaceChildren(make("p", { class: "nothing" }, `${data.metrics[view.metric]} is not an effect size d; its values are in the table.`));
+    return;
+  }
   const names = narrow ? 128 : 330;
   const panels = view.subjects.slice(0, PANELS);
   const width = Math.max(narrow ? 190 : 150, Math.min(840, (room - names) / panels.length));

@@ -41,7 +41,7 @@ function sorted(metric) {
   if (by === null) return inOrder;
   const sign = descending ? -1 : 1;
   if (by === "name") return [...inOrder].sort((a, b) => sign * collator.compare(tests[a].name, tests[b].name));
-  const field = { p: "p", p_words: "pWords" }[by] || "d";
+  const field = { p: "p", p_elements: "pElements" }[by] || "d";
   const subject = field === "d" ? Number(by) : 0;
   const value = (t) => resultAt(t, subject, metric)?.[field] ?? null;
   // What is not known comes last, whichever way the rest is sorted.
@@ -71,7 +71,8 @@ function showMetric(metric) {
     const r = resultAt(test, 0, metric);
     row.querySelector(".ci").textContent = r ? interval(r.ciLow, r.ciHigh) : "";
     row.querySelector(".p").textContent = r ? pText(r.p) : "";
-    row.querySelector(".pw").textContent = r && r.pWords !== null ? pText(r.pWords) : "";
+    const byElements = row.querySelector(".pe");
+    if (byElements) byElements.textContent = r && r.pElements !== null ? pText(r.pElements) : "";
   }
 }
 
@@ -148,7 +149,7 @@ function showColumns(picked) {
 
 function sortBy(button) {
   const by = button.dataset.sort;
-  const firstDescending = !["name", "p", "p_words"].includes(by);
+  const firstDescending = !["name", "p", "p_elements"].includes(by);
   if (sorting.by !== by) sorting = { by, descending: firstDescending };
   else if (sorting.descending === firstDescending) sorting = { by, descending: !firstDescending };
   else sorting = { by: null, descending: false };

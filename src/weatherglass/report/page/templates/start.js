@@ -7,8 +7,8 @@ function showTip(target) {
   if (!r) return;
   const lines = [
     make("b", { dir: "auto" }, shorten(tests[r.test].name, 80)),
-    make("span", {}, `d = ${effect(r.d)}${stars(r)} ${interval(r.ciLow, r.ciHigh)}`), make("br"),
-    make("span", {}, `p ${relation(r)} ${pText(r.p)}${r.pWords !== null ? `, by words ${pText(r.pWords)}` : ""}`), make("br"),
+    make("span", {}, `${quantity(r)} = ${effect(r.d)}${stars(r)} ${interval(r.ciLow, r.ciHigh)}`), make("br"),
+    make("span", {}, whyNoP(r) ? verdict(r) : `p ${relation(r)} ${pText(r.p)}${r.pElements !== null ? `, by single sentences ${pText(r.pElements)}` : ""}`), make("br"),
     make("span", { dir: "auto" }, shorten(direction(r), 160)),
   ];
   if (subjects.length > 1) lines.splice(1, 0, make("span", { dir: "auto" }, shorten(subjects[r.subject].label, 80)), make("br"));

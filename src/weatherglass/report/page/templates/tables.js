@@ -13,7 +13,7 @@ function metricsTable(view) {
     const r = resultAt(t, s, m);
     return make("td", { class: "model" }, r ? cellLink(r, `${tests[t].name}, ${metric}`) : noCell());
   })));
-  place.replaceChildren(make("table", {}, make("caption", {}, `${shorten(subjects[s].label, 120)}: effect size by metric`), make("thead", {}, head), make("tbody", {}, lines)));
+  place.replaceChildren(make("table", {}, make("caption", {}, `${shorten(subjects[s].label, 120)}: ${data.isEffectSize.every(Boolean) ? "effect size" : "value"} by metric`), make("thead", {}, head), make("tbody", {}, lines)));
 }
 
 const changeKey = (test, metric, before, after) => JSON.stringify([test, metric, before, after]);
@@ -54,7 +54,7 @@ function dumbbell(pair) {
   const x = (d) => 110 + (Math.max(-2, Math.min(2, d)) / 2) * 104;
   const svg = draw("svg", { width: 220, height: 22, "aria-hidden": "true" }, draw("line", { class: "axis zero", x1: 110, x2: 110, y1: 0, y2: 22 }));
   pair.forEach((r, n) => {
-    if (!r || r.d === null) return;
+    if (!r || r.d === null || !isEffectSize(r)) return;
     const y = n ? 15 : 7;
     if (r.ciLow !== null && r.ciHigh !== null) svg.append(draw("line", { class: "whisker", x1: x(r.ciLow), x2: x(r.ciHigh), y1: y, y2: y }));
     svg.append(draw("circle", { class: n ? "dot k2" : "dot ring", cx: x(r.d), cy: y, r: 3.4 }));
