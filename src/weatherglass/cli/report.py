@@ -84,8 +84,7 @@ def _comparison(path: Path | None) -> dict[str, Any] | None:
         raise OutputError(unreadable(path, error)) from error
     except ValueError as error:
         raise OutputError(f"{path}: not JSON ({error})") from error
-    differences = found.get("differences") if isinstance(found, dict) else None
-    if not isinstance(differences, list) or not all("metric" in each for each in differences):
+    if not isinstance(found, dict) or not all("metric" in each for each in found.get("differences", [{}])):
         raise OutputError(f"{path}: not what 'weatherglass compare --json' prints")
     return found
 
