@@ -29,6 +29,10 @@ WITHOUT_DOCSTRING = {
     "weatherglass.inference.significance.METHODS": "The names of the ways to a p-value.",
     "weatherglass.catalogue.Context": "The type of a test's context: word, sent, sent-unbleached or paragraph.",
     "weatherglass.encoders.ENCODERS": "The kinds of models by name; `register(name, class)` adds one.",
+    "weatherglass.parallel.ENGINES": "Where work can be computed, by name; `register(name, function)` adds one.",
+    "weatherglass.mitigation.TRANSFORMS": "The transforms by name; `register(name, class)` adds one.",
+    "weatherglass.metrics.METRICS": "The families of metrics by name; `register(name, function)` adds one.",
+    "weatherglass.metrics.DEFAULT_METRIC": "The metric that a run uses unless others are named.",
     "weatherglass.parallel.ATTEMPTS": "How often a unit is tried whose process dies.",
     "weatherglass.parallel.THREAD_VARIABLES": "The environment variables that set how many threads a library uses.",
 }
