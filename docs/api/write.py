@@ -19,6 +19,8 @@ PLACE = re.compile(r"\{\{([\w.]+)\}\}")
 """Where the names of a package go: {{weatherglass.gate}}."""
 
 WITHOUT_DOCSTRING = {
+    "weatherglass.reliability.RULES": "The scoring rules by name; `register(name, rule)` adds one.",
+    "weatherglass.reliability.READERS": "The corpus readers by suffix; `register(suffix, reader)` adds one.",
     "weatherglass.metrics.weat.SIMILARITIES": "The similarities by name; `register(name, similarity)` adds one.",
     "weatherglass.metrics.weat.STATISTICS": "The statistics by name; `register(name, statistic)` adds one.",
     "weatherglass.metrics.weat.ESTIMATORS": "The covariance estimators by name; `register(name, function)` adds one.",
