@@ -129,7 +129,7 @@ def test_a_measure_registered_by_old_paths_reaches_spawned_processes(tmp_path: P
     (tmp_path / "main.py").write_text(
         "import my_measures, weatherglass\n"
         "if __name__ == '__main__':\n"
-        "    run = weatherglass.run('wordllama', 'weat[67]', 'cosine/midrange', ci='none', jobs=2)\n"
+        "    run = weatherglass.run('wordllama', 'weat[67]', 'cosine/midrange', trust='none', jobs=2)\n"
         "    print(len(run.results), len(run.failures))\n"
     )
     paths = os.pathsep.join([str(Path(weatherglass.__file__).parents[1]), str(tmp_path)])

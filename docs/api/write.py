@@ -19,6 +19,8 @@ PLACE = re.compile(r"\{\{([\w.]+)\}\}")
 """Where the names of a package go: {{weatherglass.gate}}."""
 
 WITHOUT_DOCSTRING = {
+    "weatherglass.reliability.RULES": "The scoring rules by name; `register(name, rule)` adds one.",
+    "weatherglass.reliability.READERS": "The corpus readers by suffix; `register(suffix, reader)` adds one.",
     "weatherglass.metrics.weat.SIMILARITIES": "The similarities by name; `register(name, similarity)` adds one.",
     "weatherglass.metrics.weat.STATISTICS": "The statistics by name; `register(name, statistic)` adds one.",
     "weatherglass.metrics.weat.ESTIMATORS": "The covariance estimators by name; `register(name, function)` adds one.",
@@ -29,6 +31,10 @@ WITHOUT_DOCSTRING = {
     "weatherglass.inference.significance.METHODS": "The names of the ways to a p-value.",
     "weatherglass.catalogue.Context": "The type of a test's context: word, sent, sent-unbleached or paragraph.",
     "weatherglass.encoders.ENCODERS": "The kinds of models by name; `register(name, class)` adds one.",
+    "weatherglass.parallel.ENGINES": "Where work can be computed, by name; `register(name, function)` adds one.",
+    "weatherglass.mitigation.TRANSFORMS": "The transforms by name; `register(name, class)` adds one.",
+    "weatherglass.metrics.METRICS": "The families of metrics by name; `register(name, function)` adds one.",
+    "weatherglass.metrics.DEFAULT_METRIC": "The metric that a run uses unless others are named.",
     "weatherglass.parallel.ATTEMPTS": "How often a unit is tried whose process dies.",
     "weatherglass.parallel.THREAD_VARIABLES": "The environment variables that set how many threads a library uses.",
 }

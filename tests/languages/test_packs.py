@@ -80,8 +80,8 @@ def test_word_vectors_are_looked_up_by_the_tokens_of_the_pack(tmp_path: Path) ->
 
 
 def test_an_unknown_language_is_named(word_test: Path, tmp_path: Path) -> None:
+    word_test.write_text(word_test.read_text("utf-8").replace('"eo"', '"xx"'), encoding="utf-8")
     with pytest.raises(UnknownNameError, match=r"unknown language 'xx' \(known: en, eo\)"):
-        word_test.write_text(word_test.read_text("utf-8").replace('"eo"', '"xx"'), encoding="utf-8")
         sentence_test(word_test)
     (tmp_path / "vectors.txt").write_text("a 1 0\nb 0 1\n", encoding="utf-8")
     with pytest.raises(SpecError, match="language=xx is none of en, eo"):

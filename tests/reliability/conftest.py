@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.report.conftest import axe as axe
 from tests.report.conftest import browser as browser
 
 from weatherglass.api.studies import StudyResult, run_study
+from weatherglass.registry import Registry
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.lists import base_pairs, queries
 from weatherglass.reliability.study_file import read_study
@@ -35,6 +39,20 @@ epochs = 2
 [training.glove]
 iterations = 5
 """
+
+
+@contextmanager
+def installed(registry: Registry[Any], name: str, value: str) -> Iterator[None]:
+    """As if a package were installed whose entry point adds a name to the registry."""
+    assert registry.group is not None
+    point = EntryPoint(name, value, registry.group)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "importlib.metadata.entry_points", lambda group: [point] if group == point.group else []
+        )
+        vars(registry).pop("_locations", None)  # It reads the entry points once.
+        yield
+        vars(registry).pop("_locations")
 
 
 def biased_lines(number: int = 800, seed: int = 1) -> list[str]:

@@ -15,7 +15,8 @@ def nearer_end(context: ScoringContext) -> Scores:
         np.linalg.norm(words[:, None] - context.vectors[ends][None], axis=2)
         for ends in (context.first, context.second)
     )
-    return np.sign(to_second - to_first).astype(np.float32)
+    sides: Scores = np.sign(to_second - to_first).astype(np.float32)
+    return sides
 
 
 RULE = Rule("nearer-end", "nearer end", 3, nearer_end)

@@ -11,10 +11,9 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.inference.trust import NULL_LEVELS
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.effect import largest_effect_size
 from weatherglass.metrics.weat.profiles import PROFILES, Profile
-from weatherglass.runs.results import ElementScore, Result, cell
+from weatherglass.runs.results import ElementScore, Result, UnitScore, cell, unit_scores
 from weatherglass.runs.stored import read_whole_run
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
@@ -39,9 +38,9 @@ class Explanation:
     """All steps of one row."""
 
     result: Result
-    x: Sequence[tuple[str, float]]
+    x: Sequence[UnitScore]
     """The exchangeable units of X, each with its score."""
-    y: Sequence[tuple[str, float]]
+    y: Sequence[UnitScore]
     steps: tuple[str, ...]
     """Everything, line by line."""
     profiles: tuple[Reported, ...]
@@ -61,7 +60,8 @@ def explain(
     if not result.is_effect_size:
         return Explanation(result, (), (), tuple(_value_steps(result)), ())
     scores = run.scores(position)
-    x, y = (_units(scores, role, result.permute) for role in "XY")
+    units = unit_scores(scores, result.permute)
+    x, y = (_of_role(units, role) for role in "XY")
     profiles = tuple(_reported(scores, result, int(run.record.get("settings", {}).get("seed", 0))))
     steps = (
         *_scores(result, x, y),
@@ -75,20 +75,15 @@ def explain(
     return Explanation(result, x, y, steps, profiles)
 
 
-def _units(scores: Sequence[ElementScore], role: str, permute: str) -> list[tuple[str, float]]:
-    members = [score for score in scores if score.role == role]
-    if permute == "elements":
-        return [(score.text, score.score) for score in members]
-    words = [score.word for score in members]
-    means = mean_by_unit(np.array([score.score for score in members]), unit_numbers(words))
-    return list(zip(dict.fromkeys(words), means.tolist(), strict=True))
+Units = Sequence[UnitScore]
 
 
-def _values(units: Sequence[tuple[str, float]]) -> Vector:
-    return np.array([score for _, score in units])
+def _of_role(units: Units, role: str) -> Units:
+    return [unit for unit in units if unit.role == role]
 
 
-Units = Sequence[tuple[str, float]]
+def _values(units: Units) -> Vector:
+    return np.array([unit.score for unit in units])
 
 
 def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
@@ -110,8 +105,8 @@ def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
         yield "   A word's score is the mean over its sentences."
     for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
         yield f"   {role}: {category}, {len(units)} {result.permute}"
-        width = max(len(text) for text, _ in units)
-        yield from (f"     {text:<{width}}  {_number(score)}" for text, score in units)
+        width = max(len(unit.name) for unit in units)
+        yield from (f"     {unit.name:<{width}}  {_number(unit.score)}" for unit in units)
     if result.oov:
         yield f"   Unknown to the model: {result.oov}"
 
@@ -223,7 +218,8 @@ def _ends(low: float | None, high: float | None, reason: str | None) -> str:
 
 def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iterator[Reported]:
     """What each profile has for the elements; none of them exchanges words."""
-    x, y = (_values(_units(scores, role, "elements")) for role in "XY")
+    units = unit_scores(scores, "elements")
+    x, y = (_values(_of_role(units, role)) for role in "XY")
     for profile in PROFILES.values():
         found = profile.significance(x, y, profile.alternatives[0], np.random.default_rng(seed))
         yield Reported(

@@ -32,7 +32,7 @@ __all__ = [
     "write_test",
 ]
 
-_MODULES = {
+_PLACES = {
     "export_test": "jsonl",
     "read_jsonl": "jsonl",
     "sentence_test": "sentence_level",
@@ -45,4 +45,4 @@ _MODULES = {
     "write_test": "select",
     "read_toml": "toml_format",
 }
-__getattr__, __dir__ = lazy_names(__name__, _MODULES)
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)

@@ -13,6 +13,7 @@ from weatherglass.cli.console import plain_table, screen
 from weatherglass.errors import WeatherglassError
 
 if TYPE_CHECKING:
+    from weatherglass.encoders.base import ModelEncoder
     from weatherglass.encoders.kinds import Kind
 
 cache_app = typer.Typer(no_args_is_help=True, help="The cache of encodings: show it or clear it.")
@@ -72,10 +73,9 @@ def try_model(
     texts: Annotated[list[str], typer.Argument(metavar="TEXT…", help="Words or sentences.")],
 ) -> None:
     """Show how a model reads texts: tokens, out-of-vocabulary words, and which texts are near each other."""
-    from weatherglass.encoders import load_encoder
     from weatherglass.encoders.neighbours import neighbours
 
-    encoder = load_encoder(model)
+    encoder = _encoder(model)
     vectors = encoder.encode(texts)
     coverages = encoder.coverage(texts)
     tokens = plain_table("text", "tokens", "missing", "remarks")
@@ -125,12 +125,11 @@ def encode(
     import numpy as np
 
     from weatherglass.cli.bar import Bar
-    from weatherglass.encoders import load_encoder
     from weatherglass.encoders.encoding_files import format_for, write_encodings
 
     format_for(output)
     texts = _texts(tests, texts_file)
-    encoder = load_encoder(model)
+    encoder = _encoder(model)
     rows = []
     with Bar(quiet) as bar:
         bar.stage(f"encoding with {encoder.name}", len(texts))
@@ -198,3 +197,19 @@ def cache_clear() -> None:
     count = sum(model.texts for model in cache.models())
     cache.clear()
     typer.echo(f"{count} encodings removed from {cache.path}")
+
+
+def _encoder(text: str) -> ModelEncoder:
+    """The encoder of a model as the user spells it; a name in front of it changes nothing here.
+
+    Raises:
+        SpecError: for a transform behind it: what is shown is the model itself.
+    """
+    from weatherglass.encoders import load_encoder
+    from weatherglass.errors import SpecError
+    from weatherglass.mitigation import read_model
+
+    spelling = read_model(text)
+    if spelling.transforms:
+        raise SpecError(f"'{text}': this command shows the model itself; leave out what stands behind '|'")
+    return load_encoder(spelling.spec)

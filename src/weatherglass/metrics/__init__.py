@@ -17,6 +17,8 @@ from weatherglass.registry import Registry, unknown
 if TYPE_CHECKING:
     from weatherglass.metrics.base import Metric
 
+__all__ = ["DEFAULT_METRIC", "METRICS", "select_metrics"]
+
 MakeMetrics = Callable[[Sequence[str], Mapping[str, str]], "Sequence[Metric]"]
 """From the arguments in a metric's parentheses, and those with a name: the metrics that they stand for."""
 

@@ -7,9 +7,22 @@ from typing import TYPE_CHECKING
 from weatherglass.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from weatherglass.reliability.corpus.readers import READERS as READERS
+    from weatherglass.reliability.corpus.readers import Reader as Reader
+    from weatherglass.reliability.scoring.base import Rule as Rule
+    from weatherglass.reliability.scoring.base import ScoringContext as ScoringContext
+    from weatherglass.reliability.scoring.rules import RULES as RULES
     from weatherglass.reliability.study_file import Study as Study
     from weatherglass.reliability.study_file import read_study as read_study
 
-_PLACES = {"read_study": "study_file", "Study": "study_file"}
+_PLACES = {
+    "read_study": "study_file",
+    "Study": "study_file",
+    "Rule": "scoring.base",
+    "ScoringContext": "scoring.base",
+    "RULES": "scoring.rules",
+    "Reader": "corpus.readers",
+    "READERS": "corpus.readers",
+}
 __all__ = list(_PLACES)
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)

@@ -12,7 +12,7 @@ from typing import Any
 from weatherglass.errors import CorpusError, unreadable
 from weatherglass.registry import one_of, suggestion
 from weatherglass.reliability.corpus.corpus import CorpusSettings
-from weatherglass.reliability.corpus.text import Tokeniser
+from weatherglass.reliability.corpus.tokeniser import Tokeniser
 from weatherglass.reliability.lists import FREQUENT
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES
 from weatherglass.reliability.scoring.scores import NEIGHBOURS

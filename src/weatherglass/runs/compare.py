@@ -13,9 +13,8 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference.paired import paired_change
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.runs.folder import RECORD
-from weatherglass.runs.results import ElementScore, Result
+from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.runs.stored import StoredRun, read_whole_run
 
 MUST_AGREE = ("permute", "ddof")
@@ -226,23 +225,22 @@ def _shared(
     """The scores of X and Y in both runs, of the same units in the same order."""
     first, second = (_by_element(each) for each in scores)
     common = [key for key in first if key in second]
-    sides = []
-    for run in (first, second):
-        pair = []
-        for role in "XY":
-            members = [key for key in common if key[0] == role]
-            names = [run[key][0] if permute == "words" else key for key in members]
-            pair.append(mean_by_unit(np.array([run[key][1] for key in members]), unit_numbers(names)))
-        sides.append((pair[0], pair[1]))
-    return sides[0], sides[1]
+    before, after = (_values(unit_scores([run[key] for key in common], permute)) for run in (first, second))
+    return before, after
 
 
-def _by_element(scores: Sequence[ElementScore]) -> dict[tuple[str, str, int], tuple[str, float]]:
-    """Word and score by role, text and how often the text came before: a set may hold a text twice."""
-    found: dict[tuple[str, str, int], tuple[str, float]] = {}
+def _values(units: Sequence[UnitScore]) -> tuple[Vector, Vector]:
+    """The scores of X, and those of Y."""
+    x, y = (np.array([unit.score for unit in units if unit.role == role]) for role in "XY")
+    return x, y
+
+
+def _by_element(scores: Sequence[ElementScore]) -> dict[tuple[str, str, int], ElementScore]:
+    """The scores by role, text and how often the text came before: a set may hold a text twice."""
+    found: dict[tuple[str, str, int], ElementScore] = {}
     seen: dict[tuple[str, str], int] = {}
     for score in scores:
         place = seen.get((score.role, score.text), 0)
         seen[score.role, score.text] = place + 1
-        found[score.role, score.text, place] = score.word, score.score
+        found[score.role, score.text, place] = score
     return found

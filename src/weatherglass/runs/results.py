@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -235,14 +235,34 @@ class Run:
         return list(self.record.get("warnings", []))
 
 
-def word_scores(result: Result) -> list[tuple[str, str, float, int]]:
-    """The mean score of each word's elements: role, word, score, how many elements."""
-    names = [(score.role, score.word) for score in result.scores]
-    means = mean_by_unit(np.array([score.score for score in result.scores]), unit_numbers(names))
+class UnitScore(NamedTuple):
+    """The score of a unit that p exchanges: an element, or a word with the mean over its elements."""
+
+    role: str
+    """The set it is in."""
+    name: str
+    """The element's text, or the word."""
+    score: float
+    elements: int
+    """How many it is the mean of."""
+
+
+def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]:
+    """The score of each element, or of each word of a set, in order of first appearance."""
+    if permute == "elements":
+        return [UnitScore(score.role, score.text, score.score, 1) for score in scores]
+    names = [(score.role, score.word) for score in scores]
+    means = mean_by_unit(np.array([score.score for score in scores]), unit_numbers(names))
     elements = Counter(names)
     return [
-        (*name, mean, elements[name]) for name, mean in zip(dict.fromkeys(names), means.tolist(), strict=True)
+        UnitScore(*name, mean, elements[name])
+        for name, mean in zip(dict.fromkeys(names), means.tolist(), strict=True)
     ]
+
+
+def word_scores(result: Result) -> list[UnitScore]:
+    """The mean score of each word's elements."""
+    return unit_scores(result.scores, "words")
 
 
 def cell(value: object) -> str:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import lzma
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reliability.conftest import installed
 
 from weatherglass.errors import CorpusError, UnknownNameError
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
-from weatherglass.reliability.corpus.text import Tokeniser
+from weatherglass.reliability.corpus.readers import READERS
+from weatherglass.reliability.corpus.tokeniser import Tokeniser
 
 LINES = ["The cat saw the dog.", "A dog, a cat!", "", "the end"]
 ANY = CorpusSettings(min_count=1)
@@ -158,3 +162,57 @@ def test_zstandard_is_read_frame_after_frame(tmp_path: Path) -> None:
 def test_an_unknown_way_of_splitting_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="unknown split 'word'; did you mean 'words'"):
         Tokeniser(split="word")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def vertical_text() -> Iterator[None]:
+    """As if a package were installed that brings a reader of .vert files."""
+    with installed(READERS, "vert", "tests.reliability.corpus.own_reader:READER"):
+        yield
+
+
+VERTICAL = b"<s>\nthe\tDET\nend\tNOUN\n<s>\na\tDET\ndog\tNOUN\n"
+
+
+@pytest.mark.usefixtures("vertical_text")
+@pytest.mark.parametrize(("name", "pack"), [("c.vert", bytes), ("c.VERT.gz", gzip.compress)])
+def test_a_reader_of_another_package_is_chosen_by_suffix(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / name).write_bytes(pack(VERTICAL))
+    (folder / "d.txt").write_text("plain text", encoding="utf-8")
+    corpus = encode_corpus("c", folder, tmp_path / "cache", ANY)
+    assert as_lines(corpus) == [["the", "end"], ["a", "dog"], ["plain", "text"]]
+    (folder / name).write_bytes(pack(b"the\tDET\n"))
+    with pytest.raises(CorpusError, match=r"\.(vert|VERT\.gz): verticalised text should begin with <s>"):
+        encode_corpus("c", folder, tmp_path / "cache", ANY)
+
+
+@pytest.mark.usefixtures("vertical_text")
+def test_a_corpus_is_encoded_again_with_another_version_of_its_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, cache = tmp_path / "c.vert", tmp_path / "cache"
+    source.write_bytes(VERTICAL)
+    first = encode_corpus("c", source, cache, ANY)
+    assert encode_corpus("c", source, cache, ANY).hash == first.hash
+    newer = replace(READERS.get("vert"), version=2)
+    monkeypatch.setattr(READERS, "_registered", {"vert": newer})
+    assert encode_corpus("c", source, cache, ANY).hash != first.hash
+
+
+def test_the_hash_of_a_text_is_that_of_its_content_and_settings_alone(tmp_path: Path) -> None:
+    """Of version 0.1, so that corpora and embeddings which were made then are found again."""
+    for name in ("c.txt", "c.unknown", "c"):
+        (tmp_path / name).write_text("a b", encoding="utf-8")
+        recipe = {
+            "content": hashlib.sha256(b"a b").hexdigest(),
+            "tokeniser": {"split": "words", "lowercase": True, "keep_urls": False, "sentences": False},
+            "min_count": 1,
+            "share": 1.0,
+            "max_types": 20_000_000,
+        }
+        expected = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+        assert encode_corpus("c", tmp_path / name, tmp_path / "cache", ANY).hash == expected

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from weatherglass.encoders.transformers.encoder import TransformerEncoder
-
-__all__ = ["TransformerEncoder"]
+from weatherglass.encoders.transformers.encoder import TransformerEncoder as TransformerEncoder

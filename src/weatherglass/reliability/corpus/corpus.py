@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
 from weatherglass.errors import CorpusError
-from weatherglass.reliability.corpus.text import Tokeniser, documents, source_files
+from weatherglass.reliability.corpus.readers import documents, reader_versions, source_files
+from weatherglass.reliability.corpus.tokeniser import Tokeniser
 from weatherglass.storage.atomic import whole_folder, write_whole
 from weatherglass.storage.fingerprint import file_hash, folder_hash
 
@@ -76,7 +77,8 @@ def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings
     """
     files = source_files(source)
     content = folder_hash(source) if source.is_dir() else file_hash(source)
-    recipe = json.dumps({"content": content, **asdict(settings)}, sort_keys=True)
+    readers = {"readers": versions} if (versions := reader_versions(files)) else {}
+    recipe = json.dumps({"content": content, **asdict(settings), **readers}, sort_keys=True)
     key = hashlib.sha256(recipe.encode()).hexdigest()
     folder = cache / f"{name}-{key[:12]}"
     if not (folder / RECORD).is_file():
