@@ -73,7 +73,7 @@ def _small_note(results: list[Result], smallest: float | None) -> Iterator[str]:
         return
     small = [result.test for result in results if result.small]
     listed = f": {', '.join(dict.fromkeys(small))}" if small else ""
-    yield f"{len(small)} of {len(results)} shown to have |d| smaller than {smallest:g} (of other such attributes){listed}."
+    yield f"{len(small)} of {len(results)} shown to be smaller than {smallest:g}, for other attributes too{listed}."
 
 
 def _headline(run: Run) -> Iterator[str]:
