@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from weatherglass.arrays import AnyMatrix, Vector
 from weatherglass.inference.bootstrap import (
     LARGEST_ERROR,
@@ -45,7 +46,8 @@ def d_of(x: Vector, y: Vector) -> float:
 def d_of_columns(x: AnyMatrix, y: AnyMatrix, axis: int = -1) -> AnyMatrix:
     """The same for many resamples at once."""
     pooled = np.concatenate([x, y], axis=axis)
-    return (x.mean(axis=axis) - y.mean(axis=axis)) / pooled.std(axis=axis, ddof=1)
+    d: AnyMatrix = (x.mean(axis=axis) - y.mean(axis=axis)) / pooled.std(axis=axis, ddof=1)
+    return d
 
 
 def test_the_interval_is_that_of_scipy() -> None:
