@@ -77,13 +77,16 @@ def test_each_distinct_text_is_encoded_once() -> None:
     assert len(encoder.encoded) == len(set(encoder.encoded))
 
 
-def test_sentence_tests_also_carry_the_p_of_whole_words() -> None:
+def test_sentence_tests_also_carry_the_published_p_of_single_sentences() -> None:
     word_test, sentence_test = wg.run(HashedEncoder(), tests=["weat6", "sent-weat6"]).results
-    assert word_test.p_words is None
-    assert sentence_test.p_words is not None
-    by_words = wg.run(HashedEncoder(), tests="sent-weat6", permute="words").results[0]
-    assert by_words.p_value == sentence_test.p_words
-    assert by_words.effect_size == sentence_test.effect_size_words
+    assert word_test.p_elements is None
+    assert word_test.effect_size_elements is None
+    (published,) = wg.run(HashedEncoder(), tests="sent-weat6", permute="elements").results
+    assert published.p_elements is None
+    assert sentence_test.p_elements == published.p_value != sentence_test.p_value
+    assert sentence_test.effect_size_elements == published.effect_size != sentence_test.effect_size
+    assert sentence_test.units() == (8, 8)
+    assert published.units() == published.target_sizes == sentence_test.target_sizes
 
 
 def test_the_table_begins_with_the_published_columns(tmp_path: Path) -> None:
@@ -100,7 +103,7 @@ def test_the_record_says_how_the_numbers_came_about(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "run.json").read_text())
     assert record["status"] == "complete"
     assert record["settings"]["seed"] == 5
-    assert record["correction"]["sizes"] == {"cosine/mean": 2}
+    assert record["correction"]["sizes"] == {"cosine/mean, by words": 2}
     assert record["tests"]["weat7"] == load_test("weat7").fingerprint()
     assert record["missing_words"]["hashed"]["weat7"]["dropped"] == {"X": ["math"]}
     assert "weat6" not in record["missing_words"]["hashed"]
@@ -113,7 +116,7 @@ def test_the_record_of_a_call_from_python_states_its_arguments(tmp_path: Path) -
         [HashedEncoder()],
         [load_test("weat7"), "weat6"],
         trust="none",
-        alpha=0.01,
+        alpha=0.05,
         seed=5,
         budget=Budget(1.0, 10**6),
         synonyms={"impermanent": ("brief",)},
@@ -210,7 +213,9 @@ def test_a_second_run_computes_nothing(tmp_path: Path, vector_file: Path) -> Non
     assert (tmp_path / "journal.jsonl").read_bytes() == journal
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"ddof": 0}, {"alternative": "less"}, {"permute": "words"}])
+@pytest.mark.parametrize(
+    "change", [{"seed": 1}, {"ddof": 0}, {"alternative": "less"}, {"permute": "elements"}]
+)
 def test_other_settings_are_other_results(
     tmp_path: Path, vector_file: Path, change: dict[str, object]
 ) -> None:

@@ -26,14 +26,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"trust": "non"}, "unknown trust 'non'; did you mean 'none'"),
     ({"profile": "weef"}, "unknown profile 'weef'; did you mean 'wefe'"),
     ({"ddof": 2}, "ddof is 2, but should be 0 or 1"),
-    ({"alpha": 1}, "alpha is 1, but should lie between 0 and 1"),
+    ({"alpha": 0.5}, "alpha is 0.5, but should lie between 0 and 0.5"),
+    ({"smallest": 2}, "smallest is 2, but should lie between 0 and 2"),
     ({"alpha": float("nan")}, "alpha is nan"),
     ({"alpha": "0.01"}, "alpha is '0.01', but should be a number"),
     ({"precision": 0.0}, "precision is 0.0, but should lie between 0 and 1"),
     ({"family": 0}, "family is 0, but should be at least 1"),
     ({"seed": -1}, "seed is -1, but should be at least 0"),
     ({"seed": 0.5}, "seed is 0.5, but should be a whole number"),
-    ({"resamples": 99}, "resamples is 99, but should be at least 100"),
+    ({"ci": "jacknife"}, "unknown ci 'jacknife'; did you mean 'jackknife'"),
     ({"budget": "2s,1GB"}, "budget is '2s,1GB', but should be a Budget"),
 ]
 
@@ -89,9 +90,9 @@ def test_a_profile_of_associate_is_that_of_the_metric() -> None:
         wg.associate(X, Y, A, B, profile="wefe", significance="normal")
 
 
-@pytest.mark.parametrize("word", ["alternatives", "permutes", "resample"])
+@pytest.mark.parametrize("word", ["alternatives", "permutes", "smalest"])
 def test_an_unknown_keyword_is_answered_with_the_nearest(word: str) -> None:
-    nearest = {"alternatives": "alternative", "permutes": "permute", "resample": "resamples"}[word]
+    nearest = {"alternatives": "alternative", "permutes": "permute", "smalest": "smallest"}[word]
     for call in (
         lambda **given: wg.run(HashedEncoder(), "weat7", **given),
         lambda **g: wg.associate(X, Y, A, B, **g),
@@ -101,11 +102,12 @@ def test_an_unknown_keyword_is_answered_with_the_nearest(word: str) -> None:
 
 
 def test_what_judges_is_no_part_of_a_result() -> None:
-    """Another alpha needs no result computed again; another seed does."""
-    assert Settings().in_key() == Settings(alpha=0.05, correction="benjamini-hochberg", family=99).in_key()
-    for change in ({"seed": 1}, {"ddof": 0}, {"budget": Budget(9.0, 10)}, {"trust": "all"}):
+    """Another correction needs no result computed again; another alpha does, whose intervals are at another level."""
+    judged_otherwise = Settings(smallest=0.5, correction="benjamini-hochberg", family=99)
+    assert Settings().in_key() == judged_otherwise.in_key()
+    for change in ({"seed": 1}, {"ddof": 0}, {"budget": Budget(9.0, 10)}, {"trust": "mean"}, {"alpha": 0.01}):
         assert Settings(**change).in_key() != Settings().in_key()
-    assert {"alpha", "correction", "family"} == set(JUDGING)
+    assert {"smallest", "correction", "family"} == set(JUDGING)
 
 
 def test_measures_of_run_works_with_one_warning() -> None:

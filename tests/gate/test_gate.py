@@ -246,7 +246,7 @@ def test_the_names_of_this_version_are_not_warned_of(tmp_path: Path) -> None:
 def test_the_command_line_says_an_old_name_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["weatherglass", "run", "-t", "weat6", "-o", str(tmp_path), "-q", "--resamples", "100"]
+    command = ["weatherglass", "run", "-t", "weat6", "-o", str(tmp_path), "-q"]
     monkeypatch.setattr(sys, "argv", [*command, "--fail-if", "measure == 'dot/mean'"])
     with pytest.raises(SystemExit) as done:
         main()
@@ -302,3 +302,17 @@ def test_junit_has_a_case_for_each_result_failure_and_idle_rule(tmp_path: Path) 
         "weat9": ["error"],
     }
     assert junit(run, []).count("<failure") == 0
+
+
+@pytest.mark.parametrize(
+    ("gone", "now"), [("p_words", "p_elements"), ("effect_size_words", "effect_size_elements")]
+)
+def test_a_column_that_is_gone_is_answered_in_one_line(tmp_path: Path, gone: str, now: str) -> None:
+    with pytest.raises(GateError, match=f"no '{gone}' any more; .* '{now}'") as refused:
+        gate_of([f"{gone} < 0.01"], None)
+    assert "\n" not in str(refused.value)
+    file = tmp_path / "gate.toml"
+    file.write_text(f"[[gate]]\nfail_if = '{gone} < 0.01 and p_value < 0.01'\n")
+    with pytest.raises(GateError, match=f"gate 1: .*no '{gone}' any more; .* '{now}'"):
+        load_rules(file)
+    assert gate_of([f"{now} < 0.01"], None) is not None

@@ -29,7 +29,6 @@ PROFILES = ("may2019", "caliskan2017", "azarpanah2021", "bias-bench", "wefe", "r
 WORD_TESTS = "weat*"
 SENTENCE_TESTS = "sent-weat[6-8]"
 NUMBERS = ("effect_size", "test_statistic", "p_value", "p_low", "p_high", "p_method", "p_floor")
-SECOND_UNIT = ("effect_size_words", "p_words")
 
 
 def associations(folder: Path) -> Iterator[Row]:
@@ -47,7 +46,7 @@ def associations(folder: Path) -> Iterator[Row]:
                 )
                 settings = {"measure": measure, "permute": permute, "alternative": alternative}
                 for result in run.results:
-                    yield {"test": result.test, **settings, **_cells(result.columns(), NUMBERS + SECOND_UNIT)}
+                    yield {"test": result.test, **settings, **_cells(result.columns(), NUMBERS)}
 
 
 def mahalanobis(folder: Path) -> Iterator[Row]:

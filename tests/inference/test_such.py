@@ -71,7 +71,7 @@ def test_attributes_that_disagree_leave_only_p() -> None:
     assert (found.p, found.score_reliability) == pytest.approx((0.3666848543623192, -1.4225295754792737))
     assert (found.effect_size, found.interval, found.reason) == (None, None, Reason.NOISE)
     assert excluded_above(found) is None
-    assert smaller_than(found, 5.0) is None
+    assert smaller_than(excluded_above(found), 5.0) is None
 
 
 def random_tables(rng: np.random.Generator, count: int, n: int, k_a: int, k_b: int) -> tuple[Matrix, Matrix]:
@@ -287,6 +287,6 @@ def test_what_is_excluded_is_the_larger_end_of_the_90_percent_interval() -> None
     found = such_attributes(to_a, to_b, 25, alpha=0.01)
     assert found.interval_90 == such_attributes(to_a, to_b, 25, alpha=0.1).interval
     assert excluded_above(found) == pytest.approx(1.4579284658037257)  # The yardstick's low end above.
-    assert smaller_than(found, 1.5)
-    assert not smaller_than(found, 1.45)
+    assert smaller_than(excluded_above(found), 1.5)
+    assert not smaller_than(excluded_above(found), 1.45)
     assert Interval(-0.2, 0.4, 0.9).largest == 0.4

@@ -143,7 +143,8 @@ def test_a_test_of_the_wrong_shape_is_a_failure_that_names_both() -> None:
 def test_two_profiles_of_weat_stand_side_by_side_in_one_run(tmp_path: Path) -> None:
     """wefe divides by n, may2019 by n - 1, as docs/profiles.md says; each is what it is alone."""
     metrics = ["weat", "weat(profile=wefe)", "weat(cosine/mean, profile=may2019)"]
-    run = wg.run(HashedEncoder(), "weat7", metrics, folder=tmp_path, resamples=100)
+    published = {"permute": "elements", "alternative": "greater", "alpha": 0.01}
+    run = wg.run(HashedEncoder(), "weat7", metrics, folder=tmp_path, **published)  # type: ignore[arg-type]
     assert not run.failures
     plain, wefe, may = run.results
     assert [result.metric for result in run.results] == [
@@ -156,7 +157,7 @@ def test_two_profiles_of_weat_stand_side_by_side_in_one_run(tmp_path: Path) -> N
     assert may.effect_size == pytest.approx(plain.effect_size)
     assert read_run(tmp_path).results == run.results
     for profile, together in (("wefe", wefe), ("may2019", may)):
-        (alone,) = wg.run(HashedEncoder(), "weat7", profile=profile, resamples=100).results
+        (alone,) = wg.run(HashedEncoder(), "weat7", profile=profile).results
         assert replace(alone, seconds=0.0) == replace(together, seconds=0.0)
     said = "\n".join(run.warnings)
     assert "profile wefe:" in said

@@ -116,11 +116,11 @@ def test_a_run_with_its_metric_and_encoder(
     folder = tmp_path / "run"
     arguments = ("run", "hashed:64", "-m", "mac", "-t", "weat6", "-o", str(folder), *where)
     printed = weatherglass(environment, *arguments, "--junit", str(tmp_path / "junit.xml"))
-    assert "mac has no p: the metric exchanges no elements." in printed
+    assert "mac has no p: the metric exchanges no words." in printed
     (row,) = table(folder)
     assert float(row["value"]) == pytest.approx(mac_by_scipy("weat6", 64), rel=1e-12)
     assert (row["unbiased"], row["effect_size"], row["p_value"]) == ("1.0", "", "")
-    assert row["p_method"] == "none: the metric exchanges no elements"
+    assert row["p_method"] == "none: the metric exchanges no words"
     assert "without bias the value is 1." in (folder / "report.html").read_text(encoding="utf-8")
     assert "unbiased: 1.0" in (tmp_path / "junit.xml").read_text(encoding="utf-8")
     (cached,) = json.loads(weatherglass(environment, "cache", "info", "--json"))["models"]
@@ -137,7 +137,7 @@ def test_its_results_are_read_back_explained_and_compared(
     folders = (str(tmp_path / "32"), str(tmp_path / "64"))
     explained = weatherglass(environment, "explain", folders[0], "weat6", "-m", "mac")
     assert "without bias it is 1" in explained
-    assert "no p: the metric exchanges no elements" in explained
+    assert "no p: the metric exchanges no words" in explained
     before, after = mac_by_scipy("weat6", 32), mac_by_scipy("weat6", 64)
     compared = weatherglass(environment, "compare", *folders)
     assert f"{before:.4g} before, {after:.4g} after" in compared

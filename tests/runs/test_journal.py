@@ -38,7 +38,7 @@ def written(path: Path, *results: Result) -> Path:
 
 
 def test_every_field_of_a_computed_result_comes_back(tmp_path: Path) -> None:
-    run = wg.run(HashedEncoder(), ["weat7", "sent-weat6"], ["cosine/mean", "cosine/max"], resamples=100)
+    run = wg.run(HashedEncoder(), ["weat7", "sent-weat6"], ["cosine/mean", "cosine/max"])
     entries = list(read_journal(written(tmp_path, *run.results)))
     assert [entry.key for entry in entries] == ["key 0", "key 1", "key 2", "key 3"]
     for entry, result in zip(entries, run.results, strict=True):
@@ -48,7 +48,7 @@ def test_every_field_of_a_computed_result_comes_back(tmp_path: Path) -> None:
                 assert getattr(entry.result, field.name) == getattr(result, field.name), field.name
         assert entry.result.columns() == result.columns()
     assert run.results[0].trust is not None  # the typed block was among what came back
-    assert run.results[2].p_words is not None
+    assert run.results[2].p_elements is not None
 
 
 def test_what_is_not_defined_comes_back_as_nan(tmp_path: Path) -> None:

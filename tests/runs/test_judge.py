@@ -109,8 +109,11 @@ def test_direction_is_said_in_words() -> None:
 
 
 def test_four_plus_four_elements_cannot_reach_one_percent() -> None:
-    run = wg.run(HashedEncoder(), tests="angry_black_woman_stereotype_b")
+    name = "angry_black_woman_stereotype_b"
+    run = wg.run(HashedEncoder(), tests=name, alternative="greater", alpha=0.01, trust="none")
     assert run.results[0].p_floor == pytest.approx(1 / 70)
+    two_sided = wg.run(HashedEncoder(), tests=name, alpha=0.01, trust="none")
+    assert two_sided.results[0].p_floor == pytest.approx(2 / 70)
     assert any("cannot reach 0.01" in warning for warning in run.warnings)
 
 

@@ -23,7 +23,7 @@ from weatherglass.runs.stored import labelled, read_run, read_whole_run
 def test_a_run_is_read_as_it_was_returned(tmp_path: Path) -> None:
     """Judgement and all, though the journal holds none: it is judged anew."""
     metrics = ["cosine/mean", "dot/eq2"]
-    finished = wg.run(HashedEncoder(), ["weat7", "sent-weat6"], metrics, folder=tmp_path, resamples=100)
+    finished = wg.run(HashedEncoder(), ["weat7", "sent-weat6"], metrics, folder=tmp_path)
     run = read_run(tmp_path)
     assert run.notices == []
     assert run.results == finished.results
@@ -145,7 +145,9 @@ def test_two_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert [run.label for run in labelled(read_run(folder) for folder in folders)] == ["run", "run (2)"]
 
 
-@pytest.mark.parametrize("judged", [{"alpha": 0.5}, {"correction": "benjamini-hochberg"}, {"family": 1000}])
+@pytest.mark.parametrize(
+    "judged", [{"smallest": 0.5}, {"correction": "benjamini-hochberg"}, {"family": 1000}]
+)
 def test_another_way_to_judge_computes_nothing_and_is_judged_anew(
     tmp_path: Path, judged: dict[str, Any]
 ) -> None:

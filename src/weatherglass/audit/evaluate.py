@@ -50,7 +50,7 @@ def associate(
         >>> X, Y = np.array([[1.0, 0.1], [1.0, 0.2]]), np.array([[0.1, 1.0], [0.3, 1.0]])
         >>> result = associate(X, Y, A=[[1.0, 0.0]], B=[[0.0, 1.0]])
         >>> round(result.effect_size, 3), round(result.p_value, 3), result.p_method
-        (1.722, 0.167, 'enumerate')
+        (1.722, 0.333, 'enumerate')
     """
     chosen = chosen_settings(settings, changes)
     metrics = under_profile(select_metrics([measure]), chosen.profile)

@@ -68,7 +68,7 @@ def explain(
         *_effect(result, x, y),
         *_null(result, x, y),
         *_p(result, x, y, run.record["settings"]["correction"]),
-        *_trust(result),
+        *_trust(result, run.record["settings"].get("smallest")),
         *_others(result, profiles),
         *_warnings(result),
     )
@@ -179,7 +179,7 @@ def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[s
         yield "   the model is unbiased."
 
 
-def _trust(result: Result) -> Iterator[str]:
+def _trust(result: Result, smallest: float | None) -> Iterator[str]:
     yield ""
     yield "5. How far to trust d"
     trust = result.trust
@@ -195,7 +195,8 @@ def _trust(result: Result) -> Iterator[str]:
         )
         yield f"      d = {result.effect_size_attr:.4f} ({kind}), p = {_p_rounded(result.p_attr or 0.0)}"
     if trust.excluded_above is not None:
-        yield f"      excludes |d| above {trust.excluded_above:.2f}"
+        small = f": smaller than {smallest:g}" if result.small else ""
+        yield f"      excludes |d| above {trust.excluded_above:.2f}{small}"
     if result.score_reliability is not None:
         yield f"   reliability of a word's score over attribute words: {result.score_reliability:.2f}"
     if trust.bootstrap:

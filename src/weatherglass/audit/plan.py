@@ -82,8 +82,9 @@ class Plan:
 
     @property
     def correction(self) -> Correction:
-        """How p-values are corrected for being many."""
-        return Correction(self.settings.correction, self.settings.alpha, self.settings.family)
+        """How p-values are corrected for being many, and which effects are of interest."""
+        settings = self.settings
+        return Correction(settings.correction, settings.alpha, settings.family, settings.smallest)
 
     def keys(self) -> Iterator[str]:
         """The key of every result, in the order of the table."""

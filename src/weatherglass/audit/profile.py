@@ -51,7 +51,6 @@ def published_settings(profile: Profile) -> Settings:
         profile=profile.name,
         alternative=profile.alternatives[0],
         permute="elements",
-        ddof=profile.ddof,
         alpha=0.01,
     )
 

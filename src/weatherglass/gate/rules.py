@@ -21,6 +21,11 @@ KEYS = ("fail_if", *PATTERNS, "why")
 OLD_KEYS = {"measures": "metrics"}
 OLD_COLUMNS = {"measure": "metric"}
 """Names of version 0.1, which work with a warning."""
+GONE_COLUMNS = {
+    "p_words": ("p_value", "p_elements"),
+    "effect_size_words": ("effect_size", "effect_size_elements"),
+}
+"""Columns of version 0.1, and where their number now is: by words, and by sentences as published."""
 
 
 def _column_kinds() -> dict[str, str]:
@@ -123,7 +128,16 @@ def load_rules(path: Path) -> list[Rule]:
 
 def _condition(expression: str) -> Condition:
     old = {name: COLUMN_KINDS[new] for name, new in OLD_COLUMNS.items()}
-    return parse(expression, {**COLUMN_KINDS, **old})
+    gone = dict.fromkeys(GONE_COLUMNS, "number")
+    condition = parse(expression, {**COLUMN_KINDS, **old, **gone})
+    for name in condition.columns:
+        if name in GONE_COLUMNS:
+            by_words, by_sentences = GONE_COLUMNS[name]
+            raise GateError(
+                f"in '{expression}': there is no '{name}' any more; words are the unit, so it is '{by_words}', "
+                f"and the published number of single sentences is '{by_sentences}' (docs/migration.md)"
+            )
+    return condition
 
 
 def _warn_of_old_names(what: str, renamed: Mapping[str, str], used: Collection[str]) -> None:

@@ -19,6 +19,8 @@ from weatherglass.metrics.weat.statistic import MEAN, Statistic
 RESAMPLES = 2_000
 MOST_RESAMPLES = 128_000
 LARGEST_ERROR = 0.01
+GROUPS = 20
+"""Of resamples, each left out in turn to learn how far the ends move with the draws."""
 BLOCK_ENTRIES = 1 << 21
 """Scores held at once (16 MB of them); resamples are taken in blocks."""
 
@@ -143,34 +145,42 @@ def interval_of(
 ) -> BootstrapInterval | None:
     """BCa and percentile ends from resamples and jackknife; None where too many resamples have no effect size."""
     resamples = len(drawn)
-    drawn = np.sort(drawn[np.isfinite(drawn)])
-    if math.isnan(estimate) or len(drawn) < resamples / 2:
+    drawn = drawn[np.isfinite(drawn)]
+    if math.isnan(estimate) or len(drawn) < max(resamples / 2, 2 * GROUPS):
         return None
     tails = (alpha / 2, 1 - alpha / 2)
-    percentile = np.quantile(drawn, tails)
-    levels = _bca_levels(estimate, drawn, left_out, tails)
-    bca = np.quantile(drawn, levels)
-    error = max(_quantile_error(drawn, level) for level in levels)
-    ends = [float(end) for end in (*bca, *percentile)]
-    return BootstrapInterval(ends[0], ends[1], ends[2], ends[3], len(drawn), error)
+    acceleration = _acceleration(left_out)
+    low, high = _bca_ends(estimate, drawn, acceleration, tails)
+    percentile_low, percentile_high = (float(end) for end in np.quantile(drawn, tails))
+    error = _monte_carlo_error(estimate, drawn, acceleration, tails)
+    return BootstrapInterval(low, high, percentile_low, percentile_high, len(drawn), error)
 
 
-def _quantile_error(drawn: Vector, level: float) -> float:
-    """The standard error of a quantile: half the distance of those one binomial sd below and above it."""
-    spread = math.sqrt(level * (1 - level) / len(drawn))
-    low, high = np.quantile(drawn, np.clip([level - spread, level + spread], 0, 1))
-    return float(high - low) / 2
+def _monte_carlo_error(
+    estimate: float, drawn: Vector, acceleration: float, tails: tuple[float, float]
+) -> float:
+    """The standard error of the less certain end over other draws: a jackknife over groups of them.
+
+    Bias correction and quantile come from the same draws, and each adds its part.
+    """
+    group = np.arange(len(drawn)) % GROUPS
+    ends = [_bca_ends(estimate, drawn[group != left], acceleration, tails) for left in range(GROUPS)]
+    return float(np.sqrt(GROUPS - 1) * np.std(ends, axis=0).max())
 
 
-def _bca_levels(
-    d: float, drawn: Vector, left_out: Sequence[Vector], levels: tuple[float, float]
-) -> list[float]:
+def _bca_ends(
+    estimate: float, drawn: Vector, acceleration: float, tails: tuple[float, float]
+) -> tuple[float, float]:
+    low, high = np.quantile(drawn, _bca_levels(estimate, drawn, acceleration, tails))
+    return float(low), float(high)
+
+
+def _bca_levels(d: float, drawn: Vector, acceleration: float, levels: tuple[float, float]) -> list[float]:
     """The levels that BCa reads the resamples at: corrected for bias and for a spread that changes with d."""
     from scipy.special import ndtr, ndtri
 
     below = (np.count_nonzero(drawn < d) + 0.5 * np.count_nonzero(drawn == d)) / len(drawn)
     bias = float(ndtri(np.clip(below, 0.5 / len(drawn), 1 - 0.5 / len(drawn))))
-    acceleration = _acceleration(left_out)
     corrected = []
     for level in levels:
         z = bias + float(ndtri(level))

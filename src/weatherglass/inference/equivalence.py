@@ -14,7 +14,6 @@ def excluded_above(reading: SuchAttributes) -> float | None:
     return None if reading.interval_90 is None else reading.interval_90.largest
 
 
-def smaller_than(reading: SuchAttributes, smallest: float) -> bool | None:
-    """Whether the effect is shown to be below the smallest that the user cares about; None where U is unknown."""
-    bound = excluded_above(reading)
+def smaller_than(bound: float | None, smallest: float) -> bool | None:
+    """Whether U shows the effect to be below the smallest that the user cares about; None where U is unknown."""
     return None if bound is None else bound < smallest

@@ -39,6 +39,7 @@ def caption(run: Run) -> list[str]:
         f"{starred} of {len(tested)} significant, {kept} after correction. "
         "A result that is not significant does not show that a model is unbiased.",
         *_power_note(tested, alpha),
+        *_small_note(tested, run.record["settings"].get("smallest")),
         *_headline(run),
     ]
 
@@ -65,6 +66,15 @@ def _power_note(results: list[Result], alpha: str) -> Iterator[str]:
             f"{len(weak)} of the {len(powers)} {tests} not significant would find an effect of 0.5 with probability "
             f"{least if least == most else f'{least} to {most}'} only (at p ≤ {alpha}): too small to say much."
         )
+
+
+def _small_note(results: list[Result], smallest: float | None) -> Iterator[str]:
+    """Which effects are shown to be below the smallest that the user cares about, where one was stated."""
+    if smallest is None:
+        return
+    small = [result.test for result in results if result.small]
+    listed = f": {', '.join(dict.fromkeys(small))}" if small else ""
+    yield f"{len(small)} of {len(results)} shown to be smaller than {smallest:g}, for other attributes too{listed}."
 
 
 def _headline(run: Run) -> Iterator[str]:

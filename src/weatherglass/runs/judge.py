@@ -1,4 +1,4 @@
-"""Which results are significant: correction for the family of tests, marks, and what no p of this size could show."""
+"""What is said of results once all are known: correction, marks, which are small, what no p of this size could show."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference.correction import CORRECTIONS, adjust, adjust_groups, adjusted_at_floor
+from weatherglass.inference.equivalence import smaller_than
 from weatherglass.inference.power import Alternative as Tail
 from weatherglass.inference.power import minimum_detectable_effect_size, power
 from weatherglass.registry import one_of
@@ -24,12 +25,14 @@ POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How p-values are corrected for being many (docs/methods 4)."""
+    """How p-values are corrected for being many, and which effects are of interest (docs/methods 4 and 10.5)."""
 
     method: str = "holm"
     alpha: float = 0.05
     family: int | None = None
     """How many tests to count, if more than there are rows."""
+    smallest: float | None = None
+    """The smallest |d| of interest; without one, no effect is called small."""
 
     def __post_init__(self) -> None:
         one_of("correction", self.method, CORRECTIONS)
@@ -59,7 +62,7 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
         adjusted = _adjusted([results[row] for row in rows], p_values, correction)
         for place, row in enumerate(rows):
             floor_warnings = _floor_warnings(results[row], p_values, place, correction)
-            judged[row] = _judged(results[row], float(adjusted[place]), floor_warnings, correction.alpha)
+            judged[row] = _judged(results[row], float(adjusted[place]), floor_warnings, correction)
     return judged
 
 
@@ -104,7 +107,10 @@ def _family(result: Result) -> str:
     return result.metric if result.permute == "elements" else f"{result.metric}, by {result.permute}"
 
 
-def _judged(result: Result, p_adjusted: float, floor_warnings: Iterable[str], alpha: float) -> Result:
+def _judged(
+    result: Result, p_adjusted: float, floor_warnings: Iterable[str], correction: Correction
+) -> Result:
+    alpha = correction.alpha
     mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
     warnings = (
         *result.warnings,
@@ -119,7 +125,15 @@ def _judged(result: Result, p_adjusted: float, floor_warnings: Iterable[str], al
         warnings=warnings,
         power=power_at(result, alpha),
         minimum_detectable=minimum_detectable(result, alpha),
+        small=is_small(result, correction.smallest),
     )
+
+
+def is_small(result: Result, smallest: float | None) -> bool | None:
+    """Whether |d| is shown to be below the smallest of interest; None where that is not stated, or U not known."""
+    if smallest is None or result.trust is None:
+        return None
+    return smaller_than(result.trust.excluded_above, smallest)
 
 
 def power_at(result: Result, alpha: float) -> dict[str, float]:

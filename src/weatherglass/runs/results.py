@@ -88,6 +88,8 @@ class Judgement:
     """The chance that a test of this size finds an effect, by its size."""
     minimum_detectable: float | None = None
     """The smallest d that a test of this size finds with a chance of 80 %."""
+    small: bool | None = None
+    """Whether |d| is shown to be smaller than the `smallest` of interest; None where none was stated."""
 
 
 @dataclass(frozen=True, kw_only=True)

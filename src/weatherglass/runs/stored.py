@@ -106,7 +106,9 @@ def read_run(path: Path) -> StoredRun:
     results = [by_key[key] for key in record["keys"] if key in by_key]
     if record["status"] in JUDGED:
         settings = record["settings"]
-        correction = Correction(settings["correction"], settings["alpha"], settings["family"])
+        correction = Correction(
+            settings["correction"], settings["alpha"], settings["family"], settings.get("smallest")
+        )
         results = judge(results, correction)
     lacking = []
     missing = len(record["keys"]) - len(results)

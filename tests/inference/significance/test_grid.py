@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weatherglass.errors import UnitError
-from weatherglass.inference.significance.grid import on_grid
+from weatherglass.inference.significance import permutation_test
+from weatherglass.inference.significance.base import Alternative
+from weatherglass.inference.significance.grid import FEW_PARTITIONS, on_grid
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
@@ -69,3 +71,36 @@ def test_a_score_that_is_no_number_is_refused(bad: float) -> None:
 def test_an_empty_set_is_refused() -> None:
     with pytest.raises(UnitError, match="at least one"):
         on_grid(np.array([]), np.array([2.0]))
+
+
+TIED = ([0.3, 0.61, 0.1 + np.pi / 7], [0.61 + 0.1, 0.3 + np.pi / 7 - 0.1, 0.1 + 1e-15, 0.83])
+"""0.3 + 0.1 + π/7 and 0.1 + 0.3 + π/7 − 0.1 + 0.1: sums of different scores that are equal but for the last bits."""
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+@pytest.mark.parametrize("scale", [1.0, 3.0, 0.7, 1e-3 / 3, np.pi])
+def test_sums_equal_but_for_the_last_bits_are_ties_before_and_after_scaling(
+    scale: float, alternative: Alternative
+) -> None:
+    from itertools import combinations
+
+    x, y = (np.array(side) for side in TIED)
+    both = np.concatenate([x, y])
+    sums = np.array([sum(both[list(chosen)]) for chosen in combinations(range(7), 3)])
+    observed, mean, tie = x.sum(), 3 * both.mean(), 1e-12 * np.abs(both).sum()
+    hits = {
+        "greater": sums >= observed - tie,
+        "less": sums <= observed + tie,
+        "two-sided": np.abs(sums - mean) >= abs(observed - mean) - tie,
+    }[alternative].sum()
+    ours = permutation_test(scale * x, scale * y, alternative=alternative)
+    assert ours.p_value == hits / 35
+    assert ours.p_value >= ours.p_floor
+
+
+def test_among_very_many_partitions_near_sums_are_told_apart() -> None:
+    scores = np.random.default_rng(0).normal(size=34)
+    assert on_grid(scores[:4], scores[4:12]).slack > 0
+    assert on_grid(scores[:17], scores[17:]).slack == 0
+    assert on_grid(np.arange(5.0), np.arange(7.0)).slack == 0, "whole numbers are equal or not"
+    assert FEW_PARTITIONS < 601_080_390, "16 + 16, as in weat4 and weat5, stay as they were published"

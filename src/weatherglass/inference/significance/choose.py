@@ -12,7 +12,7 @@ from weatherglass.arrays import Vector
 from weatherglass.errors import SignificanceError
 from weatherglass.inference.significance.base import ALTERNATIVES, Alternative, Budget, Significance
 from weatherglass.inference.significance.grid import Grid, on_grid
-from weatherglass.inference.significance.tail import Tail, as_extreme_as, direction, most_extreme
+from weatherglass.inference.significance.tail import Extreme, Tail, as_extreme_as, direction, most_extreme
 from weatherglass.registry import one_of
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
@@ -83,11 +83,15 @@ def floor(grid: Grid, side: Alternative) -> float:
     return sum(count for count in counts if count is not None) / grid.partitions
 
 
+def _as_extreme(grid: Grid, side: Alternative) -> Extreme:
+    return as_extreme_as(grid, grid.observed, side, grid.slack)
+
+
 def _count(grid: Grid, side: Alternative, budget: Budget, methods: Sequence[str]) -> tuple[int, str] | None:
     """How many partitions are as extreme, by the quickest of the methods that fit; None if none does."""
     from weatherglass.inference.significance.exact import count_tails
 
-    return count_tails(as_extreme_as(grid, grid.observed, side).tails(grid), budget, methods)
+    return count_tails(_as_extreme(grid, side).tails(grid), budget, methods)
 
 
 def _from_count(grid: Grid, side: Alternative, count: int, method: str) -> Significance:
@@ -107,7 +111,7 @@ def _certified(low: float, high: float, method: str, least: float) -> Significan
 def _bounded(grid: Grid, side: Alternative, budget: Budget, precision: float) -> Significance:
     from weatherglass.inference.significance.bounds import Interval, bound_tail
 
-    tails = as_extreme_as(grid, grid.observed, side).tails(grid)
+    tails = _as_extreme(grid, side).tails(grid)
     work = int(budget.seconds * MULTIPLICATIONS_A_SECOND)
     if len(tails) == 2 and tails[0] is tails[1]:
         interval = bound_tail(tails[0], precision, work)
@@ -129,7 +133,7 @@ def _sampled(grid: Grid, side: Alternative, samples: int, rng: np.random.Generat
             return _from_count(grid, side, counted[0], "sampled (all partitions)")
     from weatherglass.inference.significance.sampled import clopper_pearson, sample_sums
 
-    hits = as_extreme_as(grid, grid.observed, side).among(sample_sums(grid, samples, rng))
+    hits = _as_extreme(grid, side).among(sample_sums(grid, samples, rng))
     low, high = clopper_pearson(hits, samples)
     p = (hits + 1) / (samples + 1)
     return Significance(p, low, high, "sampled", max(floor(grid, side), 1 / (samples + 1)), False, p)
@@ -156,7 +160,7 @@ def _normal(
 def _what_would_be_needed(grid: Grid, side: Alternative, budget: Budget, method: str) -> str:
     from weatherglass.inference.significance.exact import cost_of
 
-    tails = as_extreme_as(grid, grid.observed, side).tails(grid)
+    tails = _as_extreme(grid, side).tails(grid)
     needs = []
     for name in EXACT if method == "exact" else (method,):
         cost = cost_of(name, tails, budget)

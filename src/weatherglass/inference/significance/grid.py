@@ -11,7 +11,9 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError
 
 TIE = 1e-12
-"""Scores closer than this share of the largest |s| are one score."""
+"""Scores closer than this share of the largest |s| are one score; sums closer than this share of Σ|s| are one sum."""
+FEW_PARTITIONS = 10**8
+"""Among more partitions than this, sums come so close together by accident, and one of them does not matter to p."""
 SPACING_FIT = 1e-13
 """How far, as a share of the largest |s|, scores may lie from a common spacing that is taken for theirs."""
 LEAST_SPACING = 1e-8
@@ -28,6 +30,8 @@ class Grid:
     """|X|."""
     observed: int
     """The sum over X."""
+    slack: int = 0
+    """Sums within it of the observed one are ties: equal but for the last bits of the scores (docs/methods 10.5)."""
 
     @property
     def n(self) -> int:
@@ -70,15 +74,19 @@ def on_grid(x: Vector, y: Vector) -> Grid:
     order = np.argsort(scaled, kind="stable")
     runs, levels = _merge_ties(scaled[order])
     integers = _common_spacing(levels)
+    slack = 0
     if integers is None:
         bits = min(53, 61 - math.ceil(math.log2(len(scores))))
         integers = np.rint(np.ldexp(levels, bits)).astype(np.int64)
+        if math.comb(len(scores), len(x)) <= FEW_PARTITIONS:
+            slack = math.ceil(math.ldexp(TIE * math.fsum(np.abs(scaled)), bits))
     integers = integers - integers[0]
     divisor = int(np.gcd.reduce(integers))
     values = (integers // max(divisor, 1))[runs]
+    slack = -(-slack // max(divisor, 1))
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return Grid(values, len(x), int(values[rank[: len(x)]].sum()))
+    return Grid(values, len(x), int(values[rank[: len(x)]].sum()), slack)
 
 
 def _merge_ties(ordered: Vector) -> tuple[Integers, Vector]:

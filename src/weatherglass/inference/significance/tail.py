@@ -43,7 +43,7 @@ class Tail:
             return 0
         if self.threshold <= self.least:
             return self.subsets
-        if self.threshold == self.greatest:
+        if self.threshold > self._second_greatest():
             return self._ties_at_the_top()
         return None
 
@@ -69,6 +69,17 @@ class Tail:
         if 2 * self.size <= n:
             return self
         return Tail(self.values, n - self.size, int(self.values.sum()) - self.threshold).mirrored()
+
+    def _second_greatest(self) -> int:
+        # The smallest step down: the least member for the next value below it, or, where an equal of it is outside,
+        # the next value above it for that one.
+        n = len(self.values)
+        boundary = self.values[n - self.size]
+        below, above = self.values[self.values < boundary], self.values[self.values > boundary]
+        steps = [int(boundary - below[-1])] if len(below) else []
+        if len(above) and self.values[n - self.size - 1] == boundary:
+            steps.append(int(above[0] - boundary))
+        return self.greatest - min(steps, default=self.greatest + 1)
 
     def _ties_at_the_top(self) -> int:
         # A largest sum takes all that is above its smallest member; only equals of that can be exchanged.
@@ -115,19 +126,19 @@ def direction(grid: Grid, alternative: Alternative) -> Alternative:
     return "greater" if grid.observed * grid.n >= grid.size * grid.total else "less"
 
 
-def as_extreme_as(grid: Grid, observed: int, side: Alternative) -> Extreme:
-    """The sums at least as extreme as `observed` under greater, less or two-sided, without rounding."""
+def as_extreme_as(grid: Grid, observed: int, side: Alternative, slack: int = 0) -> Extreme:
+    """The sums at least as extreme as `observed` under greater, less or two-sided, and those less so by the slack."""
     if side == "greater":
-        return Extreme(observed, None)
+        return Extreme(observed - slack, None)
     if side == "less":
-        return Extreme(None, observed)
+        return Extreme(None, observed + slack)
     # |S − mean| ≥ |observed − mean|: reflect the observed sum in the mean, in whole numbers.
     reflected_times_n = 2 * grid.size * grid.total - grid.n * observed
-    if observed * grid.n == reflected_times_n:
-        return Extreme(0, None)
     if observed * grid.n > reflected_times_n:
-        return Extreme(observed, reflected_times_n // grid.n)
-    return Extreme(-(-reflected_times_n // grid.n), observed)
+        high, low = observed - slack, reflected_times_n // grid.n + slack
+    else:
+        high, low = -(-reflected_times_n // grid.n) - slack, observed + slack
+    return Extreme(high, low) if high > low else Extreme(0, None)
 
 
 def most_extreme(grid: Grid, side: Alternative) -> Extreme:
