@@ -1,7 +1,8 @@
 """Coverage and level of both readings of an effect, and of the paired change, against what docs/methods 10 states.
 
 Run with `python -m benchmarks.trust these|such|templates|level|paired [--repetitions N]`; without arguments all, in
-a few minutes on one core. Exit code 1 if the 99 % Monte Carlo interval of any cell lies outside its stated range.
+a few minutes on one core. Below each table stand the least and the largest of its cells, which docs/trust.md shows.
+Exit code 1 if the 99 % Monte Carlo interval of any cell lies outside its stated range.
 
 A true effect d is a shift of X by δ = d/√(1 − d²/4) sds within the sets; an interval covers if it does so for g = δ.
 """
@@ -13,7 +14,7 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -77,16 +78,20 @@ LEVEL_PAIRED: Range = (4, 6)
 
 @dataclass(slots=True)
 class Judge:
-    """Holds every cell against its range and remembers those outside."""
+    """Holds every cell against its range, and remembers those outside and the least and largest of each group."""
 
-    outside: list[str]
+    outside: list[str] = field(default_factory=list)
+    groups: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    """Per cent of the cells of the table at hand, by row and column of its summary."""
 
-    def cell(self, name: str, hits: Flags, stated: Range | None) -> str:
+    def cell(self, name: str, hits: Flags, stated: Range | None, group: tuple[str, str] | None = None) -> str:
         """Per cent and standard error of a cell, marked where it lies outside."""
         count, total = int(hits.sum()), len(hits)
         if total == 0:
             return "–"
         share = count / total
+        if group:
+            self.groups.setdefault(group[0], {}).setdefault(group[1], []).append(100 * share)
         text = f"{100 * share:.1f} ± {100 * math.sqrt(share * (1 - share) / total):.1f}"
         low = 0.0 if count == 0 else betaincinv(count, total - count + 1, 0.005)
         high = 1.0 if count == total else betaincinv(count + 1, total - count, 0.995)
@@ -94,6 +99,17 @@ class Judge:
             self.outside.append(f"{name}: {text}, stated {stated[0]:g} to {stated[1]:g}")
             return f"**{text}**"
         return text
+
+    def summary(self, head: str) -> Iterator[str]:
+        """The least and the largest cell of each group since the last summary."""
+        columns = list(next(iter(self.groups.values())))
+        yield ""
+        yield f"| {head} | " + " | ".join(columns) + " |"
+        yield "|---|" + "---|" * len(columns)
+        for row, cells in self.groups.items():
+            ranges = (f"{min(cells[column]):.1f}–{max(cells[column]):.1f}" for column in columns)
+            yield f"| {row} | " + " | ".join(ranges) + " |"
+        self.groups.clear()
 
 
 def generator(*cell: object) -> np.random.Generator:
@@ -165,8 +181,10 @@ def these_table(judge: Judge, count: int) -> Iterator[str]:
                 p = exchange_p(scores, n) if n <= 8 else t_test_p(scores, n)
                 centred = within(scores, n)
                 low, high = these_ends(centred, p, 0.05)
-                cells.append(judge.cell(name, covers(low, high, d, centred.scale), stated))
+                hits = covers(low, high, d, centred.scale)
+                cells.append(judge.cell(name, hits, stated, (f"{shape}, {n} + {n}", f"d = {d:g}")))
             yield f"| {shape} | {n} + {n} | {clustering:g} | " + " | ".join(cells) + " |"
+    yield from judge.summary("scores, words")
 
 
 def tables(
@@ -214,24 +232,24 @@ def such_table(judge: Judge, count: int) -> Iterator[str]:
             for k in ATTRIBUTES:
                 for noise in NOISES:
                     yield _such_row(judge, world, shape, n, k, noise, count)
+    yield from judge.summary("scores, noise")
 
 
 def _such_row(judge: Judge, world: World, shape: Shape, n: int, k: int, noise: float, count: int) -> str:
-    cells, estimable, p = [], [], np.empty(0)
+    cells, estimable, p, group = [], [], np.empty(0), f"{shape}, {100 * noise:.0f} %"
     for d in EFFECTS:
         name = f"such, {world}, {shape}, {n} + {n}, {k} attributes, noise {noise}, d {d}"
         to_a, to_b = tables(generator(name), world, shape, n, k, noise, d, count)
         found = crossed(to_a, to_b, n)
         hits = covers(*found.ends(0.05), d, found.scale)
         estimable.append(len(hits) / count)
-        cells.append(
-            judge.cell(name, hits, LARGE_AND_SKEWED if shape == "skewed" and d >= 1.4 else SUCH[noise])
-        )
+        stated = LARGE_AND_SKEWED if shape == "skewed" and d >= 1.4 else SUCH[noise]
+        cells.append(judge.cell(name, hits, stated, (group, f"d = {d:g}")))
         p = found.p if d == 0 else p
     name = f"level of such, {world}, {shape}, {n} + {n}, {k} attributes, noise {noise}"
     cells.append(f"{100 * np.mean(estimable):.0f} %")
-    cells.append(judge.cell(name, p <= 0.05, LEVEL_SUCH[noise]))
-    cells.append(judge.cell(f"{name}, 0.01", p <= 0.01, LEVEL_AT_1))
+    cells.append(judge.cell(name, p <= 0.05, LEVEL_SUCH[noise], (group, "p ≤ 0.05")))
+    cells.append(judge.cell(f"{name}, 0.01", p <= 0.01, LEVEL_AT_1, (group, "p ≤ 0.01")))
     return f"| {world}, {shape} | {n} + {n} | {k} | {100 * noise:.0f} % | " + " | ".join(cells) + " |"
 
 
@@ -261,18 +279,23 @@ def templates_table(judge: Judge, count: int) -> Iterator[str]:
     for n in (8, 25):
         for number in (3, 8, 14):
             for clustering in CLUSTERINGS[1:]:
-                cells, held = [], {}
+                cells, held, row = [], {}, f"{n} + {n}, {number}"
                 for d in EFFECTS:
                     name = f"templates, {n} + {n}, {number} templates, clustering {clustering}, d {d}"
                     found, without = sentences(generator(name), n, number, clustering, d, count)
-                    cells.append(judge.cell(name, covers(*found.ends(0.05), d, found.scale), TEMPLATES))
+                    hits = covers(*found.ends(0.05), d, found.scale)
+                    cells.append(judge.cell(name, hits, TEMPLATES, (row, f"d = {d:g}")))
                     held[d] = without
                     if d == 0:
-                        p = judge.cell(f"level of {name}", found.p <= 0.05, LEVEL_TEMPLATES)
+                        p = judge.cell(
+                            f"level of {name}", found.p <= 0.05, LEVEL_TEMPLATES, (row, "p ≤ 0.05")
+                        )
+                hits = covers(*held[0.7].ends(0.05), 0.7, held[0.7].scale)
                 cells.append(p)
-                cells.append(judge.cell("", covers(*held[0.7].ends(0.05), 0.7, held[0.7].scale), None))
-                cells.append(judge.cell("", held[0.0].p <= 0.05, None))
+                cells.append(judge.cell("", hits, None, (row, "held: d = 0.7")))
+                cells.append(judge.cell("", held[0.0].p <= 0.05, None, (row, "held: p ≤ 0.05")))
                 yield f"| {n} + {n} | {number} | {clustering:g} | " + " | ".join(cells) + " |"
+    yield from judge.summary("words, templates")
 
 
 def level_table(judge: Judge, count: int) -> Iterator[str]:
@@ -283,11 +306,13 @@ def level_table(judge: Judge, count: int) -> Iterator[str]:
         for clustering in CLUSTERINGS:
             name = f"level of these, {shape}, {n} + {n}, clustering {clustering}"
             p = exchange_p(word_scores(generator(name), shape, n, 0.0, clustering, count), n)
+            row = f"{shape}, {n} + {n}"
             cells = (
-                judge.cell(name, p <= 0.05, LEVEL_THESE),
-                judge.cell(f"{name}, 0.01", p <= 0.01, LEVEL_AT_1),
+                judge.cell(name, p <= 0.05, LEVEL_THESE, (row, "p ≤ 0.05")),
+                judge.cell(f"{name}, 0.01", p <= 0.01, LEVEL_AT_1, (row, "p ≤ 0.01")),
             )
             yield f"| {shape} | {n} + {n} | {clustering:g} | {cells[0]} | {cells[1]} |"
+    yield from judge.summary("scores, words")
 
 
 CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
@@ -314,12 +339,11 @@ def paired_table(judge: Judge, count: int) -> Iterator[str]:
                     low, high = found.ends(0.05)
                     truth = np.diff(found.scale.effect_size(np.array([shift(before), shift(after)])))[0]
                     missed = (truth < low) | (high < truth) if after > before else found.p <= 0.05
-                    cells.append(
-                        judge.cell(
-                            name, missed, LEVEL_PAIRED if shape == "normal" and after == before else None
-                        )
-                    )
+                    stated = LEVEL_PAIRED if shape == "normal" and after == before else None
+                    column = "unchanged, marked" if after == before else "changed, missed"
+                    cells.append(judge.cell(name, missed, stated, (f"{shape}, {n} + {n}", column)))
                 yield f"| {shape} | {n} + {n} | {before:g}, {after:g} | " + " | ".join(cells) + " |"
+    yield from judge.summary("scores, units")
 
 
 TABLES: dict[str, tuple[Callable[[Judge, int], Iterator[str]], int, str]] = {
@@ -354,7 +378,7 @@ def main() -> None:
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], default=[])
     parser.add_argument("--repetitions", type=int)
     arguments = parser.parse_args()
-    judge = Judge([])
+    judge = Judge()
     with threadpool_limits(1):
         for name in arguments.tables or TABLES:
             table, repetitions, what = TABLES[name]
