@@ -1,17 +1,19 @@
-"""Intervals of d: against scipy, and what they cover."""
+"""The bootstrap interval of d, against scipy; and what taking sentences for independent does to p."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.trust import World, coverage, level, targets_only
+from benchmarks.trust import exchange_p
 
 from weatherglass.arrays import Vector
 from weatherglass.inference.bootstrap import (
+    LARGEST_ERROR,
+    BootstrapInterval,
     Sample,
-    confidence_interval,
-    confidence_interval_of_difference,
+    bootstrap_interval,
     effect_sizes,
+    interval_of,
     jackknife_effect_sizes,
     resampled_effect_sizes,
 )
@@ -32,6 +34,18 @@ def scores(of: Sample) -> tuple[Vector, Vector]:
     return s[: len(of.units[0])], s[len(of.units[0]) :]
 
 
+def targets_only(given: Sample) -> Sample:
+    """The same with A and B held fixed: each is a single unit, which is always drawn."""
+    x, y, a, b = given.units
+    return Sample(given.to_a, given.to_b, 1, MEAN, (x, y, np.zeros_like(a), np.zeros_like(b)))
+
+
+def interval(given: Sample, seed: int, resamples: int) -> BootstrapInterval | None:
+    """From as many resamples as a test asks for."""
+    drawn = resampled_effect_sizes(given, resamples, np.random.default_rng(seed))
+    return interval_of(effect_size(*scores(given)), drawn, jackknife_effect_sizes(given), 0.05)
+
+
 def d_of(x: Vector, y: Vector) -> float:
     """docs/methods 2, written anew."""
     return float((x.mean() - y.mean()) / np.concatenate([x, y]).std(ddof=1))
@@ -46,7 +60,7 @@ def test_the_interval_is_that_of_scipy() -> None:
     theirs = bootstrap(
         (x, y), d_of, method="BCa", vectorized=False, n_resamples=20_000, rng=np.random.default_rng(1)
     ).confidence_interval
-    ours = confidence_interval(fixed, effect_size(x, y), np.random.default_rng(2), 20_000)
+    ours = interval(fixed, 2, 20_000)
     assert ours is not None
     assert (ours.bca_low, ours.bca_high) == pytest.approx((theirs.low, theirs.high), abs=0.027)
 
@@ -65,7 +79,7 @@ def test_all_four_sets_are_resampled_as_scipy_resamples_four_samples() -> None:
     theirs = bootstrap(
         sets, statistic, method="BCa", vectorized=False, n_resamples=9999, rng=np.random.default_rng(1)
     ).confidence_interval
-    ours = confidence_interval(given, effect_size(*scores(given)), np.random.default_rng(2), 9999)
+    ours = interval(given, 2, 9999)
     assert ours is not None
     assert (ours.bca_low, ours.bca_high) == pytest.approx((theirs.low, theirs.high), abs=0.05)
 
@@ -127,50 +141,33 @@ def test_sentences_of_a_word_are_drawn_together() -> None:
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     given = sample()
+    assert interval(given, 5, 500) == interval(given, 5, 500) != interval(given, 6, 500)
+
+
+def test_resamples_are_added_until_the_draws_hardly_move_the_ends() -> None:
+    """Ten seeds: the ends spread by about the error that is stated, which is at most 0.01."""
+    given = sample()
     d = effect_size(*scores(given))
-    first, again = (confidence_interval(given, d, np.random.default_rng(5), 500) for _ in range(2))
-    assert first == again
-    assert first != confidence_interval(given, d, np.random.default_rng(6), 500)
+    found = [bootstrap_interval(given, d, 0.05, np.random.default_rng(seed)) for seed in range(10)]
+    few = interval(given, 0, 2_000)
+    assert few is not None
+    assert few.monte_carlo_error > LARGEST_ERROR
+    assert all(each is not None and each.monte_carlo_error <= LARGEST_ERROR for each in found)
+    ends = np.array([(each.bca_low, each.bca_high) for each in found if each is not None])
+    assert (ends.std(axis=0, ddof=1) < 2 * LARGEST_ERROR).all()
 
 
 def test_scores_without_spread_have_no_interval() -> None:
     flat = sample()
     flat = Sample(np.ones_like(flat.to_a), np.zeros_like(flat.to_b), 1, MEAN, flat.units)
-    assert confidence_interval(flat, float("nan"), np.random.default_rng(0), 200) is None
-
-
-def test_the_difference_of_equal_scores_is_none() -> None:
-    x, y = scores(sample())
-    found = confidence_interval_of_difference((x, y), (x, y), np.random.default_rng(0), 500)
-    assert found is not None
-    assert found.bca_low == found.bca_high == 0
-
-
-def test_pairing_narrows_the_interval_of_a_difference() -> None:
-    """Two models that agree on most: their paired difference is known better than either effect."""
-    rng = np.random.default_rng(8)
-    x, y = rng.normal(0.7, 1, 25), rng.normal(0, 1, 25)
-    after = x + rng.normal(0, 0.2, 25), y + rng.normal(0, 0.2, 25)
-    paired = confidence_interval_of_difference((x, y), after, rng, 2000)
-    apart = confidence_interval_of_difference(
-        (x, y), (rng.permutation(after[0]), rng.permutation(after[1])), rng
-    )
-    assert paired is not None
-    assert apart is not None
-    assert paired.bca_high - paired.bca_low < 0.5 * (apart.bca_high - apart.bca_low)
-    assert paired.bca_low < effect_size(*after) - effect_size(x, y) < paired.bca_high
-
-
-@pytest.mark.parametrize("fixed", [True, False])
-@pytest.mark.parametrize("d", [0.0, 1.4])
-def test_intervals_of_25_elements_cover_the_true_effect(d: float, fixed: bool) -> None:
-    """92 to 98 % (docs/trust.md has 600 repetitions); 100 have a standard error of 2.7 points, so three are allowed."""
-    bca, _ = coverage(World(25, d, 0.3, fixed=fixed), 100)
-    assert bca >= 0.84
+    assert bootstrap_interval(flat, float("nan"), 0.05, np.random.default_rng(0)) is None
 
 
 def test_sentences_taken_for_independent_inflate_the_level_and_words_keep_it() -> None:
-    """600 repetitions of 8 words with 4 sentences, half of the variance in common; docs/trust.md has 4 000."""
-    elements, words = level(8, 4, 0.5, 600)
-    assert elements > 0.1
-    assert words == pytest.approx(0.05, abs=0.027)
+    """600 repetitions of 8 words with 4 sentences, half of the variance in common: standard error 0.9 points at 5 %."""
+    rng = np.random.default_rng(0)
+    sentences = rng.normal(size=(600, 16, 1)) + rng.normal(size=(600, 16, 4))
+    words = exchange_p(sentences.mean(axis=2), 8)
+    elements = exchange_p(sentences.reshape(600, 64), 32, draws=999)
+    assert (words <= 0.05).mean() == pytest.approx(0.05, abs=0.027)
+    assert (elements <= 0.05).mean() > 0.1

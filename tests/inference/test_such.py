@@ -51,8 +51,9 @@ FROZEN = [
 """(|X|, |Y|, |A|, |B|, shift, noise, phase), (alpha, p, ρ), (d∞, low, high): computed with the founders' yardstick
 `readings.py`, plain numpy with every word and attribute left out by recomputation; it shares no code with this.
 
-p, ρ and d∞ are the yardstick's as it stands. The ends are those it gives with Q₁ not below t(ν)²·v/ρ and with k, v and k
-those of its reading 1: docs/methods 10.2 departs in this from the founders' rule, whose ends differ by up to 0.03 here.
+p, ρ and d∞ are the yardstick's as it stands. The ends are those it gives with Q₁ not below t(ν)²·v/ρ and with k, where
+v and k are those of its reading 1: docs/methods 10.2 departs in this from the yardstick, whose own ends differ by up
+to 0.03 here.
 """
 
 
