@@ -98,8 +98,8 @@ def summary(before: Sequence[Row], after: Sequence[Row]) -> str:
     return (
         f"Before: {was['*'] + was['**']} of {len(before)} significant at {ALPHA_BEFORE:g}, "
         f"{was['**']} after correction; the intervals of {held_zero} of them hold 0. "
-        f"Now: {now['*'] + now['**']} at {ALPHA:g}, {now['**']} after correction, {both} of them also for attributes "
-        "like these; no interval disagrees with its p."
+        f"Now: {now['*'] + now['**']} at {ALPHA:g}, {now['**']} after correction; {both} of the "
+        f"{now['*'] + now['**']} hold for attributes like these, too. No interval disagrees with its p."
     )
 
 

@@ -42,7 +42,7 @@ def test_intervals_over_such_attributes_hold_the_true_effect(
 
 
 def test_a_cell_is_outside_only_if_chance_does_not_explain_it() -> None:
-    """90 of 100 and 900 of 1 000: the 99 % Clopper–Pearson intervals end at 96.0 and 92.3 (scipy's binomtest)."""
+    """90 of 100 and 900 of 1 000: the 99 % Clopper–Pearson intervals end at 96.2 and 92.3 (scipy's binomtest)."""
     judge = Judge()
     assert judge.cell("few", np.arange(100) < 90, (94, 97)) == "90.0 ± 3.0"
     assert judge.cell("many", np.arange(1_000) < 900, (94, 97)) == "**90.0 ± 0.9**"
