@@ -18,6 +18,7 @@ from weatherglass.inference.jackknife import combined_df, jackknife_variance
 from weatherglass.inference.leave_one_out import each_words, without_each_word
 from weatherglass.inference.reason import Reason
 from weatherglass.inference.scale import Scale, Within, within
+from weatherglass.inference.these import variance_and_shrink
 
 LEAST_RELIABILITY = 0.1
 LEAST_ATTRIBUTES = 3
@@ -58,6 +59,10 @@ class Crossed:
     variance: Vector
     """v, of g∞ at the estimate."""
     df: Vector
+    least_variance: Vector
+    """v of *these attributes* over ρ: other attributes cannot make g∞ more certain than these make it."""
+    shrink: Vector
+    """k of *these attributes*."""
 
     @property
     def effect_size(self) -> Vector:
@@ -67,8 +72,10 @@ class Crossed:
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
         """The low and high end of each interval of d∞ at level 1 − alpha; NaN where it is not estimable."""
         at_zero = upper_point(alpha / 2, self.df_at_zero) ** 2 * self.variance_at_zero
-        at_estimate = np.maximum(upper_point(alpha / 2, self.df) ** 2 * self.variance, at_zero)
-        low, high = ends(self.g, at_zero, at_estimate, self.p <= alpha)
+        of_words = upper_point(alpha / 2, self.scale.df) ** 2 * self.least_variance
+        of_all = upper_point(alpha / 2, self.df) ** 2 * self.variance
+        at_estimate = np.fmax(np.maximum(of_all, at_zero), of_words)
+        low, high = ends(self.g, at_zero, at_estimate, self.p <= alpha, self.shrink)
         return self.scale.effect_size(low), self.scale.effect_size(high)
 
     def interval(self, alpha: float) -> Interval:
@@ -130,6 +137,7 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
         t = scores.difference / np.sqrt(variance_of_difference)
         jackknifed, df = _jackknifed(scores, factors, noise, signal)
         overlap = noise * scale.variance_factor / signal
+        of_words, shrink = variance_and_shrink(scores)
         return Crossed(
             scale,
             g=scores.difference / np.sqrt(signal),
@@ -139,6 +147,8 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
             df_at_zero=df_at_zero,
             variance=np.maximum(jackknifed - overlap, jackknifed / 2),
             df=df,
+            least_variance=of_words * variance / signal,
+            shrink=np.where(np.isnan(shrink), 1.0, shrink),
         )
 
 

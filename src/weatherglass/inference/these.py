@@ -55,17 +55,23 @@ def these_attributes(x: Vector, y: Vector, p: float, alpha: float = 0.05, ddof: 
 
 def these_ends(scores: Within, p: Vector, alpha: float) -> tuple[Vector, Vector]:
     """The low and high end of each interval of d; NaN where it is not estimable."""
-    scale = scores.scale
+    scale, g = scores.scale, scores.g
     t = upper_point(alpha / 2, scale.df)
-    g, without = scores.g, without_each_word(scores).g
+    variance, shrink = variance_and_shrink(scores)
     with np.errstate(divide="ignore", invalid="ignore"):
-        sets = without[..., : scale.n_x], without[..., scale.n_x :]
-        variance = jackknife_variance(sets[0]) + jackknife_variance(sets[1])
-        bias = jackknife_bias(sets[0], g) + jackknife_bias(sets[1], g)
         # A makes the t-test of g = 0 give the exact p: √A = g / t*, so that Q₀ = t²·A is g² at p = alpha.
         at_zero = np.where(
             p <= LARGEST_P_USED, (g * (t / upper_point(p / 2, scale.df))) ** 2, t**2 * scale.variance_factor
         )
-        shrink = np.where(g == 0, 1.0, np.clip(1 - bias / g, LEAST_SHRINK, 1.0))
     low, high = ends(g, at_zero, t**2 * variance, p <= alpha, shrink)
     return scale.effect_size(low), scale.effect_size(high)
+
+
+def variance_and_shrink(scores: Within) -> tuple[Vector, Vector]:
+    """v and k: the jackknife variance of g over words, and what takes the bias of g off the near end."""
+    g, without = scores.g, without_each_word(scores).g
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sets = without[..., : scores.scale.n_x], without[..., scores.scale.n_x :]
+        variance = jackknife_variance(sets[0]) + jackknife_variance(sets[1])
+        bias = jackknife_bias(sets[0], g) + jackknife_bias(sets[1], g)
+        return variance, np.where(g == 0, 1.0, np.clip(1 - bias / g, LEAST_SHRINK, 1.0))
