@@ -11,8 +11,8 @@ from weatherglass.arrays import Integers
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.reliability.scoring import neighbours as neighbours_module
 from weatherglass.reliability.scoring.base import Rule
-from weatherglass.reliability.scoring.neighbours import neighbours
 from weatherglass.reliability.scoring.nbm import signs
+from weatherglass.reliability.scoring.neighbours import neighbours
 from weatherglass.reliability.scoring.projections import Scores, projections
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, find_rules, raters
 from weatherglass.reliability.scoring.scores import ScoreTensor, scorable, scoring_context
@@ -73,7 +73,10 @@ def assert_exact_signs(vectors: Vectors, pairs: int) -> int:
     dbwa = projections(vectors, first, second).dbwa
     expected = np.array(
         [
-            [sign_by_definition(vectors, row, one, other) for one, other in zip(first, second, strict=True)]
+            [
+                sign_by_definition(vectors, row, one, other)
+                for one, other in zip(first.tolist(), second.tolist(), strict=True)
+            ]
             for row in range(len(vectors))
         ]
     )

@@ -33,7 +33,7 @@ def signs(vectors: Vectors, first: Integers, second: Integers, dbwa: Scores) -> 
     Args:
         dbwa: DB/WA of every row with every pair, in single precision.
     """
-    # A sum of d products errs by d/2^24 at most, and so do both unit vectors; the vector between them is no longer than 2.
+    # A sum of d products errs by d/2^24 at most, and so do both unit vectors; their difference is no longer than 2.
     error = np.float32(4 * (vectors.shape[1] + 8) * 2.0**-24)
     leaning = np.where(dbwa >= 0, np.int8(1), np.int8(-1))
     rows, pairs = np.nonzero(np.abs(dbwa) <= error)
