@@ -42,7 +42,7 @@ COLUMNS = {
     ),
     "seed_batches": (*CONDITION, "rule", "seeds", "batch", "which", *BOX),
     "seed_numbers": (*CONDITION, "rule", "seeds", *ICC, "width", "extrapolated"),
-    "claims": ("claim", *CONDITION, "by", "median", "threshold", "verdict", "size"),
+    "claims": ("claim", *CONDITION, "by", "median", "threshold", "verdict", "size", "low", "high", "note"),
     "pairs": (*CONDITION, "present", "of"),
     "missing": ("corpus", "algorithm", "kind", "name", "entry"),
 }
