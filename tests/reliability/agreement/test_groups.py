@@ -55,7 +55,7 @@ def by_hand(table: Tables, estimate: object, raters: int) -> tuple[float, float]
         return math.log((1 + (raters - 1) * value) / (1 - value))
 
     full, n, number = z(table), len(table), int(GROUPS.max()) + 1
-    h = [n / int((group == GROUPS).sum()) for group in range(number)]
+    h = [n / int(np.bincount(GROUPS)[group]) for group in range(number)]
     left = [z(table[group != GROUPS]) for group in range(number)]
     centre = number * full - sum((1 - 1 / h[j]) * left[j] for j in range(number))
     pseudo = [h[j] * full - (h[j] - 1) * left[j] for j in range(number)]
