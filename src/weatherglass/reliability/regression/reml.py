@@ -66,10 +66,8 @@ class CrossProducts:
     """The different numbers of rows, or sums of their weights, that a level of the last factor has."""
     levels: Vector
     """How many levels have each."""
-    roots: Matrix
-    """Rows whose cross products, size by size, are those of the levels' sums."""
-    size_of_root: Integers
-    """For each of these rows, the place of its size."""
+    sums: Matrix
+    """For each size, the cross products of the levels' sums: size × column × column."""
     shift: float
     """The mean score, taken out so that sums of squares lose no digits."""
     fixed: Matrix
@@ -87,7 +85,7 @@ class CrossProducts:
             self,
             names=tuple(self.names[place] for place in kept),
             gram=self.gram[np.ix_(columns, columns)],
-            roots=self.roots[:, columns],
+            sums=self.sums[:, columns][:, :, columns],
             fixed=self.fixed[np.ix_(features, features)],
         )
 
@@ -116,7 +114,7 @@ def cross_products(
     shift = float(score.mean())
     table = np.column_stack([*indicators, np.ones(len(score)), *features.values(), score - shift])
     fixed = table[:, len(owner) : -1].T @ table[:, len(owner) : -1]
-    sizes, levels, roots, size_of_root = _sums_by_size(table, last, weights)
+    sizes, levels, sums = _sums_by_size(table, last, weights)
     if weights is not None:
         table *= np.sqrt(weights)[:, None]
     return CrossProducts(
@@ -127,42 +125,30 @@ def cross_products(
         gram=table.T @ table,
         sizes=sizes,
         levels=levels,
-        roots=roots,
-        size_of_root=size_of_root,
+        sums=sums,
         shift=shift,
         fixed=fixed,
         log_weights=0.0 if weights is None else float(np.log(weights).sum()),
     )
 
 
-def _sums_by_size(
-    table: Matrix, factor: Integers, weights: Vector | None
-) -> tuple[Vector, Vector, Matrix, Integers]:
-    """The sizes that levels have, how many levels have each, rows with the cross products of those levels' sums, and
-    the place of each row's size.
-    """
+def _sums_by_size(table: Matrix, factor: Integers, weights: Vector | None) -> tuple[Vector, Vector, Matrix]:
+    """The sizes that levels have, how many levels have each, and the cross products of those levels' sums."""
     width = table.shape[1]
     if not len(factor):
-        return np.empty(0), np.empty(0), np.empty((0, width)), np.empty(0, dtype=np.int64)
-    present = np.bincount(factor) > 0
-    totals: Matrix = np.stack(
-        [np.bincount(factor, weights=_times(column, weights)) for column in table.T], axis=1
-    )[present]
+        return np.empty(0), np.empty(0), np.empty((0, width, width))
+    counts = np.bincount(factor)
+    present = counts > 0
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    weighted = table if weights is None else table * weights[:, None]
+    totals = np.add.reduceat(weighted[np.argsort(factor, kind="stable")], starts[present], axis=0)
     sizes, group = np.unique(np.bincount(factor, weights=weights)[present], return_inverse=True)
-    if len(sizes) * width > len(totals):  # Most levels have a size of their own.
-        return sizes.astype(np.float64), np.bincount(group).astype(np.float64), totals, group.astype(np.int64)
-    parts: list[Matrix] = [np.linalg.qr(totals[group == place], mode="r") for place in range(len(sizes))]
-    size_of_root = np.repeat(np.arange(len(sizes)), [len(part) for part in parts])
-    return (
-        sizes.astype(np.float64),
-        np.bincount(group).astype(np.float64),
-        np.concatenate(parts),
-        size_of_root,
-    )
-
-
-def _times(column: Vector, weights: Vector | None) -> Vector:
-    return column if weights is None else column * weights
+    if len(sizes) == len(totals):  # As with weights: each level has a size of its own.
+        ordered = totals[np.argsort(group)]
+        sums = ordered[:, :, None] * ordered[:, None, :]
+    else:
+        sums = np.stack([totals[group == place].T @ totals[group == place] for place in range(len(sizes))])
+    return sizes.astype(np.float64), np.bincount(group).astype(np.float64), sums
 
 
 def reml(rows: CrossProducts) -> Estimates:
@@ -260,7 +246,7 @@ def _profile(rows: CrossProducts, theta: Vector) -> tuple[float, Matrix, Vector,
     """
     ratio = theta[-1] ** 2 if rows.random else 0.0
     shrinkage = ratio / (1 + ratio * rows.sizes)
-    inner = rows.gram - rows.roots.T @ (shrinkage[rows.size_of_root, None] * rows.roots)
+    inner = rows.gram - np.einsum("s,sij->ij", shrinkage, rows.sums)
     determinant = float(rows.levels @ np.log1p(ratio * rows.sizes)) - rows.log_weights
     z = len(rows.owner)
     if z:
