@@ -11,6 +11,7 @@ import argparse
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from markup import bullets, fill, table
@@ -24,6 +25,7 @@ from weatherglass.reliability.agreement.claims import (
     RATER,
     RETEST,
     STATEMENTS,
+    UNDECIDED,
     claim_rows,
     judged_by,
 )
@@ -53,12 +55,16 @@ def number(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.2f}"
 
 
+def _claim_cell(cell: Mapping[str, Any]) -> str:
+    mark = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "?"}[cell["verdict"]]
+    return f"{cell['median']:.3f} {mark} ({number(cell['low'])} to {number(cell['high'])})"
+
+
 def claims_table(claims: pl.DataFrame, claim: str) -> str:
     """A row for each condition, a column for each rule or scale."""
-    marks = {HOLDS: "✓", FAILS: "✗"}
     rows = []
     for row in claim_rows(claims, claim):
-        cells = [f"{cell['median']:.3f} {marks[cell['verdict']]}" if cell else "–" for cell in row.cells]
+        cells = [_claim_cell(cell) if cell else "–" for cell in row.cells]
         rows.append([row.pairs, row.corpus, row.algorithm, *cells, row.reason])
     return table(
         ["base pairs", "corpus", "algorithm", *judged_by(claims, claim), "not estimable because"], rows

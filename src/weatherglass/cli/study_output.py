@@ -24,11 +24,12 @@ def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
         console.print(
             f"{row['pairs']}, {row['corpus']}, {row['algorithm']}: {row['present']} of {row['of']} base pairs occur"
         )
-    table = plain_table("claim", "base pairs", "corpus", "algorithm", "by", "median", "verdict", "")
+    table = plain_table("claim", "base pairs", "corpus", "algorithm", "by", "median", "95 %", "verdict", "")
     for row in tables["claims"].iter_rows(named=True):
         median = "–" if row["median"] != row["median"] else f"{row['median']:.2f}"
         names = (row["claim"], row["pairs"], row["corpus"], row["algorithm"], row["by"])
-        table.add_row(*names, median, row["verdict"], row["size"])
+        interval = "–" if row["low"] != row["low"] else f"{row['low']:.2f} to {row['high']:.2f}"
+        table.add_row(*names, median, interval, row["verdict"], row["size"])
     console.print(table)
 
 

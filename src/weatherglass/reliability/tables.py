@@ -15,27 +15,44 @@ FOLDER = "tables"
 
 CONDITION = ("corpus", "algorithm", "pairs")
 ICC, ALPHA = ("icc", "low", "high"), ("alpha", "low", "high")
+GROUPS = ("low_groups", "high_groups", "groups")
 BOX = ("low_whisker", "lower_quartile", "median", "upper_quartile", "high_whisker")
 COLUMNS = {
     "scores": (*CONDITION, "word"),
-    "test_retest_words": (*CONDITION, "rule", "word", *ICC),
-    "inter_rater_words": (*CONDITION, "scale", "word", *ICC),
+    "test_retest_words": (*CONDITION, "rule", "word", *ICC, *GROUPS),
+    "inter_rater_words": (*CONDITION, "scale", "word", *ICC, *GROUPS),
     "test_retest_pairs": (*CONDITION, "rule", "list", "pair", *ICC, "words", "note"),
     "inter_rater_pairs": (*CONDITION, "scale", "list", "pair", *ICC, "words", "note"),
-    "consistency_queries": (*CONDITION, "rule", "query", *ALPHA, "items", "cases", "note"),
+    "consistency_queries": (
+        *CONDITION,
+        "rule",
+        "query",
+        *ALPHA,
+        "items",
+        "cases",
+        "note",
+        *GROUPS,
+        "note_groups",
+    ),
     "consistency_pairs": (*CONDITION, "rule", "list", *ALPHA, "items", "cases", "note"),
     "pearson": (*CONDITION, "rules", "r", "low", "high", "words"),
-    "summary": (*CONDITION, "measure", "by", "list", "words", *BOX, "median_low", "median_high", "note"),
+    "summary": (
+        *(*CONDITION, "measure", "by", "list", "words", *BOX, "median_low", "median_high", "note"),
+        *("median_low_groups", "median_high_groups", "groups", "note_groups"),
+    ),
     "seed_batches": (*CONDITION, "rule", "seeds", "batch", "which", *BOX),
     "seed_numbers": (*CONDITION, "rule", "seeds", *ICC, "width", "extrapolated"),
-    "claims": ("claim", *CONDITION, "by", "median", "threshold", "verdict", "size"),
+    "claims": ("claim", *CONDITION, "by", "median", "threshold", "verdict", "size", "low", "high", "note"),
     "pairs": (*CONDITION, "present", "of"),
     "missing": ("corpus", "algorithm", "kind", "name", "entry"),
 }
 """The columns of every table of a study; an empty table has them, too. `scores` has one more for each rule."""
 
-FLOATS = {*ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"}
-INTEGERS = {"words", "items", "cases", "seeds", "batch", "present", "of"}
+FLOATS = {
+    *(*ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"),
+    *("low_groups", "high_groups", "median_low_groups", "median_high_groups"),
+}
+INTEGERS = {"groups", "words", "items", "cases", "seeds", "batch", "present", "of"}
 
 
 def columns_of(name: str, rules: Sequence[str]) -> tuple[str, ...]:

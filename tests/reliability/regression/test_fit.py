@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,14 @@ from tests.oracles import du2021
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.reliability.regression.explain import Explanation, explain, explain_part, published
-from weatherglass.reliability.regression.fit import MODELS, RSquared, changes, fit, inflation
+from weatherglass.reliability.regression.fit import (
+    MODELS,
+    RSquared,
+    changes,
+    fit,
+    inflation,
+    precision_weights,
+)
 from weatherglass.reliability.regression.observations import KEYS, Design, build_design
 from weatherglass.reliability.regression.reml import criterion, cross_products, reml
 from weatherglass.reliability.regression.tables import regression_table, terminal_tables, to_latex
@@ -245,6 +253,62 @@ def test_inflation_of_a_single_column_is_one_over_one_less_r_squared() -> None:
     residual = columns["l2 norm"] - x @ np.linalg.lstsq(x, columns["l2 norm"], rcond=None)[0]
     expected = columns["l2 norm"].var() / residual.var()
     assert inflation(design)["l2 norm"] == pytest.approx(expected)
+
+
+# --- Weights and few levels --------------------------------------------------------------------------------------
+
+
+def test_weights_make_estimates_of_unequal_precision_more_precise() -> None:
+    """Over 40 data sets: the errors of the weighted estimates are smaller, and the truth is in their middle."""
+    rng = np.random.default_rng(21)
+    errors: dict[str, list[float]] = {"plain": [], "weighted": []}
+    for _ in range(40):
+        design = generated(rng, words=60, corpora=3, algorithms=2, rules=1)
+        variance = rng.choice([0.001, 0.3], len(design.score))
+        design = replace(design, score=design.score + rng.normal(0, np.sqrt(variance)), variance=variance)
+        plain = fit(design, MODELS["with word"])
+        weighted = fit(design, MODELS["with word"], precision_weights(variance, plain.residual))
+        for name, fitted in (("plain", plain), ("weighted", weighted)):
+            stability = next(c for c in fitted.coefficients if c.name == "embedding stability")
+            errors[name].append(stability.estimate - TRUTH["embedding stability"])
+    assert np.std(errors["weighted"]) < 0.8 * np.std(errors["plain"])
+    assert abs(np.mean(errors["weighted"])) < 4 * np.std(errors["weighted"]) / 40**0.5
+
+
+def test_weights_have_a_mean_of_1_and_a_bound() -> None:
+    weights = precision_weights(np.array([0.0, 0.01, 0.04, 1.0]), 0.02)
+    assert weights.mean() == pytest.approx(1)
+    assert weights[0] / weights[2] == pytest.approx((0.002 + 0.04) / 0.002)
+
+
+def test_t_is_for_what_is_estimated_between_2_or_3_levels() -> None:
+    design = generated(np.random.default_rng(22), words=20, corpora=3, algorithms=2, rules=1)
+    corpus_feature = np.array([0.3, -1.0, 0.7])[design.factors["corpus"]]
+    design = replace(design, columns={**design.columns, "nn similarity": corpus_feature})
+    fitted = fit(design, ("corpus", "word"))
+    assert fitted.intercept.df == 1  # 3 levels, less the intercept and one feature
+    by_name = {c.name: c for c in fitted.coefficients}
+    assert [name for name, c in by_name.items() if c.df is not None] == ["nn similarity"]
+    c = by_name["nn similarity"]
+    assert c.low_t is not None
+    assert c.estimate - c.low_t == pytest.approx(12.7062 * c.se, rel=1e-5)  # t(1) at 0.975, of any table
+    alone = fit(replace(design, columns={"log freq": design.columns["log freq"]}), ("corpus", "word"))
+    assert (alone.intercept.df, alone.coefficients[0].df) == (2, None)
+
+
+def test_the_weighted_model_stands_beside_the_others() -> None:
+    scores, features = oracle_data("inter_rater")
+    variance = np.random.default_rng(23).gamma(2, 0.005, scores.height)
+    part = explain({"inter-rater": scores.with_columns(variance=pl.Series(variance))}, features).parts[0]
+    assert list(part.models) == ["as published", "with word", "weighted"]
+    plain = explain({"inter-rater": scores}, features).parts[0]
+    assert part.models["with word"].fit == plain.models["with word"].fit
+    assert part.models["weighted"].fit.coefficients != part.models["with word"].fit.coefficients
+    lines = regression_table(Explanation((part,)), "gender")
+    intercepts = lines.filter(pl.col("name") == "intercept")
+    assert intercepts["df"].to_list() == [1, 1, 1]  # two algorithms
+    assert len(terminal_tables(Explanation((part,)))) == 2
+    coefficient_drawing(Explanation((part,)), "gender")
 
 
 # --- The explanation ---------------------------------------------------------------------------------------------

@@ -102,6 +102,39 @@ def test_estimates_variances_and_criterion_are_those_of_a_dense_search(data_sets
     assert zeros >= at_zero  # estimates at the edge are among them
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_weighted_estimates_are_those_of_dense_covariances(seed: int) -> None:
+    """A row of weight w has the residual variance σ²/w."""
+    score, columns, factors = random_data(seed)
+    weights = np.random.default_rng(seed).gamma(2, size=len(score))
+    rows = cross_products(score, columns, factors, weights)
+    result = reml(rows)
+    x = design_matrix(score, columns)
+
+    def dense(variances: dict[str, float], residual: float) -> tuple[float, Vector, Matrix]:
+        covariance = dense_covariance(factors, np.array([*(variances[name] for name in factors), 0.0]))
+        return by_definition(score, x, covariance + np.diag(residual / weights))
+
+    deviance, estimates, covariance = dense(result.variances, result.residual)
+    assert criterion(rows, result.variances, result.residual) == pytest.approx(deviance, abs=1e-7)
+    np.testing.assert_allclose(result.coefficients, estimates, rtol=1e-7)
+    np.testing.assert_allclose(result.covariance, covariance, rtol=1e-6, atol=1e-9 * covariance.max())
+    for name in factors:  # No variance near the estimate, or near zero, is better.
+        for step in (0.9 * result.variances[name], 1.1 * result.variances[name] + 1e-3 * result.residual):
+            assert dense({**result.variances, name: step}, result.residual)[0] > deviance - 1e-7
+    for step in (0.95, 1.05):
+        assert dense(result.variances, step * result.residual)[0] > deviance
+
+
+def test_equal_weights_change_only_the_residual_variance() -> None:
+    score, columns, factors = random_data(4)
+    plain = reml(cross_products(score, columns, factors))
+    doubled = reml(cross_products(score, columns, factors, np.full(len(score), 2.0)))
+    np.testing.assert_allclose(doubled.coefficients, plain.coefficients, rtol=1e-6)
+    assert doubled.residual == pytest.approx(2 * plain.residual, rel=1e-6)
+    assert doubled.explained == pytest.approx(plain.explained, rel=1e-6)
+
+
 def test_the_variance_of_the_fixed_part_is_that_of_the_fitted_values() -> None:
     for seed in (1, 2, 5):
         score, columns, factors = random_data(seed)

@@ -60,7 +60,8 @@ def tables() -> Tables:
                 ):
                     for value in values:
                         icc = scale * rng.uniform(0.2, 1, len(WORDS))
-                        parts[name].append(pl.DataFrame({**head, column: value, "icc": icc}))
+                        ends = {"low": icc - 0.2 * (1 - icc), "high": icc + 0.1 * (1 - icc)}
+                        parts[name].append(pl.DataFrame({**head, column: value, "icc": icc, **ends}))
     return {name: pl.concat(frames) for name, frames in parts.items()}
 
 

@@ -11,8 +11,9 @@ from weatherglass.arrays import Integers
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.reliability.scoring import neighbours as neighbours_module
 from weatherglass.reliability.scoring.base import Rule
+from weatherglass.reliability.scoring.nbm import signs
 from weatherglass.reliability.scoring.neighbours import neighbours
-from weatherglass.reliability.scoring.projections import Scores
+from weatherglass.reliability.scoring.projections import Scores, projections
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, find_rules, raters
 from weatherglass.reliability.scoring.scores import ScoreTensor, scorable, scoring_context
 from weatherglass.reliability.training.embedding import Embedding, Vectors
@@ -49,6 +50,63 @@ def nearest_by_definition(vectors: Vectors, row: int, k: int) -> list[int]:
         return Fraction(product * abs(product), int(vectors[other] @ vectors[other]))
 
     return sorted((other for other in range(len(vectors)) if other != row), key=lambda o: (-key(o), o))[:k]
+
+
+def sign_by_definition(vectors: Vectors, row: int, first: int, second: int) -> int:
+    """1 if DB/WA ≥ 0, otherwise −1, by exact arithmetic: a number in single precision is a fraction."""
+    w, m, f = ([Fraction(float(x)) for x in vectors[place]] for place in (row, first, second))
+
+    def signed_square(end: list[Fraction]) -> Fraction:
+        product = sum((x * y for x, y in zip(w, end, strict=True)), Fraction())
+        return product * abs(product) / sum((x * x for x in end), Fraction())
+
+    return 1 if signed_square(m) >= signed_square(f) else -1
+
+
+def assert_exact_signs(vectors: Vectors, pairs: int) -> int:
+    """Compare the signs of all rows with exact ones; rows 0 and 1 are the first pair, 2 and 3 the next.
+
+    Returns:
+        How many signs single precision alone gets wrong.
+    """
+    first, second = np.arange(0, 2 * pairs, 2), np.arange(1, 2 * pairs, 2)
+    dbwa = projections(vectors, first, second).dbwa
+    expected = np.array(
+        [
+            [
+                sign_by_definition(vectors, row, one, other)
+                for one, other in zip(first.tolist(), second.tolist(), strict=True)
+            ]
+            for row in range(len(vectors))
+        ]
+    )
+    np.testing.assert_array_equal(signs(vectors, first, second, dbwa), expected)
+    return int((np.where(dbwa >= 0, 1, -1) != expected).sum())
+
+
+@pytest.mark.parametrize(("largest", "width"), [(2, 4), (3, 50), (1000, 12)])
+def test_signs_of_whole_vectors_are_exact_with_ties_on_the_side_of_the_first_word(
+    largest: int, width: int
+) -> None:
+    rng = np.random.default_rng(width)
+    vectors = rng.integers(-largest, largest + 1, (150, width)).astype(np.float32)
+    vectors[~vectors.any(axis=1)] = 1
+    vectors[1] = vectors[0][::-1]  # of one length
+    vectors[3] = 3 * vectors[2]  # parallel: every word ties
+    wrong_in_single = assert_exact_signs(vectors, 4)
+    assert wrong_in_single > 0
+
+
+def test_signs_are_exact_where_the_words_of_a_pair_are_almost_parallel() -> None:
+    rng = np.random.default_rng(5)
+    vectors = rng.normal(size=(150, 40)).astype(np.float32)
+    for place in (1, 3, 5):
+        vectors[place] = vectors[place - 1] * np.float32(1 + place) + rng.normal(0, 1e-6, 40).astype(
+            np.float32
+        )
+    vectors[7] = vectors[6]
+    wrong_in_single = assert_exact_signs(vectors, 4)
+    assert wrong_in_single > 0
 
 
 @pytest.mark.parametrize("k", [1, 7, 30, 119])
@@ -92,11 +150,10 @@ def test_scores_equal_their_definitions_word_by_word(every: int) -> None:
         for number, pair in enumerate(PAIRS):
             between = (vectors[int(pair[0][1:])] - vectors[int(pair[1][1:])]).astype(float)
             raw = float(vectors[row] @ between) / float(np.linalg.norm(between))
-            near = [dbwa(other, pair) for other in nearest_by_definition(vectors, row, k)]
-            # A difference of equal cosines is 0 up to rounding; which side of 0 it falls on is not defined.
-            if min(abs(value) for value in near) > 1e-6:
-                expected = sum(1 if value >= 0 else -1 for value in near) / k
-                assert scores["nbm"][row, number] == pytest.approx(expected)
+            near = nearest_by_definition(vectors, row, k)
+            ends = tuple(int(word[1:]) for word in pair)
+            expected = sum(sign_by_definition(vectors, other, *ends) for other in near) / k
+            assert scores["nbm"][row, number] == pytest.approx(expected)
             assert scores["dbwa"][row, number] == pytest.approx(dbwa(row, pair), abs=1e-6)
             assert scores["ripa"][row, number] == pytest.approx(raw / np.linalg.norm(vectors[row]), abs=1e-6)
             assert scores["ripa-raw"][row, number] == pytest.approx(raw, abs=1e-5)

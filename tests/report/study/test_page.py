@@ -11,7 +11,7 @@ from tests.report.browser import Browser
 from tests.report.conftest import HOSTILE
 
 from weatherglass.api.studies import StudyResult
-from weatherglass.reliability.agreement.claims import FAILS, HOLDS, STATEMENTS, claim_rows, verdicts
+from weatherglass.reliability.agreement.claims import HOLDS, STATEMENTS, UNDECIDED, claim_rows, verdicts
 from weatherglass.reliability.agreement.seeds import seed_lines
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.study_file import Study
@@ -72,7 +72,8 @@ def test_a_claim_holds_in_the_cells_of_its_matrix(undisturbed: tuple[Path, Study
         ]
         outcomes = [cell["verdict"] for row in rows for cell in row.cells if cell]
         assert outcomes.count(HOLDS) == verdict.holds
-        assert outcomes.count(HOLDS) + outcomes.count(FAILS) == verdict.estimable > 0
+        assert outcomes.count(UNDECIDED) == verdict.undecided
+        assert len(outcomes) == verdict.estimable > 0
         assert [row.reason for row in rows if row.pairs == "sexual_orientation"] == [
             "no base pair occurs"
         ] * 2
@@ -115,13 +116,17 @@ def test_the_verdicts_come_first_and_the_cells_bear_them_out(
     expected = verdicts(undisturbed[1].tables)
     assert sentences == [f"{verdict.name} {verdict.count}." for verdict in expected]
     counts = browser.run(
-        "[...document.querySelectorAll('#claims table')].map(t => ['.holds', '.fails'].map(c => "
+        "[...document.querySelectorAll('#claims table')].map(t => ['.holds', '.undecided', '.fails'].map(c => "
         "t.querySelectorAll(c).length))"
     )
-    assert counts == [[verdict.holds, verdict.estimable - verdict.holds] for verdict in expected]
+    assert counts == [
+        [verdict.holds, verdict.undecided, verdict.estimable - verdict.holds - verdict.undecided]
+        for verdict in expected
+    ]
     cells = browser.run("[...document.querySelectorAll('#claims td .cell')].map(c => c.textContent)")
     assert len(cells) == 4 * (3 + 3 + 2)
-    assert all("✓holds" in text or "✗does not hold" in text or text == "–" for text in cells)
+    outcomes = ("✓holds", "✗does not hold", "?undecided")
+    assert all(any(outcome in text for outcome in outcomes) or text == "–" for text in cells)
     assert "no base pair occurs" in browser.find("#claims").text
 
 

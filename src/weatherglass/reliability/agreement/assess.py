@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.reliability.agreement.groups import GroupInterval, connected_groups, group_interval
 from weatherglass.reliability.agreement.icc import (
     Estimates,
+    agreement_icc,
+    alpha_of,
+    consistency_icc,
     cronbach_alpha,
     inter_rater,
     pearson,
@@ -66,35 +70,49 @@ def assess(
     row_of = {word: number for number, word in enumerate(tensor.words)}
     rows = {target.name: _rows(target, row_of) for target in lists}
     means = {rule: tensor.mean(rule) for rule in tensor.rules}
-    word_retest = {rule: _word_retest(tensor, rule) for rule in tensor.rules}
+    groups = connected_groups(tensor.pairs)
+    word_retest = {rule: _word_retest(tensor, rule, groups) for rule in tensor.rules}
     scaled = {scale: _rule_scores(means, scale) for scale in SCALES}
-    word_inter_rater = {scale: inter_rater(tables) for scale, tables in scaled.items()}
+    word_inter_rater = {
+        scale: (inter_rater(tables), group_interval(tables, groups, consistency_icc))
+        for scale, tables in scaled.items()
+    }
     keys = condition.columns()
     return Assessment(
         {
             "test_retest_words": [
-                {**keys, "rule": rule, "word": list(tensor.words), **_icc_columns(estimates)}
-                for rule, estimates in word_retest.items()
+                {**keys, "rule": rule, "word": list(tensor.words), **_word_columns(estimates, over_groups)}
+                for rule, (estimates, over_groups) in word_retest.items()
             ],
             "inter_rater_words": [
-                {**keys, "scale": scale, "word": list(tensor.words), **_icc_columns(estimates)}
-                for scale, estimates in word_inter_rater.items()
+                {**keys, "scale": scale, "word": list(tensor.words), **_word_columns(estimates, over_groups)}
+                for scale, (estimates, over_groups) in word_inter_rater.items()
             ],
             "test_retest_pairs": _pair_retest(keys, tensor, rows),
             "inter_rater_pairs": _pair_inter_rater(keys, tensor, scaled, rows),
-            "consistency_queries": _query_consistency(keys, means, queries, row_of),
+            "consistency_queries": _query_consistency(keys, means, queries, row_of, groups),
             "consistency_pairs": _pair_consistency(keys, means, rows),
             "pearson": [
                 _pearson_of_means(keys, means, one, other) for one, other in combinations(raters(means), 2)
             ],
             "summary": [
-                {**keys, "measure": "test–retest", "by": rule, **_summary(name, chosen, estimates)}
-                for rule, estimates in word_retest.items()
+                {
+                    **keys,
+                    "measure": "test–retest",
+                    "by": rule,
+                    **_summary(name, chosen, estimates, over_groups),
+                }
+                for rule, (estimates, over_groups) in word_retest.items()
                 for name, chosen in rows.items()
             ]
             + [
-                {**keys, "measure": "inter-rater", "by": scale, **_summary(name, chosen, estimates)}
-                for scale, estimates in word_inter_rater.items()
+                {
+                    **keys,
+                    "measure": "inter-rater",
+                    "by": scale,
+                    **_summary(name, chosen, estimates, over_groups),
+                }
+                for scale, (estimates, over_groups) in word_inter_rater.items()
                 for name, chosen in rows.items()
             ],
         },
@@ -128,14 +146,22 @@ def _icc_columns(estimates: Estimates) -> Columns:
     return {"icc": estimates.value, "low": estimates.low, "high": estimates.high}
 
 
-def _word_retest(tensor: ScoreTensor, rule: str) -> Estimates:
+def _word_columns(estimates: Estimates, interval: GroupInterval) -> Columns:
+    ends = {"low_groups": interval.low, "high_groups": interval.high, "groups": interval.groups}
+    return {**_icc_columns(estimates), **ends}
+
+
+def _word_retest(tensor: ScoreTensor, rule: str, groups: Integers) -> tuple[Estimates, GroupInterval]:
     """Test–retest of every word, in blocks of words, because all scores in double precision may not fit in memory."""
-    return _concatenate(
-        [
-            retest(tensor.block(rule, slice(start, start + WORDS_AT_A_TIME)))
-            for start in range(0, len(tensor.words), WORDS_AT_A_TIME)
-        ]
+    estimates, intervals = [], []
+    for start in range(0, len(tensor.words), WORDS_AT_A_TIME):
+        scores = tensor.block(rule, slice(start, start + WORDS_AT_A_TIME))
+        estimates.append(retest(scores))
+        intervals.append(group_interval(scores, groups, agreement_icc))
+    low, high = (
+        np.concatenate([getattr(interval, end) for interval in intervals]) for end in ("low", "high")
     )
+    return _concatenate(estimates), replace(intervals[0], low=low, high=high)
 
 
 def _concatenate(parts: Sequence[Estimates]) -> Estimates:
@@ -191,20 +217,33 @@ def _pair_columns(tensor: ScoreTensor, estimates: Estimates, chosen: Integers) -
 
 
 def _query_consistency(
-    keys: Columns, means: Mapping[str, Matrix], queries: Sequence[WordList], row_of: Mapping[str, int]
+    keys: Columns,
+    means: Mapping[str, Matrix],
+    queries: Sequence[WordList],
+    row_of: Mapping[str, int],
+    groups: Integers,
 ) -> list[Columns]:
     """alpha of each query: its words are the items, base pairs the cases."""
     parts = []
     for rule in means:
         for query in queries:
             chosen = _rows(query, row_of)
-            estimates = cronbach_alpha(means[rule][chosen].T, items="words of the query", cases="base pairs")
+            table = means[rule][chosen].T
+            estimates = cronbach_alpha(table, items="words of the query", cases="base pairs")
+            over_groups = group_interval(table, groups, alpha_of)
+            if estimates.reason:
+                nothing = np.full((), np.nan)
+                over_groups = replace(over_groups, low=nothing, high=nothing, reason=estimates.reason)
             parts.append(
                 {
                     **keys,
                     "rule": rule,
                     "query": query.name,
-                    **_alpha_columns(estimates, means[rule][chosen].T),
+                    **_alpha_columns(estimates, table),
+                    "low_groups": float(over_groups.low),
+                    "high_groups": float(over_groups.high),
+                    "groups": over_groups.groups,
+                    "note_groups": over_groups.reason,
                 }
             )
     return parts
@@ -254,12 +293,12 @@ def pearson_row(keys: Columns, averages: Mapping[str, Vector], one: str, other: 
     }
 
 
-def _summary(name: str, chosen: Integers, estimates: Estimates) -> Columns:
-    """The box plot of a target list, and the medians of the interval's ends."""
+def _summary(name: str, chosen: Integers, estimates: Estimates, over_groups: GroupInterval) -> Columns:
+    """The box plot of a target list, and the medians of the intervals' ends."""
     with np.errstate(invalid="ignore"):
-        low, high = (
+        low, high, low_groups, high_groups = (
             float(np.nanmedian(ends[chosen])) if np.isfinite(ends[chosen]).any() else float("nan")
-            for ends in (estimates.low, estimates.high)
+            for ends in (estimates.low, estimates.high, over_groups.low, over_groups.high)
         )
     return {
         "list": name,
@@ -268,4 +307,8 @@ def _summary(name: str, chosen: Integers, estimates: Estimates) -> Columns:
         "median_low": low,
         "median_high": high,
         "note": estimates.reason,
+        "median_low_groups": low_groups,
+        "median_high_groups": high_groups,
+        "groups": over_groups.groups,
+        "note_groups": over_groups.reason,
     }

@@ -11,7 +11,13 @@ import numpy as np
 from weatherglass.arrays import Integers
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.agreement.assess import Assessment, Columns, Condition, assess, pearson_row
-from weatherglass.reliability.agreement.claims import claims
+from weatherglass.reliability.agreement.claims import CONSISTENCY, RATER, RETEST, claims
+from weatherglass.reliability.agreement.medians import (
+    MedianInterval,
+    consistency_interval,
+    rater_intervals,
+    retest_interval,
+)
 from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds
 from weatherglass.reliability.lists import (
     FREQUENT_LIST,
@@ -43,6 +49,7 @@ def assess_study(
     progress.stage("assessing", len(scored) * len(study.pairs))
     parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
     assessments: dict[Condition, Assessment] = {}
+    intervals: dict[tuple[str, Condition, str], MedianInterval] = {}
     for group, tensor in scored:
         lists = target_lists(study, tensor.words)
         parts["missing"] += _missing_words(group, tensor, lists)
@@ -58,6 +65,7 @@ def assess_study(
                 frequent = _rows(lists[-2], tensor.words)
                 parts["seed_batches"] += batches_of_seeds(condition, selected, frequent)
                 parts["seed_numbers"] += estimate_by_seeds(condition, selected, frequent)
+                intervals |= _median_intervals(condition, selected, frequent)
             progress.advance()
     for assessment in assessments.values():
         for table, rows in assessment.tables.items():
@@ -65,7 +73,9 @@ def assess_study(
     parts["pearson"] += _pearson_over_all_corpora(assessments, raters(study.rules))
     tables = {name: build_table(name, rows, study.rules) for name, rows in parts.items()}
     unscored = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
-    verdicts = claims(tables["summary"], tables["consistency_queries"], raters(study.rules), unscored)
+    verdicts = claims(
+        tables["summary"], tables["consistency_queries"], raters(study.rules), intervals, unscored
+    )
     return {**tables, "claims": build_table("claims", verdicts, study.rules)}
 
 
@@ -102,6 +112,21 @@ def target_lists(study: Study, vocabulary: Sequence[str]) -> list[WordList]:
 def _rows(target: WordList, words: Sequence[str]) -> Integers:
     index_of = {word: number for number, word in enumerate(words)}
     return np.array([index_of[word] for word in target.words if word in index_of], dtype=np.int64)
+
+
+def _median_intervals(
+    condition: Condition, tensor: ScoreTensor, frequent: Integers
+) -> dict[tuple[str, Condition, str], MedianInterval]:
+    """Claim, condition, and rule or scale -> the interval of its median."""
+    intervals = {}
+    query_rows = [_rows(query, tensor.words) for query in queries()]
+    for rule in raters(tensor.rules):
+        tables = [tensor.block(rule, rows) for rows in query_rows]
+        intervals[RETEST, condition, rule] = retest_interval(tensor.block(rule, frequent))
+        intervals[CONSISTENCY, condition, rule] = consistency_interval(tables)
+    for scale, interval in rater_intervals(tensor, frequent).items():
+        intervals[RATER, condition, scale] = interval
+    return intervals
 
 
 def _select_pairs(

@@ -1,4 +1,4 @@
-"""The three claims of Du et al. (2021), judged for every condition: medians, thresholds, verdicts."""
+"""The three claims of Du et al. (2021), judged for every condition: medians, their intervals, thresholds, verdicts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weatherglass.reliability.agreement.assess import Columns, Condition
+from weatherglass.reliability.agreement.medians import MedianInterval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,7 +26,14 @@ STATEMENTS = {
 }
 NO_RULE = "–"
 """In place of a rule or scale, where no base pair occurs."""
-HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "not estimable"
+HOLDS, FAILS, UNDECIDED, UNKNOWN = "holds", "does not hold", "undecided", "not estimable"
+"""Undecided: the threshold lies inside the interval of the median, or there is no interval."""
+
+Intervals = Mapping[tuple[str, Condition, str], MedianInterval]
+"""Claim, condition, and rule or scale -> the interval of its median."""
+
+
+NO_INTERVAL = MedianInterval(float("nan"), float("nan"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +43,20 @@ class Verdict:
     claim: str
     statement: str
     holds: int
+    undecided: int
     estimable: int
 
     def __str__(self) -> str:
         if not self.estimable:
             return f"{self.claim}: not estimable with these corpora"
-        word = {self.estimable: "holds", 0: "does not hold"}.get(self.holds, "holds in part")
-        return f"{self.claim}: {word}, in {self.holds} of {self.estimable} conditions ({self.statement})"
+        fails = self.estimable - self.holds - self.undecided
+        outcomes = {self.holds: "holds", fails: "does not hold", self.undecided: "undecided"}
+        word = outcomes.get(self.estimable, "holds in part" if self.holds else "holds nowhere")
+        open_conditions = f", undecided in {self.undecided}" if self.undecided else ""
+        return (
+            f"{self.claim}: {word}, in {self.holds} of {self.estimable} conditions{open_conditions} "
+            f"({self.statement})"
+        )
 
     @property
     def name(self) -> str:
@@ -54,7 +69,8 @@ class Verdict:
         if not self.estimable:
             return "cannot be estimated with these corpora"
         conditions = "condition" if self.estimable == 1 else "conditions"
-        return f"holds in {self.holds or 'none'} of {self.estimable} {conditions}"
+        undecided = f" and is undecided in {self.undecided}" if self.undecided else ""
+        return f"holds in {self.holds or 'none'} of {self.estimable} {conditions}{undecided}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +100,7 @@ def claims(
     summary: pl.DataFrame,
     consistency: pl.DataFrame,
     rules: Sequence[str],
+    intervals: Intervals,
     unscored: Sequence[Condition] = (),
 ) -> list[Columns]:
     """Every claim for every condition: test–retest and consistency by rule, inter-rater raw and standardised.
@@ -92,6 +109,7 @@ def claims(
         summary: The table of that name.
         consistency: The table `consistency_queries`.
         rules: Those that are compared with one another.
+        intervals: Those of the medians.
         unscored: Conditions in which no base pair occurs, so that they have no rows in the tables.
     """
     import polars as pl
@@ -101,7 +119,7 @@ def claims(
     for row in frequent.iter_rows(named=True):
         claim = RETEST if row["measure"] == "test–retest" else RATER
         if claim == RATER or row["by"] in rules:
-            rows.append(_row(claim, row, row["by"], row["median"], row["note"]))
+            rows.append(_row(claim, row, row["by"], row["median"], row["note"], intervals))
     keys = ["corpus", "algorithm", "pairs", "rule"]
     rater_rows = consistency.filter(pl.col("rule").is_in(list(rules)))
     medians = rater_rows.group_by(keys, maintain_order=True).agg(
@@ -109,35 +127,47 @@ def claims(
     )
     for row in medians.iter_rows(named=True):
         value = float("nan") if row["alpha"] is None else row["alpha"]
-        rows.append(_row(CONSISTENCY, row, row["rule"], value, row["note"]))
+        rows.append(_row(CONSISTENCY, row, row["rule"], value, row["note"], intervals))
     for condition in unscored:
         rows += [
-            _row(claim, condition.columns(), NO_RULE, float("nan"), "no base pair occurs")
+            _row(claim, condition.columns(), NO_RULE, float("nan"), "no base pair occurs", {})
             for claim in STATEMENTS
         ]
     order = list(STATEMENTS)
     return sorted(rows, key=lambda row: (row["pairs"], order.index(row["claim"])))
 
 
-def _row(claim: str, row: Columns, by: str, median: float, note: str) -> Columns:
+def _row(claim: str, row: Columns, by: str, median: float, note: str, intervals: Intervals) -> Columns:
     threshold = THRESHOLDS[claim]
+    condition = Condition(row["corpus"], row["algorithm"], row["pairs"])
+    interval = intervals.get((claim, condition, by), NO_INTERVAL)
     if median != median:
+        interval = NO_INTERVAL
         verdict, size = UNKNOWN, note.removeprefix(f"{UNKNOWN}: ")
     else:
-        holds = median < threshold if claim == RATER else median >= threshold
-        verdict = HOLDS if holds else FAILS
+        verdict = _verdict(claim, interval)
         size = alpha_label(median) if claim == CONSISTENCY else icc_label(median)
     return {
         "claim": claim,
-        "corpus": row["corpus"],
-        "algorithm": row["algorithm"],
-        "pairs": row["pairs"],
+        **condition.columns(),
         "by": by,
         "median": median,
         "threshold": threshold,
         "verdict": verdict,
         "size": size,
+        "low": interval.low,
+        "high": interval.high,
+        "note": interval.reason,
     }
+
+
+def _verdict(claim: str, interval: MedianInterval) -> str:
+    """Whether the whole interval lies on one side of the threshold, and on which."""
+    if interval.low >= THRESHOLDS[claim]:
+        return FAILS if claim == RATER else HOLDS
+    if interval.high < THRESHOLDS[claim]:
+        return HOLDS if claim == RATER else FAILS
+    return UNDECIDED
 
 
 def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[Verdict]:
@@ -145,8 +175,8 @@ def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[Verdict]:
     counts = []
     for claim, statement in STATEMENTS.items():
         outcomes = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
-        holds, fails = outcomes.count(HOLDS), outcomes.count(FAILS)
-        counts.append(Verdict(claim, statement, holds, holds + fails))
+        estimable = len(outcomes) - outcomes.count(UNKNOWN)
+        counts.append(Verdict(claim, statement, outcomes.count(HOLDS), outcomes.count(UNDECIDED), estimable))
     return counts
 
 

@@ -83,13 +83,29 @@ def inter_rater(tables: Tables, rows: str = "base pairs") -> Estimates:
     return consistency(MeanSquares.of(tables))
 
 
+def agreement_icc(squares: MeanSquares) -> Vector:
+    """ICC(2,1) = (MSR − MSE) / (MSR + (k−1) MSE + (k/n)(MSC − MSE))."""
+    n, k, msr, msc, mse = squares.n, squares.k, squares.rows, squares.columns, squares.error
+    return (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse))
+
+
+def consistency_icc(squares: MeanSquares) -> Vector:
+    """ICC(3,1) = (MSR − MSE) / (MSR + (k−1) MSE)."""
+    return (squares.rows - squares.error) / (squares.rows + (squares.k - 1) * squares.error)
+
+
+def alpha_of(squares: MeanSquares) -> Vector:
+    """Cronbach's alpha, rows are cases and columns items: 1 − MSE / MSR (Hoyt 1941)."""
+    return 1 - squares.error / squares.rows
+
+
 def absolute_agreement(squares: MeanSquares, level: float = LEVEL) -> Estimates:
-    """ICC(2,1) = (MSR − MSE) / (MSR + (k−1) MSE + (k/n)(MSC − MSE)); interval of McGraw & Wong 1996, ICC(A,1)."""
+    """ICC(2,1), with the interval of McGraw & Wong 1996, ICC(A,1)."""
     from scipy.special import fdtri
 
     n, k, msr, msc, mse = squares.n, squares.k, squares.rows, squares.columns, squares.error
     with np.errstate(divide="ignore", invalid="ignore"):
-        icc = (msr - mse) / (msr + (k - 1) * mse + k / n * (msc - mse))
+        icc = agreement_icc(squares)
         a = k * icc / (n * (1 - icc))
         b = 1 + k * icc * (n - 1) / (n * (1 - icc))
         freedom = (a * msc + b * mse) ** 2 / ((a * msc) ** 2 / (k - 1) + (b * mse) ** 2 / ((n - 1) * (k - 1)))
@@ -104,13 +120,13 @@ def absolute_agreement(squares: MeanSquares, level: float = LEVEL) -> Estimates:
 
 
 def consistency(squares: MeanSquares, level: float = LEVEL) -> Estimates:
-    """ICC(3,1) = (MSR − MSE) / (MSR + (k−1) MSE); interval of McGraw & Wong 1996, ICC(C,1)."""
+    """ICC(3,1), with the interval of McGraw & Wong 1996, ICC(C,1)."""
     from scipy.special import fdtri
 
     n, k, msr, mse = squares.n, squares.k, squares.rows, squares.error
     between, within, upper = n - 1, (n - 1) * (k - 1), (1 + level) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        icc = (msr - mse) / (msr + (k - 1) * mse)
+        icc = consistency_icc(squares)
         f_low = msr / mse / fdtri(between, within, upper)
         f_high = msr / mse * fdtri(within, between, upper)
         low, high = (f_low - 1) / (f_low + k - 1), (f_high - 1) / (f_high + k - 1)

@@ -15,11 +15,13 @@ from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.regression.fit import (
     HIGH_VIF,
     MODELS,
+    WEIGHTED,
     Fit,
     RSquared,
     changes,
     fit,
     inflation,
+    precision_weights,
 )
 from weatherglass.reliability.regression.observations import Design, build_design
 from weatherglass.reliability.scoring.rules import raters
@@ -45,7 +47,7 @@ class FittedModel:
 
     fit: Fit
     changes: Mapping[str, RSquared]
-    """Fixed factor -> the R² lost without it."""
+    """Fixed factor -> the R² lost without it; of the weighted model none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Part:
 
     reliability: str
     models: Mapping[str, FittedModel]
-    """By name: as published, with word."""
+    """By name: as published, with word, weighted."""
     references: Mapping[str, str]
     rows: int
     """Number of rows before any was dropped."""
@@ -72,8 +74,7 @@ class Part:
 
     def excludes_zero(self, model: str, coefficient: str) -> bool:
         """Whether the 95 % interval excludes zero."""
-        estimate = next(c for c in self.models[model].fit.coefficients if c.name == coefficient)
-        return estimate.low > 0 or estimate.high < 0
+        return next(c for c in self.models[model].fit.coefficients if c.name == coefficient).excludes_zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def explain(
 
 
 def explain_part(reliability: str, design: Design, progress: Progress | None = None) -> Part:
-    """Fit both models of one reliability."""
+    """Fit both models of one reliability and, if the variances of the scores are known, the last one with weights."""
     models = {}
     warnings = list(design.warnings)
     for name, random in MODELS.items():
@@ -135,6 +136,10 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
         models[name] = FittedModel(fitted, changes(design, random, fitted.r2))
         if progress:
             progress.advance()
+    if design.variance is not None:
+        last = list(models)[-1]
+        weights = precision_weights(design.variance, models[last].fit.residual)
+        models[WEIGHTED] = FittedModel(fit(design, MODELS[last], weights), {})
     factors = inflation(design)
     warnings += _collinearity_warnings(design, factors)
     return Part(

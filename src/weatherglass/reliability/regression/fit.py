@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,9 +19,16 @@ MODELS: Mapping[str, tuple[str, ...]] = {
 }
 """Name -> its random factors: the published model, and one with a random intercept for words."""
 
+WEIGHTED = "weighted"
+"""The last of these that can be fitted, with rows weighted by the precision of their scores."""
+
 NORMAL_95 = 1.959963984540054
 FEW_LEVELS = 5
 """With fewer levels, a variance between them is estimated poorly."""
+FEWEST_FOR_Z = 4
+"""With 2 or 3 levels, coefficients that are estimated between levels have an interval by t beside the one by z."""
+LEAST_OWN_VARIANCE = 0.1
+"""Of the residual variance: at least so much is not error of the scores, so that no row has an unbounded weight."""
 HIGH_VIF = 5.0
 
 
@@ -34,6 +41,17 @@ class Coefficient:
     se: float
     low: float
     high: float
+    df: int | None = None
+    """Degrees of freedom of the interval by t, where a factor of 2 or 3 levels limits what is known of it."""
+    low_t: float | None = None
+    high_t: float | None = None
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the interval excludes zero; by t, if it has one."""
+        low = self.low if self.low_t is None else self.low_t
+        high = self.high if self.high_t is None else self.high_t
+        return low > 0 or high < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +87,33 @@ class Fit:
         return {name: random * var / total if total > 0 else 0.0 for name, var in self.variances.items()}
 
 
-def fit(design: Design, random: Sequence[str]) -> Fit:
+def fit(design: Design, random: Sequence[str], weights: Vector | None = None) -> Fit:
     """Fit a model by REML.
 
     Args:
         design: the rows.
         random: factors with a random intercept; a factor with a single level, or with the same groups of rows as an
             earlier factor, is left out, with a warning.
+        weights: of the rows; None for 1.
 
     Raises:
         WeatherglassError: if the model cannot be estimated from these rows.
     """
-    return _fit(design, random, _model_products(design, random))
+    return _fit(design, random, _model_products(design, random, weights))
+
+
+def precision_weights(variance: Vector, residual: float) -> Vector:
+    """1 / (variance of the score + what else differs between rows), scaled to a mean of 1, as in meta-regression.
+
+    Args:
+        variance: of each score as an estimate.
+        residual: the residual variance of the model without weights; what the scores' own variance does not explain of
+            it differs between rows.
+    """
+    other = max(residual - float(np.median(variance)), LEAST_OWN_VARIANCE * residual)
+    weights = 1 / (other + variance)
+    scaled: Vector = weights / weights.mean()
+    return scaled
 
 
 def changes(design: Design, random: Sequence[str], full: RSquared) -> dict[str, RSquared]:
@@ -129,7 +162,36 @@ def _few_levels_warning(name: str, levels: int) -> str:
     return ""
 
 
-def _model_products(design: Design, random: Sequence[str]) -> CrossProducts:
+def _with_t(coefficient: Coefficient, df: int) -> Coefficient:
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(df, 0.975)) * coefficient.se
+    low, high = coefficient.estimate - reach, coefficient.estimate + reach
+    return replace(coefficient, df=df, low_t=low, high_t=high)
+
+
+def _freedom(design: Design, names: Sequence[str], levels: Mapping[str, int]) -> dict[str, int]:
+    """Coefficient -> degrees of freedom, for those that are estimated between levels of a factor of 2 or 3 levels.
+
+    These are the intercept, and features that are the same in all rows of a level: as many as there are levels, less
+    one for each of them. All others are estimated within levels, from many rows.
+    """
+    freedom: dict[str, int] = {}
+    for factor, number in levels.items():
+        if not 1 < number < FEWEST_FOR_Z:
+            continue
+        place = design.factors[factor]
+        first = np.unique(place, return_index=True)[1]
+        between = [
+            name for name in names if np.allclose(design.columns[name], design.columns[name][first][place])
+        ]
+        df = max(number - 1 - len(between), 1)
+        for name in ("intercept", *between):
+            freedom[name] = min(df, freedom.get(name, df))
+    return freedom
+
+
+def _model_products(design: Design, random: Sequence[str], weights: Vector | None = None) -> CrossProducts:
     factors = {name: design.factors[name] for name in random if int(design.factors[name].max()) > 0}
     for name, factor in factors.items():
         if int(factor.max()) + 1 == len(design.score):
@@ -138,7 +200,7 @@ def _model_products(design: Design, random: Sequence[str]) -> CrossProducts:
             )
     duplicates = _same_groups(design, random)
     factors = {name: factor for name, factor in factors.items() if name not in duplicates}
-    return cross_products(design.score, design.columns, factors)
+    return cross_products(design.score, design.columns, factors, weights)
 
 
 def _same_groups(design: Design, random: Sequence[str]) -> dict[str, str]:
@@ -174,8 +236,12 @@ def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
         warnings.append("the solver did not converge; the variances are rough guesses")
     between = sum(variances.values())
     total = estimates.explained + between + estimates.residual
-    first, *rest = _coefficients(
-        ["intercept", *rows.names], estimates.coefficients, np.sqrt(np.diag(estimates.covariance))
+    freedom = _freedom(design, rows.names, {name: levels[name] for name in variances})
+    first, *rest = (
+        _with_t(c, freedom[c.name]) if c.name in freedom else c
+        for c in _coefficients(
+            ["intercept", *rows.names], estimates.coefficients, np.sqrt(np.diag(estimates.covariance))
+        )
     )
     return Fit(
         rows=rows.rows,

@@ -60,6 +60,8 @@ class Design:
     dropped: Mapping[str, int]
     """Reason -> number of rows dropped."""
     warnings: tuple[str, ...] = field(default=())
+    variance: Vector | None = None
+    """Of each score as an estimate; None if it is not known."""
 
     def factor_of(self, coefficient: str) -> str:
         """The factor of a coefficient: "pos" for "pos:noun", "log freq" for its square.
@@ -78,7 +80,7 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
     """Join scores with features, drop incomplete rows, and z-score continuous features over the remaining rows.
 
     Args:
-        scores: corpus, algorithm, word, score and, for test–retest, rule.
+        scores: corpus, algorithm, word, score and, for test–retest, rule; variance, the score's own, if it is known.
         features: the tables of `word_features`, of all corpora and algorithms.
 
     Raises:
@@ -119,7 +121,17 @@ def build_design(scores: pl.DataFrame, features: pl.DataFrame) -> Design:
         rows=joined.height,
         dropped=dropped,
         warnings=tuple(warnings),
+        variance=_variance(complete),
     )
+
+
+def _variance(frame: pl.DataFrame) -> Vector | None:
+    """The column of that name; a row without a number has the largest of the others."""
+    if "variance" not in frame.columns:
+        return None
+    values = frame["variance"].to_numpy().astype(np.float64)
+    known = np.isfinite(values)
+    return np.where(known, values, values[known].max()) if known.any() else None
 
 
 def _require(frame: pl.DataFrame, columns: Sequence[str], what: str) -> None:

@@ -6,9 +6,11 @@ s / (n - p), where s = rᵀV⁻¹r, and is there
 
     log|V| + log|XᵀV⁻¹X| + (n - p) (1 + log(2π s / (n - p)))
 
-which is what is minimised over θ. It needs the rows only through cross products of the columns, and the factor with the
-most levels (words) only through their sums within each level; levels of equal size enter it alike, so their sums are
-added up once. What remains per evaluation is a handful of small matrices, so that the optimum is found to many digits.
+which is what is minimised over θ. With weights w of the rows, e ~ N(0, σ²/w): score, X and Z are multiplied by √w,
+which makes this the model above, and Σ log w is taken from the criterion. It needs the rows only through cross products
+of the columns, and the factor with the most levels (words) only through their sums within each level; levels of equal
+size (with weights: of equal total weight) enter it alike, so their sums are added up once. What remains per evaluation
+is a handful of small matrices, so that the optimum is found to many digits.
 That matters: with two algorithms the criterion is all but flat in their variance, and a solver that stops at a relative
 1e-8 of a criterion of -200 000 can miss it by several per cent.
 """
@@ -16,7 +18,7 @@ That matters: with two algorithms the criterion is all but flat in their varianc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,34 +63,38 @@ class CrossProducts:
     """Features, after the intercept."""
     gram: Matrix
     sizes: Vector
-    """The different numbers of rows that a level of the last factor has."""
+    """The different numbers of rows, or sums of their weights, that a level of the last factor has."""
     levels: Vector
     """How many levels have each."""
     sums: Matrix
     """For each size, the cross products of the levels' sums: size × column × column."""
     shift: float
     """The mean score, taken out so that sums of squares lose no digits."""
+    fixed: Matrix
+    """Cross products of intercept and features without weights."""
+    log_weights: float = 0.0
+    """Sum of the logarithms of the rows' weights."""
 
     def without(self, names: Sequence[str]) -> CrossProducts:
         """The same rows without some features."""
         first = len(self.owner) + 1
         kept = [place for place, name in enumerate(self.names) if name not in names]
         columns = [*range(first), *(first + place for place in kept), self.gram.shape[0] - 1]
-        return CrossProducts(
-            self.rows,
-            self.random,
-            self.owner,
-            tuple(self.names[place] for place in kept),
-            self.gram[np.ix_(columns, columns)],
-            self.sizes,
-            self.levels,
-            self.sums[:, columns][:, :, columns],
-            self.shift,
+        features = [0, *(1 + place for place in kept)]
+        return replace(
+            self,
+            names=tuple(self.names[place] for place in kept),
+            gram=self.gram[np.ix_(columns, columns)],
+            sums=self.sums[:, columns][:, :, columns],
+            fixed=self.fixed[np.ix_(features, features)],
         )
 
 
 def cross_products(
-    score: Vector, features: Mapping[str, Vector], factors: Mapping[str, Integers]
+    score: Vector,
+    features: Mapping[str, Vector],
+    factors: Mapping[str, Integers],
+    weights: Vector | None = None,
 ) -> CrossProducts:
     """Compute the cross products in one pass over the rows.
 
@@ -96,6 +102,7 @@ def cross_products(
         score: what is explained.
         features: the columns of X without the intercept.
         factors: random factor -> level of each row, from 0; without any, REML is ordinary least squares.
+        weights: of the rows, positive: the residual variance of a row is σ² / weight; None for 1.
     """
     random = sorted(factors, key=lambda name: int(factors[name].max()))
     small = random[:-1]
@@ -106,21 +113,41 @@ def cross_products(
     )
     shift = float(score.mean())
     table = np.column_stack([*indicators, np.ones(len(score)), *features.values(), score - shift])
-    sizes, levels, sums = _sums_by_size(table, last)
-    gram = table.T @ table
-    return CrossProducts(len(score), tuple(random), owner, tuple(features), gram, sizes, levels, sums, shift)
+    fixed = table[:, len(owner) : -1].T @ table[:, len(owner) : -1]
+    sizes, levels, sums = _sums_by_size(table, last, weights)
+    if weights is not None:
+        table *= np.sqrt(weights)[:, None]
+    return CrossProducts(
+        rows=len(score),
+        random=tuple(random),
+        owner=owner,
+        names=tuple(features),
+        gram=table.T @ table,
+        sizes=sizes,
+        levels=levels,
+        sums=sums,
+        shift=shift,
+        fixed=fixed,
+        log_weights=0.0 if weights is None else float(np.log(weights).sum()),
+    )
 
 
-def _sums_by_size(table: Matrix, factor: Integers) -> tuple[Vector, Vector, Matrix]:
+def _sums_by_size(table: Matrix, factor: Integers, weights: Vector | None) -> tuple[Vector, Vector, Matrix]:
     """The sizes that levels have, how many levels have each, and the cross products of those levels' sums."""
     width = table.shape[1]
     if not len(factor):
         return np.empty(0), np.empty(0), np.empty((0, width, width))
     counts = np.bincount(factor)
+    present = counts > 0
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    totals = np.add.reduceat(table[np.argsort(factor, kind="stable")], starts[counts > 0], axis=0)
-    sizes, group = np.unique(counts[counts > 0], return_inverse=True)
-    sums = np.stack([totals[group == place].T @ totals[group == place] for place in range(len(sizes))])
+    weighted = table if weights is None else table * weights[:, None]
+    totals = np.add.reduceat(weighted[np.argsort(factor, kind="stable")], starts[present], axis=0)
+    sizes, group = np.unique(np.bincount(factor, weights=weights)[present], return_inverse=True)
+    if len(sizes) == len(totals):  # As with weights: each level has a size of its own.
+        ordered = totals[np.argsort(group)]
+        sums = ordered[:, :, None] * ordered[:, None, :]
+    else:
+        sums = np.stack([totals[group == place].T @ totals[group == place] for place in range(len(sizes))])
     return sizes.astype(np.float64), np.bincount(group).astype(np.float64), sums
 
 
@@ -220,7 +247,7 @@ def _profile(rows: CrossProducts, theta: Vector) -> tuple[float, Matrix, Vector,
     ratio = theta[-1] ** 2 if rows.random else 0.0
     shrinkage = ratio / (1 + ratio * rows.sizes)
     inner = rows.gram - np.einsum("s,sij->ij", shrinkage, rows.sums)
-    determinant = float(rows.levels @ np.log1p(ratio * rows.sizes))
+    determinant = float(rows.levels @ np.log1p(ratio * rows.sizes)) - rows.log_weights
     z = len(rows.owner)
     if z:
         scale = np.abs(theta[rows.owner])
@@ -246,10 +273,8 @@ def _estimates(
 ) -> Estimates:
     _, information, coefficients, squares = _profile(rows, theta)
     residual = squares / (rows.rows - len(information))
-    z = len(rows.owner)
-    inside = rows.gram[z:-1, z:-1]
-    mean = float(inside[0] @ coefficients) / rows.rows
-    explained = float(coefficients @ inside @ coefficients - rows.rows * mean**2) / (rows.rows - 1)
+    mean = float(rows.fixed[0] @ coefficients) / rows.rows
+    explained = float(coefficients @ rows.fixed @ coefficients - rows.rows * mean**2) / (rows.rows - 1)
     variances = dict(zip(rows.random, (theta**2 * residual).tolist(), strict=True))
     coefficients = coefficients.copy()
     coefficients[0] += rows.shift

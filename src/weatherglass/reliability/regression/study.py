@@ -14,6 +14,7 @@ from weatherglass.languages.lexicon.lexicon import Lexicon, find_lexicon
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.regression.explain import Explanation, explain
 from weatherglass.reliability.regression.features import word_features
+from weatherglass.reliability.regression.fit import NORMAL_95
 from weatherglass.reliability.regression.tables import regression_table, to_latex
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import write_tables
@@ -70,7 +71,12 @@ def explain_study(
 
 def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl.DataFrame]:
     """The scores of one set of base pairs: test–retest by rule, and inter-rater of the rules as they are."""
-    keys = [pl.col("corpus", "algorithm", "word"), pl.col("icc").alias("score")]
+    variance = ((pl.col("high") - pl.col("low")) / (2 * NORMAL_95)) ** 2
+    keys = [
+        pl.col("corpus", "algorithm", "word"),
+        pl.col("icc").alias("score"),
+        variance.alias("variance"),
+    ]
     test_retest = tables["test_retest_words"].filter(pl.col("pairs") == pairs)
     inter_rater = tables["inter_rater_words"].filter((pl.col("pairs") == pairs) & (pl.col("scale") == "raw"))
     return {

@@ -24,6 +24,9 @@ COLUMNS = (
     "high",
     "published",
     "same_sign",
+    "df",
+    "low_t",
+    "high_t",
 )
 """quantity: estimate, variance, r2, share, change_r2_marginal, change_r2_conditional, vif, rows or dropped."""
 
@@ -81,6 +84,9 @@ def _rows(part: Part) -> Iterator[list[Cell]]:
                 high=c.high,
                 published=known,
                 same_sign=sign,
+                df=c.df,
+                low_t=c.low_t,
+                high_t=c.high_t,
             )
         for factor, variance in {**model.fit.variances, "residual": model.fit.residual}.items():
             yield row(name, "variance", factor, variance)
@@ -247,6 +253,9 @@ def _variance_table(part: Part) -> Table:
         table.add_row(f"share of {factor}", *_share_cells(part, factor))
     factors = next(iter(part.models.values())).changes
     for factor in factors:
-        losses = [f"{model.changes[factor].marginal:.4f}" for model in part.models.values()]
+        losses = [
+            f"{model.changes[factor].marginal:.4f}" if factor in model.changes else ""
+            for model in part.models.values()
+        ]
         table.add_row(f"R² marginal lost without {factor}", "", *losses)
     return table

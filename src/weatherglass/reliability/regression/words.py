@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 
 from weatherglass.reliability.regression.explain import Explanation, FittedModel, Part
+from weatherglass.reliability.regression.fit import WEIGHTED
 from weatherglass.reliability.regression.observations import CONTINUOUS
 
 NEGLIGIBLE = 0.005
@@ -32,7 +33,7 @@ def plain_sentences(part: Part) -> list[str]:
 
 def preferred_model(part: Part) -> str:
     """The model with a random intercept for words, or the published one if that could not be fitted."""
-    return list(part.models)[-1]
+    return [name for name in part.models if name != WEIGHTED][-1]
 
 
 def agreeing_in_all(explanation: Explanation) -> list[str]:

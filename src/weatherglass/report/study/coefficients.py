@@ -1,4 +1,4 @@
-"""The coefficient plot: every estimate of both models with its interval, beside the published estimate."""
+"""The coefficient plot: every estimate of every model with its interval, beside the published estimate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from weatherglass.reliability.regression.explain import Explanation, Part
 from weatherglass.reliability.regression.tables import ESTIMATES
 from weatherglass.report.study.plots import Drawing, Subject
 
-STYLES = {"as published": ("o", "#1b5e8c", 0.27), "with word": ("s", "#c4570a", 0.0)}
+STYLES = {
+    "as published": ("o", "#1b5e8c", 0.27),
+    "with word": ("s", "#c4570a", 0.09),
+    "weighted": ("^", "#3d7a3d", -0.09),
+}
 """Model -> marker, colour and vertical offset; the colours are safe for colour-blind readers."""
 BELOW = -0.27
 """Vertical offset of the reproduction, so that it covers neither model."""

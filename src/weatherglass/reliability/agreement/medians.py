@@ -1,0 +1,213 @@
+"""Intervals of the medians by which claims are judged: for other words, base pairs and seeds (docs/methods 10.5).
+
+The words of a median share their base pairs and seeds, so that a bootstrap over words alone is far too narrow. The
+variance here is the sum of three: the bootstrap of the median over its words (or queries), and a jackknife of the whole
+median over base pairs and over seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.reliability.agreement.assess import SCALES, WORDS_AT_A_TIME
+from weatherglass.reliability.agreement.groups import leave_one_group_out
+from weatherglass.reliability.agreement.icc import (
+    FEWEST,
+    LEVEL,
+    MeanSquares,
+    Tables,
+    agreement_icc,
+    alpha_of,
+    consistency_icc,
+    too_few,
+)
+from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.scoring.scores import ScoreTensor
+
+
+@dataclass(frozen=True)
+class MedianInterval:
+    """The interval of one median; NaN where it cannot be estimated."""
+
+    low: float
+    high: float
+    reason: str = ""
+
+
+def median_interval(
+    values: Vector, without_pair: Sequence[float], without_seed: Sequence[float], level: float = LEVEL
+) -> MedianInterval:
+    """median ± t(P − 1) √(v_words + v_pairs + v_seeds).
+
+    Args:
+        values: What the median is of, one for each word or query.
+        without_pair: The median with each of the P base pairs left out.
+        without_seed: The median with each seed left out.
+    """
+    from scipy.special import stdtrit
+
+    finite = values[np.isfinite(values)]
+    if not len(finite) or not np.isfinite(without_pair).all():
+        return MedianInterval(np.nan, np.nan, "not estimable: the scores do not vary")
+    variance = median_variance(finite) + jackknife_variance(without_pair) + jackknife_variance(without_seed)
+    reach = float(stdtrit(len(without_pair) - 1, (1 + level) / 2)) * variance**0.5
+    median = float(np.median(finite))
+    return MedianInterval(median - reach, median + reach)
+
+
+def median_variance(values: Vector) -> float:
+    """The variance of the median over bootstrap samples of the values, without drawing any (Maritz & Jarrett 1978).
+
+    It is exact for an odd number of values; for an even one it is of the order statistic in the middle of the two.
+    """
+    from scipy.special import betainc
+
+    n = len(values)
+    ends = betainc((n + 1) / 2, (n + 1) / 2, np.arange(n + 1) / n)
+    weights, ordered = np.diff(ends), np.sort(values)
+    mean = weights @ ordered
+    return float(weights @ np.square(ordered - mean))
+
+
+def jackknife_variance(without: Sequence[float]) -> float:
+    """(n − 1)/n · Σ (estimate without one − their mean)²."""
+    left_out = np.asarray(without)
+    return float((len(left_out) - 1) * left_out.var())
+
+
+def retest_interval(scores: Tables) -> MedianInterval:
+    """Of the median test–retest.
+
+    Args:
+        scores: word × pair × seed of one rule.
+    """
+    pairs, seeds = scores.shape[1:]
+    if reason := _too_few_seeds(pairs, seeds, 3):
+        return reason
+    with np.errstate(divide="ignore", invalid="ignore"):
+        without_pair = [
+            _median(agreement_icc(rest)) for rest in leave_one_group_out(scores, np.arange(pairs))
+        ]
+        without_seed = [
+            _median(agreement_icc(_transposed(rest)))
+            for rest in leave_one_group_out(scores.swapaxes(1, 2), np.arange(seeds))
+        ]
+        return median_interval(agreement_icc(MeanSquares.of(scores)), without_pair, without_seed)
+
+
+def consistency_interval(tables: Sequence[Tables]) -> MedianInterval:
+    """Of the median alpha over queries.
+
+    Args:
+        tables: For each query word × pair × seed of one rule; queries with too few words are left out.
+    """
+    enough = [table for table in tables if len(table) >= FEWEST]
+    if not enough:
+        return MedianInterval(np.nan, np.nan, f"not estimable: no query has {FEWEST} words")
+    pairs, seeds = enough[0].shape[1:]
+    if reason := _too_few_seeds(pairs, seeds, 2):
+        return reason
+
+    def alphas(means: Sequence[Matrix]) -> Vector:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.array([float(alpha_of(MeanSquares.of(mean.T))) for mean in means])
+
+    means = [table.mean(2) for table in enough]
+    without_pair = [_median(alphas([np.delete(mean, pair, 1) for mean in means])) for pair in range(pairs)]
+    others = [_without_each_seed(table) for table in enough]
+    without_seed = [_median(alphas([other[:, :, seed] for other in others])) for seed in range(seeds)]
+    return median_interval(alphas(means), without_pair, without_seed)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The standard deviation of a rule's scores over all words and pairs, by which they are divided."""
+
+    full: float
+    without_pair: Vector
+    without_seed: Vector
+
+    @classmethod
+    def one(cls, pairs: int, seeds: int) -> Spread:
+        """Of raw scores, which are not divided."""
+        return cls(1.0, np.ones(pairs), np.ones(seeds))
+
+    @classmethod
+    def of(cls, tensor: ScoreTensor, rule: str) -> Spread:
+        """Of standardised scores, in one pass over the vocabulary."""
+        pairs, seeds = len(tensor.pairs), len(tensor.seeds)
+        by_pair, by_seed = np.zeros((2, pairs)), np.zeros((2, seeds))
+        for start in range(0, len(tensor.words), WORDS_AT_A_TIME):
+            scores = tensor.block(rule, slice(start, start + WORDS_AT_A_TIME))
+            mean, without = scores.mean(2), _without_each_seed(scores)
+            by_pair += [mean.sum(0), np.square(mean).sum(0)]
+            by_seed += [without.sum((0, 1)), np.square(without).sum((0, 1))]
+        words = len(tensor.words)
+        total = by_pair.sum(1)
+        return cls(
+            float(_deviation(words * pairs, *total)),
+            _deviation(words * (pairs - 1), *(total[:, None] - by_pair)),
+            _deviation(words * pairs, *by_seed),
+        )
+
+
+def rater_intervals(tensor: ScoreTensor, words: Integers) -> dict[str, MedianInterval]:
+    """Scale -> the interval of the median agreement of the rules over some words."""
+    rules, pairs, seeds = raters(tensor.rules), len(tensor.pairs), len(tensor.seeds)
+    if len(rules) < 2:
+        return dict.fromkeys(SCALES, MedianInterval(np.nan, np.nan, "not estimable: one rule, 2 are needed"))
+    if reason := _too_few_seeds(pairs, seeds, 2):
+        return dict.fromkeys(SCALES, reason)
+    blocks = [tensor.block(rule, words) for rule in rules]
+    means = np.stack([block.mean(2) for block in blocks], axis=-1)
+    without_seed = np.stack([_without_each_seed(block) for block in blocks], axis=-1)
+
+    def agreement(scores: Tables) -> Vector:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return consistency_icc(MeanSquares.of(scores))
+
+    intervals = {}
+    for scale in SCALES:
+        spreads = [Spread.one(pairs, seeds) if scale == "raw" else Spread.of(tensor, rule) for rule in rules]
+        by_pair = np.stack([spread.without_pair for spread in spreads], axis=-1)
+        by_seed = np.stack([spread.without_seed for spread in spreads], axis=-1)
+        intervals[scale] = median_interval(
+            agreement(means / [spread.full for spread in spreads]),
+            [_median(agreement(np.delete(means, pair, 1) / by_pair[pair])) for pair in range(pairs)],
+            [_median(agreement(without_seed[:, :, seed] / by_seed[seed])) for seed in range(seeds)],
+        )
+    return intervals
+
+
+def _too_few_seeds(pairs: int, seeds: int, fewest: int) -> MedianInterval | None:
+    """The interval of a median that has none; None if there are enough base pairs and seeds."""
+    reason = too_few("base pairs", pairs)
+    if not reason and seeds < fewest:
+        reason = f"not estimable: {seeds} {'seed' if seeds == 1 else 'seeds'}, {fewest} are needed for its interval"
+    return MedianInterval(np.nan, np.nan, reason) if reason else None
+
+
+def _median(values: Vector) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if len(finite) else float("nan")
+
+
+def _transposed(squares: MeanSquares) -> MeanSquares:
+    """The mean squares of the layouts with rows and columns exchanged."""
+    return MeanSquares(squares.columns, squares.rows, squares.error, squares.k, squares.n)
+
+
+def _without_each_seed(scores: Tables) -> Tables:
+    """word × pair × seed: the scores averaged over all other seeds."""
+    others: Tables = scores.sum(-1, keepdims=True) - scores
+    return others / (scores.shape[-1] - 1)
+
+
+def _deviation(n: int, total: Vector, squares: Vector) -> Vector:
+    """The standard deviation of n numbers from their sum and sum of squares; 1 where they do not vary."""
+    variance = (squares - total**2 / n) / (n - 1)
+    return np.where(variance > 0, np.sqrt(np.maximum(variance, 0.0)), 1.0)
