@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weatherglass.audit.settings import Settings as Settings
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
-    from weatherglass.catalogue.association_test import AssociationTest as AssociationTest
+    from weatherglass.catalogue.test import Test as Test
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.errors import WeatherglassError as WeatherglassError
     from weatherglass.metrics.weat.measure import Measure as Measure
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "associate": "audit.evaluate",
-    "AssociationTest": "catalogue.association_test",
+    "Test": "catalogue.test",
     "list_tests": "catalogue",
     "load_encoder": "encoders",
     "load_test": "catalogue",

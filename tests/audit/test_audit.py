@@ -127,7 +127,7 @@ def test_the_record_of_a_call_from_python_states_its_arguments(tmp_path: Path) -
     assert record["function"] == "weatherglass.run"
     assert record["arguments"] == {  # alpha has its default value
         "models": ["<HashedEncoder hashed>"],
-        "tests": ["<AssociationTest weat7>", "weat6"],
+        "tests": ["<Test weat7>", "weat6"],
         "trust": "none",
         "seed": 5,
         "budget": {"seconds": 1.0, "bytes": 10**6},

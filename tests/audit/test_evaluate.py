@@ -20,7 +20,7 @@ from weatherglass.arrays import Matrix
 from weatherglass.audit.evaluate import associate, evaluate
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue import load_test
-from weatherglass.catalogue.association_test import Element
+from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 from weatherglass.metrics.sets import VectorSet
 from weatherglass.metrics.weat.metric import Weat

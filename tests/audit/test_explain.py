@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
 from weatherglass.audit.explain import explain
-from weatherglass.catalogue.association_test import AssociationTest, Element, ElementSet
+from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.cli import app
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
 from weatherglass.metrics.weat.profiles import PROFILES
@@ -140,7 +140,7 @@ def test_equal_scores_are_explained(tmp_path: Path) -> None:
         ElementSet(role, tuple(Element(word, word) for word in words.split()))
         for role, words in zip("XYAB", ("k l m", "n o p", "a", "b"), strict=True)
     )
-    wg.run(Constant(4), tests=AssociationTest("flat", (x, y), (a, b)), folder=tmp_path)
+    wg.run(Constant(4), tests=Test("flat", (x, y), (a, b)), folder=tmp_path)
     text = "\n".join(explain(tmp_path, "flat").steps)
     assert "d is not defined: all scores are equal" in text
     assert "p = 20 / 20 = 1.0" in text

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weatherglass.catalogue import AssociationTest, Element, ElementSet, export_test, load_test, read_jsonl
+from weatherglass.catalogue import Element, ElementSet, Test, export_test, load_test, read_jsonl
 from weatherglass.errors import CatalogueError, OutputError
 
 WriteJsonl = Callable[..., Path]
@@ -25,13 +25,11 @@ sets = st.builds(
     texts,
     st.lists(texts, min_size=1, max_size=6, unique=True),
 )
-tests = st.builds(AssociationTest, st.just("own"), st.tuples(sets, sets), st.tuples(sets, sets))
+tests = st.builds(Test, st.just("own"), st.tuples(sets, sets), st.tuples(sets, sets))
 
 
 @given(test=tests)
-def test_what_is_exported_is_read_back(
-    test: AssociationTest, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_what_is_exported_is_read_back(test: Test, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "own.jsonl"
     export_test(test, path)
     read = read_jsonl(path)

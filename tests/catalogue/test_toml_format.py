@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weatherglass.catalogue import (
-    AssociationTest,
     Element,
     ElementSet,
+    Test,
     load_test,
     read_toml,
     to_toml,
@@ -61,7 +61,7 @@ sentence_sets = st.builds(
 )
 one_to_four_sets = st.lists(sentence_sets, min_size=1, max_size=4).map(tuple)
 tests = st.builds(
-    AssociationTest,
+    Test,
     st.just("own"),
     one_to_four_sets,
     one_to_four_sets,
@@ -75,7 +75,7 @@ tests = st.builds(
 
 @given(test=tests)
 def test_what_is_written_is_read_back_with_the_words(
-    test: AssociationTest, tmp_path_factory: pytest.TempPathFactory
+    test: Test, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "own.toml"
     write_test(test, path)

@@ -140,7 +140,7 @@ def test_encode_reads_texts_of_a_file_each_once(
     output = run(
         "encode", f"encodings:{three_vectors}", "--texts", tmp_path / name, "-o", tmp_path / "out.npz"
     )
-    assert "3 texts, 2 dimensions; 1 of them could not be read" in output
+    assert "3 texts, 2 dimensions; 1 of them could not be encoded" in output
     assert read_encodings(tmp_path / "out.npz").texts == ["rose", "wasp", "bee"]
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 import weatherglass as wg
 from weatherglass.arrays import Matrix
 from weatherglass.catalogue import load_test
-from weatherglass.catalogue.association_test import ElementSet
+from weatherglass.catalogue.test import ElementSet
 from weatherglass.encoders import load_encoder
 from weatherglass.runs.results import Result
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import weatherglass as wg
 from weatherglass.audit.explain import explain
 from weatherglass.catalogue import load_test
-from weatherglass.catalogue.association_test import AssociationTest, ElementSet
+from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.cli import app
 from weatherglass.inference.power import power
 from weatherglass.inference.removal import LeftOut
@@ -30,14 +30,14 @@ WIDTH = 5
 """Of vectors that give weat7 a p of 0.23."""
 
 
-def without_word(test: AssociationTest, role: int, word: str) -> AssociationTest:
+def without_word(test: Test, role: int, word: str) -> Test:
     """The test with a word taken out of one set."""
     sets = list(test.sets)
     sets[role] = ElementSet(sets[role].category, tuple(e for e in sets[role].elements if e.word != word))
-    return AssociationTest("smaller", (sets[0], sets[1]), (sets[2], sets[3]), test.context)
+    return Test("smaller", (sets[0], sets[1]), (sets[2], sets[3]), test.context)
 
 
-def run_without(test: AssociationTest, role: int, word: str, metric: str = "cosine/mean") -> Result:
+def run_without(test: Test, role: int, word: str, metric: str = "cosine/mean") -> Result:
     """The result of the test without a word, from the start."""
     smaller = without_word(test, role, word)
     return wg.run(HashedEncoder(WIDTH), tests=smaller, metrics=metric, trust="none").results[0]
@@ -87,7 +87,7 @@ def test_a_template_is_left_out_of_all_sets() -> None:
     sets = [
         ElementSet(s.category, tuple(e for e in s.elements if e.template != template.name)) for s in test.sets
     ]
-    smaller = AssociationTest("smaller", (sets[0], sets[1]), (sets[2], sets[3]), test.context)
+    smaller = Test("smaller", (sets[0], sets[1]), (sets[2], sets[3]), test.context)
     expected = wg.run(HashedEncoder(), tests=smaller, trust="none").results[0]
     assert template.effect_size == pytest.approx(expected.effect_size)
 

@@ -11,7 +11,7 @@ import pytest
 from tests.models import HashedEncoder
 
 import weatherglass as wg
-from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.catalogue.test import Test
 from weatherglass.errors import UnitError, UnknownNameError, WeatherglassError
 from weatherglass.metrics import METRICS, select_metrics
 from weatherglass.metrics.base import AT_LEAST_ONE, AT_LEAST_TWO, Context, Measurement, Shape, exactly
@@ -106,7 +106,7 @@ class Centroid:
     def shape(self) -> Shape:
         return Shape(exactly(1), exactly(1))
 
-    def texts(self, test: AssociationTest) -> tuple[str, ...]:
+    def texts(self, test: Test) -> tuple[str, ...]:
         del test
         return ()
 

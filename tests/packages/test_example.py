@@ -22,7 +22,7 @@ from tests.packages.example.weatherglass_example.mac import Mac
 import weatherglass as wg
 from weatherglass.arrays import Matrix
 from weatherglass.catalogue import load_test
-from weatherglass.catalogue.association_test import Element
+from weatherglass.catalogue.test import Element
 from weatherglass.encoders import Spec
 from weatherglass.metrics.base import Context, Metric
 from weatherglass.metrics.sets import VectorSet

@@ -10,7 +10,7 @@ from tests.downloads import from_wheel
 from tests.report.browser import Browser, chromium
 from tests.report.made_up import made_up_run
 
-from weatherglass.catalogue import AssociationTest, Element, ElementSet, load_tests
+from weatherglass.catalogue import Element, ElementSet, Test, load_tests
 from weatherglass.report.page.html import PAGE, write_page
 
 HOSTILE = (
@@ -63,13 +63,13 @@ def many_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / PAGE
 
 
-def own_test(name: str, categories: tuple[str, str, str, str], words: str) -> AssociationTest:
+def own_test(name: str, categories: tuple[str, str, str, str], words: str) -> Test:
     """A test of one's own with given names."""
     sets = [
         ElementSet(category, tuple(Element(f"{words} {n}", f"{words} {n}") for n in range(4)))
         for category in categories
     ]
-    return AssociationTest(name, (sets[0], sets[1]), (sets[2], sets[3]))
+    return Test(name, (sets[0], sets[1]), (sets[2], sets[3]))
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weatherglass.catalogue import AssociationTest
+from weatherglass.catalogue import Test
 from weatherglass.inference.bootstrap import BootstrapInterval
 from weatherglass.inference.notes import Note
 from weatherglass.inference.reason import Reason
@@ -26,7 +26,7 @@ ALPHA = 0.01
 
 def made_up_run(
     folder: Path,
-    tests: Sequence[AssociationTest],
+    tests: Sequence[Test],
     models: Sequence[str] = ("model",),
     metrics: Sequence[str] = ("cosine/mean",),
     seed: int = 0,
@@ -47,7 +47,7 @@ def made_up_run(
     return read_run(folder).results
 
 
-def _result(model: str, test: AssociationTest, metric: str, ci: str, rng: np.random.Generator) -> Result:
+def _result(model: str, test: Test, metric: str, ci: str, rng: np.random.Generator) -> Result:
     shift = rng.choice([0.0, 0.05, 0.15])
     scores = tuple(
         ElementScore(role, e.text, e.word, e.template, float(rng.normal(shift if role == "X" else 0.0, 0.1)))
@@ -124,7 +124,7 @@ def _result(model: str, test: AssociationTest, metric: str, ci: str, rng: np.ran
     return replace(result, trust=trust)
 
 
-def _left_out(result: Result, test: AssociationTest, d: float, rng: np.random.Generator) -> Iterator[LeftOut]:
+def _left_out(result: Result, test: Test, d: float, rng: np.random.Generator) -> Iterator[LeftOut]:
     for role, word, _, _ in word_scores(result):
         yield _without("word", role, word, d, rng)
     for role, attribute in zip("AB", test.attributes, strict=True):
@@ -136,9 +136,7 @@ def _without(kind: str, role: str, name: str, d: float, rng: np.random.Generator
     return LeftOut(kind, role, name, d + float(rng.normal(0, 0.05)))
 
 
-def _record(
-    tests: Sequence[AssociationTest], models: Sequence[str], metrics: Sequence[str], ci: str
-) -> dict[str, Any]:
+def _record(tests: Sequence[Test], models: Sequence[str], metrics: Sequence[str], ci: str) -> dict[str, Any]:
     return {
         "status": "complete",
         "command": ["weatherglass", "run", *models],

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
-from weatherglass.catalogue.association_test import AssociationTest, Element, ElementSet
+from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.cli import app
 from weatherglass.errors import OutputError
 from weatherglass.metrics.weat.effect import effect_size
@@ -36,9 +36,9 @@ def words(letter: str, count: int) -> ElementSet:
     return ElementSet(letter, tuple(Element(f"{letter}{i}", f"{letter}{i}") for i in range(count)))
 
 
-def made_test(size: int = 20, name: str = "made") -> AssociationTest:
+def made_test(size: int = 20, name: str = "made") -> Test:
     x, y, a, b = (words(letter, size) for letter in "xyab")
-    return AssociationTest(name, (x, y), (a, b))
+    return Test(name, (x, y), (a, b))
 
 
 def run(folder: Path, tilt: float = 0.0, unknown: tuple[str, ...] = (), **options: object) -> Path:
@@ -113,7 +113,7 @@ def test_runs_of_several_models_are_matched_by_model(tmp_path: Path) -> None:
 
 
 def test_a_test_that_failed_says_why_it_is_not_compared(tmp_path: Path) -> None:
-    spare = AssociationTest("spare", (words("a", 5), words("b", 5)), (words("y", 5), words("b", 5)))
+    spare = Test("spare", (words("a", 5), words("b", 5)), (words("y", 5), words("b", 5)))
     before = run(tmp_path / "one", tests=[made_test(), spare])
     unknown = tuple(f"x{i}" for i in range(19))
     after = run(tmp_path / "two", unknown=unknown, tests=[made_test(), spare])

@@ -13,7 +13,7 @@ from weatherglass.audit.profile import chosen_settings, under_profile
 from weatherglass.audit.record import CommandCall, PythonCall
 from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.settings import Settings
-from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import RenamedWarning
@@ -27,7 +27,7 @@ from weatherglass.runs.results import Run
 
 def run(
     models: Sequence[str | Encoder] | str | Encoder = DEFAULT_MODEL,
-    tests: Sequence[str | AssociationTest] | str | AssociationTest = "*",
+    tests: Sequence[str | Test] | str | Test = "*",
     metrics: Sequence[str | Metric] | str | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     *,

@@ -12,7 +12,7 @@ from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.record import CommandCall, PythonCall, now, run_record
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.unit import Unit, evaluate_unit
-from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.catalogue.test import Test
 from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
@@ -120,7 +120,7 @@ class Audit:
     def _units(
         self,
         model: Model,
-        work: Sequence[tuple[AssociationTest, list[Metric]]],
+        work: Sequence[tuple[Test, list[Metric]]],
         encodings: Encodings,
         covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Unit]:
@@ -142,7 +142,7 @@ class Audit:
                 *(metrics, self.plan.settings, pair, self.registrations),
             )
 
-    def _fitting(self, model: Model, test: AssociationTest, metrics: Sequence[Metric]) -> list[Metric]:
+    def _fitting(self, model: Model, test: Test, metrics: Sequence[Metric]) -> list[Metric]:
         """The metrics that can measure a test of this shape; the others are failures that name what they take."""
         targets, attributes = test.shape
         for metric in metrics:
@@ -156,7 +156,7 @@ class Audit:
                 )
         return [metric for metric in metrics if metric.shape.fits(targets, attributes)]
 
-    def _key(self, model: Model, test: AssociationTest, metric: Metric) -> str:
+    def _key(self, model: Model, test: Test, metric: Metric) -> str:
         return self.plan.key(model, test, metric.name)
 
     def _compile(self) -> None:
@@ -166,7 +166,7 @@ class Audit:
         prepare(lambda message: self.progress.stage(message, 1))
 
     def _covariances(
-        self, tests: Sequence[AssociationTest], encodings: Encodings
+        self, tests: Sequence[Test], encodings: Encodings
     ) -> dict[tuple[str, ...], Covariance | Exception]:
         return estimate_covariances(
             tests,

@@ -11,7 +11,7 @@ from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import Encodings
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.settings import Synonyms
-from weatherglass.catalogue.association_test import AssociationTest, ElementSet
+from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.errors import UnitError, reason
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance, estimate_covariance
@@ -49,7 +49,7 @@ def enlarged(attributes: ElementSet, synonyms: Synonyms) -> tuple[str, ...]:
 
 
 def estimate_covariances(
-    tests: Sequence[AssociationTest],
+    tests: Sequence[Test],
     encodings: Encodings,
     synonyms: Synonyms,
     estimator: str,
@@ -73,7 +73,7 @@ def estimate_covariances(
 
 
 def covariances_for(
-    test: AssociationTest, synonyms: Synonyms, found: Mapping[tuple[str, ...], Covariance | Exception]
+    test: Test, synonyms: Synonyms, found: Mapping[tuple[str, ...], Covariance | Exception]
 ) -> Pair:
     """The covariances of A and B.
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from weatherglass.audit.profile import check_profiles, chosen_settings, under_profile
 from weatherglass.audit.settings import Settings
-from weatherglass.catalogue.association_test import Element
+from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 from weatherglass.inference.significance.base import Budget, Significance
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics

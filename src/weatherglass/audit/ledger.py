@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import Encodings
-from weatherglass.catalogue.association_test import AssociationTest, Element, ElementSet
+from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.metrics.sets import VectorSet
 
 MISSING_SHARE = 0.2
@@ -46,7 +46,7 @@ class KnownSet:
         return VectorSet(self.role, all_vectors[self.rows], self.elements, self.category, self.unknown)
 
 
-def known_sets(test: AssociationTest, encodings: Encodings) -> tuple[list[KnownSet], Ledger, list[str]]:
+def known_sets(test: Test, encodings: Encodings) -> tuple[list[KnownSet], Ledger, list[str]]:
     """The sets without the elements that the model does not know; the ledger lists those, warnings follow.
 
     A set may end up with few elements or none: how many are needed is for the metric to say.

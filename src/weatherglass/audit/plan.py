@@ -13,7 +13,7 @@ from typing import Any
 from weatherglass.audit.profile import check_profiles
 from weatherglass.audit.settings import Settings, Synonyms
 from weatherglass.catalogue import load_tests
-from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.catalogue.test import Test
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Encoder, ModelEncoder
 from weatherglass.errors import WeatherglassError
@@ -74,7 +74,7 @@ class Plan:
     """What is to be computed, and how."""
 
     models: list[Model]
-    tests: list[AssociationTest]
+    tests: list[Test]
     metrics: list[Metric]
     settings: Settings
     synonyms: Synonyms = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Plan:
             for test in self.tests:
                 yield from (self.key(model, test, metric.name) for metric in self.metrics)
 
-    def key(self, model: Model, test: AssociationTest, metric: str) -> str:
+    def key(self, model: Model, test: Test, metric: str) -> str:
         """A hash of everything that one result depends on."""
         parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, metric, self._settings_in_key]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -126,10 +126,10 @@ def choose_models(given: Iterable[str | Encoder]) -> list[Model]:
     return list(models.values())
 
 
-def choose_tests(given: Iterable[str | AssociationTest]) -> list[AssociationTest]:
-    tests: dict[str, AssociationTest] = {}
+def choose_tests(given: Iterable[str | Test]) -> list[Test]:
+    tests: dict[str, Test] = {}
     for item in given:
-        for test in [item] if isinstance(item, AssociationTest) else load_tests([item]):
+        for test in [item] if isinstance(item, Test) else load_tests([item]):
             if tests.setdefault(test.name, test).fingerprint() != test.fingerprint():
                 raise WeatherglassError(f"two different tests are called '{test.name}'; rename one of them")
     if not tests:

@@ -10,7 +10,7 @@ from weatherglass.audit.evaluate import evaluate
 from weatherglass.audit.ledger import KnownSet, Ledger
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.settings import Settings
-from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.catalogue.test import Test
 from weatherglass.metrics.base import Metric
 from weatherglass.runs.results import Result
 
@@ -21,7 +21,7 @@ class Unit:
 
     model: str
     options: str
-    test: AssociationTest
+    test: Test
     sets: list[KnownSet]
     ledger: Ledger
     warnings: tuple[str, ...]

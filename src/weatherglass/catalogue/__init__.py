@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
+from weatherglass.catalogue.test import Context, Element, ElementSet, Test
 from weatherglass.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from weatherglass.catalogue.toml_format import read_toml, to_toml
 
 __all__ = [
-    "AssociationTest",
     "Context",
     "Element",
     "ElementSet",
+    "Test",
     "export_test",
     "list_sets",
     "list_tests",

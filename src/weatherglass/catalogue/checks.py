@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from pathlib import Path
 
-from weatherglass.catalogue.association_test import Element, ElementSet, set_roles
+from weatherglass.catalogue.test import Element, ElementSet, set_roles
 from weatherglass.errors import CatalogueError, unreadable
 
 SHOWN = 5

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
 from weatherglass.catalogue.checks import (
     Source,
     checked_name,
@@ -16,13 +15,14 @@ from weatherglass.catalogue.checks import (
     overlaps,
     type_name,
 )
+from weatherglass.catalogue.test import Context, Element, ElementSet, Test
 from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError
 
 ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
 
 
-def read_jsonl(path: str | Path) -> AssociationTest:
+def read_jsonl(path: str | Path) -> Test:
     """The test in a file of the published format; its name is the file's, and other keys are ignored.
 
     The format does not say which word a sentence was made from, so each element is its own word.
@@ -39,7 +39,7 @@ def read_jsonl(path: str | Path) -> AssociationTest:
         sets.append(element_set)
         warnings += repeats
     x, y, a, b = sets
-    return AssociationTest(
+    return Test(
         checked_name(source, source.path.stem),
         targets=(x, y),
         attributes=(a, b),
@@ -49,7 +49,7 @@ def read_jsonl(path: str | Path) -> AssociationTest:
     )
 
 
-def export_test(test: AssociationTest, path: str | Path) -> None:
+def export_test(test: Test, path: str | Path) -> None:
     """Write a test in the published format, whole or not at all.
 
     Raises:
@@ -59,7 +59,7 @@ def export_test(test: AssociationTest, path: str | Path) -> None:
     write_test_file(path, to_jsonl(test))
 
 
-def to_jsonl(test: AssociationTest) -> str:
+def to_jsonl(test: Test) -> str:
     """The test in the published format, laid out like the published files: indent 2, no newline at the end.
 
     Raises:

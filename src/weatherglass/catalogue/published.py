@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
-from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet
 from weatherglass.catalogue.data import table
+from weatherglass.catalogue.test import Context, Element, ElementSet, Test
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import Forms, Lexicon
 from weatherglass.languages.en.sentences import capitalised, regular_article, regular_plural
@@ -29,7 +29,7 @@ def published_names() -> tuple[str, ...]:
 
 
 @cache
-def published_test(name: str) -> AssociationTest:
+def published_test(name: str) -> Test:
     """The test of that name; it must be one of `published_names`."""
     tests = table("tests")
     base = name.removeprefix(SENTENCE_PREFIX)
@@ -93,11 +93,9 @@ def published_forms(word: str) -> Forms:
     )
 
 
-def _test(
-    name: str, entry: Mapping[str, Any], sets: Iterable[ElementSet], context: Context
-) -> AssociationTest:
+def _test(name: str, entry: Mapping[str, Any], sets: Iterable[ElementSet], context: Context) -> Test:
     x, y, a, b = sets
-    return AssociationTest(
+    return Test(
         name,
         targets=(x, y),
         attributes=(a, b),

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from pathlib import Path
 
-from weatherglass.catalogue.association_test import AssociationTest
 from weatherglass.catalogue.jsonl import export_test, read_jsonl
 from weatherglass.catalogue.published import published_names, published_test
+from weatherglass.catalogue.test import Test
 from weatherglass.catalogue.toml_format import read_toml, to_toml
 from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError, UnknownNameError
@@ -25,7 +25,7 @@ def list_tests(pattern: str = "*") -> list[str]:
     return [name for name in published_names() if fnmatchcase(name, pattern)]
 
 
-def load_test(name_or_path: str | Path) -> AssociationTest:
+def load_test(name_or_path: str | Path) -> Test:
     """One test: a published one by name, or your own by path.
 
     Raises:
@@ -38,14 +38,14 @@ def load_test(name_or_path: str | Path) -> AssociationTest:
     return tests[0]
 
 
-def load_tests(patterns: Sequence[str | Path]) -> list[AssociationTest]:
+def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
     """Tests by names, globs such as `sent-*`, files, and folders of files; in the order given, each once.
 
     Raises:
         UnknownNameError: if a name or glob stands for nothing.
         CatalogueError: if a file is malformed, a folder has no tests, or two files give tests of one name.
     """
-    tests: dict[str, AssociationTest] = {}
+    tests: dict[str, Test] = {}
     sources: dict[str, str] = {}
     for source, name in (hit for pattern in patterns for hit in _resolve(str(pattern))):
         if source == CATALOGUE:
@@ -62,12 +62,12 @@ def load_tests(patterns: Sequence[str | Path]) -> list[AssociationTest]:
     return list(tests.values())
 
 
-def read_file(path: str | Path) -> AssociationTest:
+def read_file(path: str | Path) -> Test:
     """A test file: .toml is our own format, anything else the published one."""
     return read_toml(path) if Path(path).suffix.lower() == ".toml" else read_jsonl(path)
 
 
-def write_test(test: AssociationTest, path: str | Path) -> None:
+def write_test(test: Test, path: str | Path) -> None:
     """Write a test in the format that its file name says: .toml is our own format, anything else the published one.
 
     Only our own format stores the word of each sentence.

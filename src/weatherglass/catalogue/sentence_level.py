@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weatherglass.catalogue.association_test import AssociationTest, ElementSet
 from weatherglass.catalogue.checks import distinct, overlaps
 from weatherglass.catalogue.published import SENTENCE_PREFIX, lexicon, sentence_elements
 from weatherglass.catalogue.select import load_test
+from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.catalogue.toml_format import read_test_file
 from weatherglass.errors import CatalogueError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import NO_WORDS, Reading
 
 
-def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Reading]]:
+def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
     """The sentence-level test `sent-NAME` in the test's own language, and how each word was read.
 
     Raises:
@@ -48,7 +48,7 @@ def sentence_test(name_or_path: str | Path) -> tuple[AssociationTest, list[Readi
         sets.append(element_set)
         warnings += repeats
     targets, attributes = tuple(sets[: len(test.targets)]), tuple(sets[len(test.targets) :])
-    in_sentences = AssociationTest(
+    in_sentences = Test(
         SENTENCE_PREFIX + test.name,
         targets=targets,
         attributes=attributes,

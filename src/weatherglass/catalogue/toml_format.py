@@ -11,7 +11,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from weatherglass.catalogue.association_test import AssociationTest, Context, Element, ElementSet, set_roles
 from weatherglass.catalogue.checks import (
     Source,
     checked_name,
@@ -22,6 +21,7 @@ from weatherglass.catalogue.checks import (
     type_name,
 )
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
+from weatherglass.catalogue.test import Context, Element, ElementSet, Test, set_roles
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import Lexicon
@@ -42,12 +42,12 @@ class TestFile:
 
     __test__ = False  # the name is not for pytest
 
-    test: AssociationTest
+    test: Test
     lexicon: Lexicon
     """The classes and forms of words that the file states."""
 
 
-def read_toml(path: str | Path) -> AssociationTest:
+def read_toml(path: str | Path) -> Test:
     """The test in a TOML file of our own format (docs/tests.md).
 
     Raises:
@@ -77,7 +77,7 @@ def read_test_file(path: str | Path) -> TestFile:
         {word: word_class for each in parsed for word, word_class in each.classes.items()},
         {word for element_set in sets for word in element_set.words},
     )
-    test = AssociationTest(
+    test = Test(
         checked_name(source, content.get("name", source.path.stem)),
         targets=targets,
         attributes=attributes,
@@ -94,7 +94,7 @@ def read_test_file(path: str | Path) -> TestFile:
     return TestFile(test, word_lexicon)
 
 
-def to_toml(test: AssociationTest) -> str:
+def to_toml(test: Test) -> str:
     """A test in our own format; sentences are listed under the word that they were made from."""
     head = {
         "name": test.name,

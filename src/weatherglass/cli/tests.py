@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from weatherglass.catalogue import AssociationTest, ElementSet
+    from weatherglass.catalogue import ElementSet, Test
     from weatherglass.languages.base import Reading
 
 app = typer.Typer(no_args_is_help=True, help="The tests: list, show, export, and make sentences from words.")
@@ -135,7 +135,7 @@ def sentences_command(
         typer.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
 
 
-def _test_table(tests: list[AssociationTest]) -> Table:
+def _test_table(tests: list[Test]) -> Table:
     table = plain_table("test", "topic", "context", "targets X : Y", "attributes A : B", "source")
     for test in tests:
         sets = _sizes(test.targets), _sizes(test.attributes)
@@ -150,7 +150,7 @@ def _width(table: Table) -> int:
     return console.measure(table).maximum
 
 
-def _print_title(test: AssociationTest, console: Console) -> None:
+def _print_title(test: Test, console: Console) -> None:
     from rich.text import Text
 
     about = test.topic, test.context, test.source
@@ -158,7 +158,7 @@ def _print_title(test: AssociationTest, console: Console) -> None:
     console.print(title, soft_wrap=True)
 
 
-def _roles(test: AssociationTest) -> list[tuple[str, ElementSet]]:
+def _roles(test: Test) -> list[tuple[str, ElementSet]]:
     return list(zip(test.roles, test.sets, strict=True))
 
 
@@ -166,7 +166,7 @@ def _sizes(sets: tuple[ElementSet, ...]) -> str:
     return " : ".join(f"{elements.category} {len(elements)}" for elements in sets)
 
 
-def _summary(test: AssociationTest) -> dict[str, Any]:
+def _summary(test: Test) -> dict[str, Any]:
     sizes = {role: {"category": elements.category, "size": len(elements)} for role, elements in _roles(test)}
     description = {
         "topic": test.topic,
@@ -178,12 +178,12 @@ def _summary(test: AssociationTest) -> dict[str, Any]:
     return {"name": test.name, **sizes, **description, "warnings": list(test.warnings)}
 
 
-def _content(test: AssociationTest) -> dict[str, Any]:
+def _content(test: Test) -> dict[str, Any]:
     sets = {role: {**asdict(elements), "size": len(elements)} for role, elements in _roles(test)}
     return {**_summary(test), **sets}
 
 
-def _print_warnings(tests: list[AssociationTest]) -> None:
+def _print_warnings(tests: list[Test]) -> None:
     for test in tests:
         for warning in test.warnings:
             typer.echo(f"warning: test '{test.name}': {warning}", err=True)

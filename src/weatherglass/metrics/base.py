@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.catalogue.test import Test
 from weatherglass.metrics.sets import VectorSet
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Metric(Protocol):
     def assessed(self) -> bool:
         """Whether intervals and leave-one-out are cheap enough to be computed without being asked for."""
 
-    def texts(self, test: AssociationTest) -> tuple[str, ...]:
+    def texts(self, test: Test) -> tuple[str, ...]:
         """What has to be encoded besides the sets of the test."""
 
     def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:

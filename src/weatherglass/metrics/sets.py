@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from weatherglass.arrays import Integers, Matrix
-from weatherglass.catalogue.association_test import Element
+from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 
 

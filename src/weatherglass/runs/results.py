@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weatherglass.catalogue.association_test import set_roles
+from weatherglass.catalogue.test import set_roles
 from weatherglass.inference.trust import Trust
 from weatherglass.metrics.base import ElementScore, Measurement
 from weatherglass.metrics.units import mean_by_unit, unit_numbers

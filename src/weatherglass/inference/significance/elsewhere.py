@@ -17,7 +17,7 @@ ALL_PARTITIONS = 100_000
 BLOCK_ENTRIES = 1 << 21
 """Draws are taken in blocks of this many numbers."""
 
-Test = Callable[[Vector, Vector, Alternative, np.random.Generator], Significance]
+PermutationTest = Callable[[Vector, Vector, Alternative, np.random.Generator], Significance]
 """From the scores of X and Y, the tail and a generator to p."""
 
 

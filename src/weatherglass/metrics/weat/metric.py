@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.catalogue.association_test import AssociationTest
+from weatherglass.catalogue.test import Test
 from weatherglass.errors import UnitError, ZeroVectorError
 from weatherglass.metrics.base import (
     Context,
@@ -96,7 +96,7 @@ class Weat:
         """Resampling the mean is a few matrix products; the other statistics take minutes."""
         return self.measure_of_words.statistic == "mean"
 
-    def texts(self, test: AssociationTest) -> tuple[str, ...]:
+    def texts(self, test: Test) -> tuple[str, ...]:
         """Nothing besides the four sets."""
         del test
         return ()

@@ -10,7 +10,7 @@ from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference.significance.base import Alternative, Significance
 from weatherglass.inference.significance.elsewhere import (
-    Test,
+    PermutationTest,
     bit_equality,
     fitted_normal,
     sampled,
@@ -31,7 +31,7 @@ class Profile:
     ddof: int
     alternatives: tuple[Alternative, ...]
     """The tails that it knows; the first is its default."""
-    test: Test
+    test: PermutationTest
     draws: str
     """How its p is had, in words."""
     caution: str

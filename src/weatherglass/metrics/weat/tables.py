@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.catalogue.association_test import Element
+from weatherglass.catalogue.test import Element
 from weatherglass.inference.bootstrap import Sample
 from weatherglass.metrics.sets import VectorSet, order_by_content
 from weatherglass.metrics.units import mean_by_unit, unit_numbers

@@ -43,7 +43,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class TestRow:
     """A row of the matrix: the test's name, context, group and categories."""
 
     name: str
@@ -59,7 +59,7 @@ class Layout:
     """Columns, rows and results of a report, and the cell of each result."""
 
     subjects: list[Subject]
-    tests: list[Test]
+    tests: list[TestRow]
     metrics: list[str]
     results: list[Result]
     places: list[tuple[int, int, int]]
@@ -93,7 +93,7 @@ def group_of(test: str) -> str:
 def lay_out(runs: Sequence[StoredRun]) -> Layout:
     """Number the models, tests and metrics of all runs in the order in which they first appear."""
     subjects: dict[tuple[int, str, str], int] = {}
-    tests: dict[str, Test] = {}
+    tests: dict[str, TestRow] = {}
     metrics: dict[str, int] = {}
     results: list[Result] = []
     keys: list[tuple[tuple[int, str, str], str, str]] = []
@@ -102,7 +102,7 @@ def lay_out(runs: Sequence[StoredRun]) -> Layout:
             key = (number, result.model, result.options)
             subjects.setdefault(key, len(subjects))
             metrics.setdefault(result.metric, len(metrics))
-            test = Test(result.test, result.context, group_of(result.test), result.categories)
+            test = TestRow(result.test, result.context, group_of(result.test), result.categories)
             if not tests.setdefault(result.test, test).context:
                 tests[result.test] = test
             results.append(result)

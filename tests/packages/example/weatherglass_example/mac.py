@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Matrix
-from weatherglass.catalogue import AssociationTest
+from weatherglass.catalogue import Test
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import AT_LEAST_ONE, Context, ElementScore, Measurement, Shape
 from weatherglass.metrics.sets import VectorSet
@@ -28,7 +28,7 @@ class Mac:
     whitened: bool = False
     assessed: bool = False
 
-    def texts(self, test: AssociationTest) -> tuple[str, ...]:
+    def texts(self, test: Test) -> tuple[str, ...]:
         """Nothing besides the sets."""
         del test
         return ()

@@ -47,16 +47,18 @@ class ElementSet:
 
 
 @dataclass(frozen=True)  # no slots: the instance caches its fingerprint
-class AssociationTest:
+class Test:
     """Target sets compared on their association with attribute sets; WEAT takes two and two.
 
     >>> def words(category, *texts):
     ...     return ElementSet(category, tuple(Element(text, text) for text in texts))
     >>> ranks = [words("Low", "servant"), words("Middle", "clerk"), words("High", "judge")]
-    >>> test = AssociationTest("rank", targets=(words("Women", "woman", "she"),), attributes=tuple(ranks))
+    >>> test = Test("rank", targets=(words("Women", "woman", "she"),), attributes=tuple(ranks))
     >>> test.shape, test.roles
     ((1, 3), ('X', 'A', 'B', 'A3'))
     """
+
+    __test__ = False  # the name is not for pytest
 
     name: str
     targets: tuple[ElementSet, ...]
