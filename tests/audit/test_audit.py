@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.audit.evaluate import associate
-from weatherglass.catalogue import association_test, load_test
+from weatherglass.catalogue import load_test
+from weatherglass.catalogue import test as test_module
 from weatherglass.cli import app
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
 from weatherglass.inference.significance import Budget
@@ -169,7 +170,7 @@ def test_a_run_hashes_each_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
             hashed.append(str(value[0]))
             return json.dumps(value, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(association_test, "json", CountingJson)
+    monkeypatch.setattr(test_module, "json", CountingJson)
     models = [HashedEncoder(name="one"), HashedEncoder(width=30, name="two")]
     tests = [replace(load_test(name)) for name in ("weat7", "weat8")]
     finished = wg.run(models, tests, ["cosine/mean", "dot/mean"], trust="none", significance="normal")

@@ -49,7 +49,7 @@ def test_json_is_for_machines(tmp_path: Path) -> None:
         (["run", "-t", "weat11"], "did you mean"),
         (["run", "-m", "cosine/average"], "unknown measure"),
         (["run", "--significance", "exakt"], "did you mean 'exact'"),
-        (["run", "--budget", "lots"], "should read seconds,memory"),
+        (["run", "--budget", "lots"], "should be seconds,memory"),
         (["run", "wordllama?dim=7"], "dim=7"),
         (["tests", "show", "wheat1"], "did you mean 'weat1'"),
     ],
@@ -140,11 +140,11 @@ def test_a_budget_that_cannot_be_read_is_one_line_also_under_python_o(budget: st
     command = [sys.executable, "-O", "-m", "weatherglass", "run", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == f"weatherglass: budget '{budget}' should read seconds,memory, such as 2s,1GB\n"
+    assert done.stderr == f"weatherglass: budget '{budget}' should be seconds,memory, such as 2s,1GB\n"
 
 
 def test_budget_is_seconds_and_memory() -> None:
     budget = parse_budget("0.5s, 300MB")
     assert (budget.seconds, budget.bytes) == (0.5, 300_000_000)
-    with pytest.raises(WeatherglassError, match="should read seconds,memory"):
+    with pytest.raises(WeatherglassError, match="should be seconds,memory"):
         parse_budget("2 minutes")

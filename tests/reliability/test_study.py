@@ -45,7 +45,7 @@ def test_every_table_has_its_rows(undisturbed: tuple[Path, StudyResult]) -> None
     assert abs(vocabulary - words) < 10
     assert len(tables["test_retest_words"]) == 2 * len(DEFAULT_RULES) * vocabulary
     assert tables["test_retest_words"].columns == [
-        "corpus", "algorithm", "pairs", "rule", "word", "icc", "low", "high",
+        "corpus", "algorithm", "pairs", "rule", "word", "icc", "low", "high", "low_groups", "high_groups", "groups",
     ]  # fmt: skip
     assert len(tables["inter_rater_words"]) == 2 * 2 * vocabulary
     assert len(tables["consistency_queries"]) == 2 * len(DEFAULT_RULES) * 6
