@@ -75,7 +75,7 @@ class Test:
     language: str = "en"
     """The language of its texts, as a code such as en."""
     topic: str = ""
-    """What the test is about, such as "gender and career"; tests of one topic are judged together."""
+    """What the test is about, such as "gender and career"; for readers, no part of the result."""
 
     def __post_init__(self) -> None:
         for kind, sets in (("target", self.targets), ("attribute", self.attributes)):
