@@ -1,4 +1,4 @@
-"""A package installed beside weatherglass adds a metric, an encoder, a transform and an engine: they work everywhere."""
+"""A package installed beside weatherglass adds a metric, an encoder, a transform and an engine; they work anywhere."""
 
 from __future__ import annotations
 
