@@ -48,7 +48,7 @@ ROWS = {
         "encoder.encode(texts)",
         "'1 000 texts'",
     ),
-    "46 tests × 1 measure on one model, vectors at hand": (
+    "46 tests × 1 metric on one model, vectors cached": (
         "import weatherglass as wg\nwg.run(tests='weat6')",
         "wg.run(folder=folder / 'run')",
         "f\"{sum(f.stat().st_size for f in (folder / 'run').iterdir()) / 1e6:.1f} MB on disk\"",

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from weatherglass.metrics.weat.measure import is_signed
+from weatherglass.metrics.weat.measure import STATISTICS
 from weatherglass.runs.results import Result
+
+
+def is_signed(metric: str) -> bool | None:
+    """Whether the measure `similarity/statistic` has a direction; None where its statistic is not registered."""
+    statistic = metric.partition("/")[2]
+    return STATISTICS.get(statistic).signed if statistic in STATISTICS else None
 
 
 def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) -> Result:

@@ -1,4 +1,4 @@
-"""A package installed beside weatherglass adds a metric, an encoder and an engine, which work everywhere."""
+"""A package installed beside weatherglass adds a metric, an encoder, a transform and an engine; they work anywhere."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg
 from scipy.spatial.distance import cdist
 from tests.packages.example.weatherglass_example.hashed import HashedEncoder
 from tests.packages.example.weatherglass_example.mac import Mac
@@ -125,6 +126,25 @@ def test_a_run_with_its_metric_and_encoder(
     assert "unbiased: 1.0" in (tmp_path / "junit.xml").read_text(encoding="utf-8")
     (cached,) = json.loads(weatherglass(environment, "cache", "info", "--json"))["models"]
     assert (cached["name"], cached["texts"]) == ("hashed:64", len(load_test("weat6").texts))
+
+
+def test_a_run_with_its_transform_is_that_of_projected_vectors(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    models = ("hashed:64", "flat=hashed:64 | flat?of=she,he")
+    arguments = ("-m", "mac", "-t", "weat6", "-o", str(tmp_path), "-q", "--jobs", "2")
+    weatherglass(environment, "run", *models, *arguments)
+    encoder = HashedEncoder.from_spec(Spec("hashed", "64"))
+    she, he = encoder.encode(["she", "he"])
+    # Projection onto the orthogonal complement, from an orthonormal basis of it.
+    across = scipy.linalg.null_space((she - he)[np.newaxis])
+    x, y, a, b = (encoder.encode(each.texts) @ across for each in load_test("weat6").sets)
+    expected = np.mean([cdist(np.vstack([x, y]), each, "cosine").mean(axis=1) for each in (a, b)])
+    plain, flat = table(tmp_path)
+    assert (plain["model"], flat["model"]) == ("hashed:64", "flat")
+    assert float(plain["value"]) == pytest.approx(mac_by_scipy("weat6", 64), rel=1e-12)
+    assert float(flat["value"]) == pytest.approx(expected, rel=1e-9)
+    assert abs(expected - float(plain["value"])) > 1e-6
 
 
 def test_its_results_are_read_back_explained_and_compared(

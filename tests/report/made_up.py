@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.results import is_signed
 
 from weatherglass.catalogue import Test
 from weatherglass.inference.bootstrap import BootstrapInterval
@@ -15,7 +16,6 @@ from weatherglass.inference.notes import Note
 from weatherglass.inference.reason import Reason
 from weatherglass.inference.removal import LeftOut
 from weatherglass.inference.trust import NULL_LEVELS, Trust
-from weatherglass.metrics.weat.measure import is_signed
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import ElementScore, Result, word_scores
 from weatherglass.runs.stored import read_run

@@ -124,8 +124,8 @@ class Audit:
         encodings: Encodings,
         covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Unit]:
-        for test, asked in work:
-            metrics, pair = self._fitting(model, test, asked), None
+        for test, requested in work:
+            metrics, pair = self._fitting(model, test, requested), None
             if covariances and needs_covariance(metrics):
                 try:
                     pair = covariances_for(test, self.plan.synonyms, covariances)

@@ -58,22 +58,22 @@ def estimate_covariances(
     registrations: tuple[Registration, ...] = (),
 ) -> dict[tuple[str, ...], Covariance | Exception]:
     """By the texts of an attribute set: its covariance, or why there is none."""
-    sets = dict.fromkeys(enlarged(each, synonyms) for test in tests for each in test.attributes)
+    sets = dict.fromkeys(enlarged(attributes, synonyms) for test in tests for attributes in test.attributes)
     progress.stage("estimating covariances", len(sets))
-    found: dict[tuple[str, ...], Covariance | Exception] = {}
+    covariances: dict[tuple[str, ...], Covariance | Exception] = {}
     units = (
         CovarianceUnit(texts, _known_vectors(texts, encodings), estimator, registrations) for texts in sets
     )
     for outcome in workers.map(_estimate, units):
         covariance = outcome.value or outcome.error
         assert covariance is not None
-        found[outcome.unit.texts] = covariance
+        covariances[outcome.unit.texts] = covariance
         progress.advance()
-    return found
+    return covariances
 
 
 def covariances_for(
-    test: Test, synonyms: Synonyms, found: Mapping[tuple[str, ...], Covariance | Exception]
+    test: Test, synonyms: Synonyms, covariances: Mapping[tuple[str, ...], Covariance | Exception]
 ) -> Pair:
     """The covariances of A and B.
 
@@ -82,7 +82,7 @@ def covariances_for(
     """
     pair = []
     for attributes in test.attributes:
-        covariance = found[enlarged(attributes, synonyms)]
+        covariance = covariances[enlarged(attributes, synonyms)]
         if isinstance(covariance, Exception):
             raise UnitError(f"{reason(covariance)} (attribute set {attributes.category})") from covariance
         pair.append(covariance)

@@ -74,7 +74,7 @@ def _encode_here(
     encoder: Encoder, texts: list[str], progress: Progress
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
     costly = isinstance(encoder, ModelEncoder) and encoder.costly
-    # Word vectors are had by one pass over their file, so they are asked for all at once.
+    # Word vectors are read in one pass over their file, so they are requested all at once.
     size = CHUNK if costly else len(texts)
     # Asked first and for all texts: an encoder that looks words up in a file then does so in one pass.
     coverage = encoder.coverage(texts)

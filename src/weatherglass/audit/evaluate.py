@@ -152,7 +152,7 @@ def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, se
         return result
     samples = measurement.samples()
     inner = replace(settings, budget=INNER_BUDGET)
-    found = assess(
+    assessment = assess(
         samples.whole,
         result.p_value,
         _two_sided_p(result, exchange, settings),
@@ -162,7 +162,7 @@ def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, se
         ci=settings.ci,
         seed=settings.seed,
     )
-    these, such, trust = found.these, found.such, found.trust
+    these, such, trust = assessment.these, assessment.such, assessment.trust
     ends = (
         (these.interval.low, these.interval.high) if these.interval and settings.ci == "jackknife" else None
     )

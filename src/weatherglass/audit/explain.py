@@ -222,9 +222,9 @@ def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iter
     units = unit_scores(scores, "elements")
     x, y = (_values(_of_role(units, role)) for role in "XY")
     for profile in PROFILES.values():
-        found = profile.significance(x, y, profile.alternatives[0], np.random.default_rng(seed))
+        significance = profile.significance(x, y, profile.alternatives[0], np.random.default_rng(seed))
         yield Reported(
-            profile.name, profile.effect_size(x, y), found.p_value, "; ".join(_why(profile, result))
+            profile.name, profile.effect_size(x, y), significance.p_value, "; ".join(_why(profile, result))
         )
 
 
@@ -244,9 +244,9 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
     yield ""
     yield "6. The same scores in other hands (their vectors may differ, too)"
     yield f"   {'this run':<13} d = {_rounded(result.effect_size)}  p = {_p_rounded(result.p_value)}"
-    for each in profiles:
-        d, p = _rounded(each.effect_size), _p_rounded(each.p_value)
-        yield f"   {each.profile:<13} d = {d}  p = {p}  {each.why}"
+    for reported in profiles:
+        d, p = _rounded(reported.effect_size), _p_rounded(reported.p_value)
+        yield f"   {reported.profile:<13} d = {d}  p = {p}  {reported.why}"
     yield from (f"   {profile.name}: {profile.caution}." for profile in PROFILES.values())
 
 

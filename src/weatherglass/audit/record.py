@@ -84,14 +84,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     name = getattr(value, "name", None)
     if isinstance(name, str):
         return f"<{type(value).__name__} {name}>"
     if is_dataclass(value) and not isinstance(value, type):
-        return {key: plain(each) for key, each in asdict(value).items()}
+        return {key: plain(item) for key, item in asdict(value).items()}
     return f"<{type(value).__name__}>"
 
 
@@ -150,7 +150,7 @@ def environment() -> dict[str, Any]:
         "weatherglass": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "packages": {name: version for name in PACKAGES if (version := _version(name))},
     }
 
 

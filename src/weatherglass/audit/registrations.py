@@ -15,7 +15,7 @@ from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.metric import Weat
 from weatherglass.registry import Registry
 
-REGISTRIES: dict[str, Registry[Any]] = {each.noun: each for each in (SIMILARITIES, STATISTICS, ESTIMATORS)}
+REGISTRIES: dict[str, Registry[Any]] = {table.noun: table for table in (SIMILARITIES, STATISTICS, ESTIMATORS)}
 
 
 @dataclass(frozen=True, slots=True)

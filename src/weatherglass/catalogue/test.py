@@ -75,7 +75,7 @@ class Test:
     language: str = "en"
     """The language of its texts, as a code such as en."""
     topic: str = ""
-    """What the test is about, such as "gender and career"; tests of one topic are judged together."""
+    """What the test is about, such as "gender and career"; for readers, no part of the result."""
 
     def __post_init__(self) -> None:
         for kind, sets in (("target", self.targets), ("attribute", self.attributes)):
@@ -118,7 +118,7 @@ class Test:
     def _fingerprint(self) -> str:
         sets = [[s.category, [[e.text, e.word] for e in s.elements]] for s in self.sets]
         # A (2, 2) test in English adds nothing, so that results of version 0.1 keep their keys. The topic is left
-        # out: it groups results and changes none.
+        # out: it changes no result.
         more: dict[str, int | str] = {}
         if self.shape != (2, 2):
             more["targets"] = len(self.targets)

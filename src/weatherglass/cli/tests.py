@@ -153,8 +153,8 @@ def _width(table: Table) -> int:
 def _print_title(test: Test, console: Console) -> None:
     from rich.text import Text
 
-    about = test.topic, test.context, test.source
-    title = Text.assemble((test.name, "bold"), f"  {'; '.join(filter(None, about))}")
+    details = test.topic, test.context, test.source
+    title = Text.assemble((test.name, "bold"), f"  {'; '.join(filter(None, details))}")
     console.print(title, soft_wrap=True)
 
 

@@ -87,9 +87,9 @@ class Gate:
         """
         breaches = []
         for rule in self.rules:
-            asked = [result for result in results if rule.covers(result)]
-            breaches += [Breach(rule, None, reason) for reason in _not_judged(rule, asked, results)]
-            breaches += [b for result in asked if (b := _breach(rule, result)) is not None]
+            covered = [result for result in results if rule.covers(result)]
+            breaches += [Breach(rule, None, reason) for reason in _not_judged(rule, covered, results)]
+            breaches += [b for result in covered if (b := _breach(rule, result)) is not None]
         return breaches
 
 
@@ -168,7 +168,7 @@ def _rule(place: str, table: Any) -> Rule:
 
 def _globs(place: str, key: str, value: Any) -> tuple[str, ...]:
     listed = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list) or not listed or not all(isinstance(each, str) for each in listed):
+    if not isinstance(listed, list) or not listed or not all(isinstance(glob, str) for glob in listed):
         raise GateError(f"{place}: {key} should be a name, a glob or a list of them")
     return tuple(listed)
 
@@ -185,18 +185,20 @@ def _breach(rule: Rule, result: Result) -> Breach | None:
     return Breach(rule, result, f"{place}: {rule.condition.source}{cause}: {shown}{why}")
 
 
-def _not_judged(rule: Rule, asked: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
+def _not_judged(rule: Rule, covered: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
     """What the rule asks for and did not find: results at all, or one for each of its patterns."""
-    names = {key: {getattr(each, column) for each in results} for key, column in PATTERNS.items()}
+    names = {key: {getattr(result, column) for result in results} for key, column in PATTERNS.items()}
     patterns = [(key, glob) for key in PATTERNS for glob in getattr(rule, key)]
-    if not asked:
-        said = [f"{key} {', '.join(globs)}" for key in PATTERNS if (globs := getattr(rule, key)) != ("*",)]
-        where = f" for {' and '.join(said)}" if said else ""
+    if not covered:
+        restrictions = [
+            f"{key} {', '.join(globs)}" for key in PATTERNS if (globs := getattr(rule, key)) != ("*",)
+        ]
+        where = f" for {' and '.join(restrictions)}" if restrictions else ""
         hints = [hint for key, glob in patterns if (hint := _nearest(glob, names[key]))]
         yield f"{rule.condition.source}: there is no result{where}, so nothing was judged{''.join(hints[:1])}"
         return
     for key, glob in patterns:
-        if not any(fnmatchcase(getattr(each, PATTERNS[key]), glob) for each in asked):
+        if not any(fnmatchcase(getattr(result, PATTERNS[key]), glob) for result in covered):
             # The name may be known, and only the rule's other patterns leave no result of it.
             known = any(fnmatchcase(name, glob) for name in names[key])
             hint = " of this rule" if known else _nearest(glob, names[key])

@@ -57,7 +57,7 @@ class Sample:
             difference: Matrix = self.orientation * (to_a - to_b)
             return difference
         columns = max(a_counts.shape[1], b_counts.shape[1])
-        a, b = (np.broadcast_to(each, (len(each), columns)) for each in (a_counts, b_counts))
+        a, b = (np.broadcast_to(drawn, (len(drawn), columns)) for drawn in (a_counts, b_counts))
         draws = zip(a.T.astype(np.int64), b.T.astype(np.int64), strict=True)
         return np.stack([self._scores_of_draw(a, b) for a, b in draws], axis=1)
 

@@ -84,8 +84,8 @@ def order_statistic_without_each(rows: Matrix, *places: int) -> Matrix:
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.arange(rows.shape[-1]), axis=-1)
     # What lay beyond the entry moves down by one place.
-    found = [np.take_along_axis(ranked, place + (rank <= place), axis=-1) for place in places]
-    return np.asarray(sum(found) / len(found))
+    statistics = [np.take_along_axis(ranked, place + (rank <= place), axis=-1) for place in places]
+    return np.asarray(sum(statistics) / len(statistics))
 
 
 def median_without_each(rows: Matrix) -> Matrix:

@@ -40,7 +40,7 @@ def notes(
     scores = within(np.concatenate([x, y]).astype(np.float64), len(x))
     welch = welch_p(x, y)
     low, high = LIKE_SIZES
-    found = {
+    conditions = {
         Note.SKEWED: abs(scores.scale.effect_size(scores.g)) >= LARGE_EFFECT
         and abs(skewness(scores.residuals)) > SKEWED_FROM,
         Note.SPREADS: not low <= len(x) / len(y) <= high
@@ -49,7 +49,7 @@ def notes(
         Note.NOISY: score_reliability is not None and score_reliability < NOISY_BELOW,
         Note.THESE_ONLY: p_such is not None and p_these <= alpha < p_such,
     }
-    return tuple(note for note, fits in found.items() if fits)
+    return tuple(note for note, fits in conditions.items() if fits)
 
 
 def skewness(residuals: Vector) -> float:
@@ -62,7 +62,7 @@ def welch_p(x: Vector, y: Vector) -> float:
     """Two-sided p of Welch's t-test, which does not take the spreads as equal; NaN where it does not exist."""
     if min(len(x), len(y)) < 2:
         return math.nan
-    variances = [np.asarray(each.var(ddof=1) / len(each)) for each in (x, y)]
+    variances = [np.asarray(scores.var(ddof=1) / len(scores)) for scores in (x, y)]
     if not sum(variances) > 0:
         return math.nan
     t = (x.mean() - y.mean()) / np.sqrt(sum(variances))

@@ -92,14 +92,14 @@ def paired_jackknife(before: Within, after: Within) -> PairedJackknife:
 
     def variance(first: Vector, second: Vector) -> Vector:
         change = second - first
-        found = jackknife_variance(change[..., : scale.n_x]) + jackknife_variance(change[..., scale.n_x :])
-        return found * (scale.df - 1) / scale.df
+        total = jackknife_variance(change[..., : scale.n_x]) + jackknife_variance(change[..., scale.n_x :])
+        return total * (scale.df - 1) / scale.df
 
     first, second = without_each_word(before).g, without_each_word(after).g
     with np.errstate(invalid="ignore"):
-        of_g = variance(first, second)
-        of_d = variance(scale.effect_size(first), scale.effect_size(second))
-    return PairedJackknife(scale, before.g, after.g, of_g, of_d)
+        variance_of_g = variance(first, second)
+        variance_of_d = variance(scale.effect_size(first), scale.effect_size(second))
+    return PairedJackknife(scale, before.g, after.g, variance_of_g, variance_of_d)
 
 
 def paired_change(
@@ -107,13 +107,13 @@ def paired_change(
 ) -> PairedChange:
     """The change of d from the scores of the same words in two models, X (the first n_x) before Y."""
     first, second = (within(np.asarray(scores, dtype=np.float64), n_x, ddof) for scores in (before, after))
-    d = [float(each.scale.effect_size(each.g)) for each in (first, second)]
+    d = [float(model.scale.effect_size(model.g)) for model in (first, second)]
     if min(n_x, first.scale.n_y) < 2:
         return PairedChange(d[0], d[1], None, None, Reason.TOO_FEW_WORDS)
     if first.squares == 0 or second.squares == 0:
         return PairedChange(d[0], d[1], None, None, Reason.NO_SPREAD)
-    found = paired_jackknife(first, second)
-    low, high = (float(end) for end in found.ends(alpha))
+    jackknife = paired_jackknife(first, second)
+    low, high = (float(end) for end in jackknife.ends(alpha))
     if np.isnan(low) or np.isnan(high):
         return PairedChange(d[0], d[1], None, None, Reason.ONE_WORD_SPREAD)
-    return PairedChange(d[0], d[1], float(found.p), Interval(low, high, 1 - alpha))
+    return PairedChange(d[0], d[1], float(jackknife.p), Interval(low, high, 1 - alpha))

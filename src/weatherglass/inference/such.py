@@ -107,14 +107,14 @@ def such_attributes(
         return _left_out(Reason.TOO_FEW_ATTRIBUTES)
     if min(n_x, len(to_a) - n_x) < 2:
         return _left_out(Reason.TOO_FEW_WORDS)
-    found = crossed(to_a, to_b, n_x, ddof, templates)
-    rho = float(found.score_reliability)
+    result = crossed(to_a, to_b, n_x, ddof, templates)
+    rho = float(result.score_reliability)
     if np.isnan(rho):
         return _left_out(Reason.NO_SPREAD)
-    p = float(found.p)
+    p = float(result.p)
     if rho < LEAST_RELIABILITY:
         return SuchAttributes(p, None, None, None, rho, reason=Reason.NOISE)
-    return SuchAttributes(p, float(found.effect_size), found.interval(alpha), found.interval(0.10), rho)
+    return SuchAttributes(p, float(result.effect_size), result.interval(alpha), result.interval(0.10), rho)
 
 
 def _left_out(reason: Reason) -> SuchAttributes:
@@ -128,7 +128,7 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
     factors = [factor(to_a, scale), factor(to_b, scale, -1)]
     if templates is not None and templates.shape[-1] >= LEAST_TEMPLATES:
         factors.append(factor(templates, scale))
-    noise = _total(each.noise for each in factors)
+    noise = _total(part.noise for part in factors)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = scores.squares / scale.df
         rho = 1 - noise / variance
@@ -159,12 +159,12 @@ def _at_zero(scores: Within, factors: Sequence[Factor], noise: Vector) -> tuple[
         np.einsum("...i,...i->...", part, part) / ((m - 1) * m)
         for part, m in ((e[..., : scale.n_x], scale.n_x), (e[..., scale.n_x :], scale.n_y))
     ]
-    choices = [each.variance for each in factors]
+    choices = [part.variance for part in factors]
     of_words, of_choices = _total(words), _total(choices)
     # The interaction of words and attributes is in both; it counts once.
     once = of_words + of_choices - noise * scale.variance_factor
     df = combined_df(
-        [*words, *choices], [scale.n_x - 1, scale.n_y - 1, *(each.levels - 1 for each in factors)]
+        [*words, *choices], [scale.n_x - 1, scale.n_y - 1, *(part.levels - 1 for part in factors)]
     )
     return np.maximum(np.maximum(once, of_words), of_choices), df
 
@@ -182,16 +182,16 @@ def _jackknifed(
 
     left = without_each_word(scores)
     sizes = each_words(scale, scale.n_x, scale.n_y)
-    signal_left = left.squares / left.df - _total(each.noise_without_each_word(sizes) for each in factors)
+    signal_left = left.squares / left.df - _total(part.noise_without_each_word(sizes) for part in factors)
     of_words = variance(left.difference[..., : scale.n_x], signal_left[..., : scale.n_x]) + variance(
         left.difference[..., scale.n_x :], signal_left[..., scale.n_x :]
     )
     variances = [of_words]
-    for each in factors:
-        difference, squares, noise_left = each.without_each_level(scores)
-        others = noise_of - each.noise[..., np.newaxis]
+    for part in factors:
+        difference, squares, noise_left = part.without_each_level(scores)
+        others = noise_of - part.noise[..., np.newaxis]
         variances.append(variance(difference, squares / scale.df - noise_left - others))
-    return _total(variances), combined_df(variances, [scale.df, *(each.levels - 1 for each in factors)])
+    return _total(variances), combined_df(variances, [scale.df, *(part.levels - 1 for part in factors)])
 
 
 def _total(parts: Iterable[Vector]) -> Vector:

@@ -31,7 +31,7 @@ def such_attributes_uncorrected(
         alpha: of the interval.
         ddof: of the sd in d.
     """
-    if min(each.shape[-1] for each in without_levels) < LEAST_ATTRIBUTES:
+    if min(level_scores.shape[-1] for level_scores in without_levels) < LEAST_ATTRIBUTES:
         return _left_out(Reason.TOO_FEW_ATTRIBUTES)
     if min(n_x, len(scores) - n_x) < 2:
         return _left_out(Reason.TOO_FEW_WORDS)
@@ -42,12 +42,12 @@ def such_attributes_uncorrected(
     with np.errstate(invalid="ignore"):
         variances = [
             jackknife_variance(without[:n_x]) + jackknife_variance(without[n_x:]),
-            *(jackknife_variance(within(each.T, n_x).g) for each in without_levels),
+            *(jackknife_variance(within(level_scores.T, n_x).g) for level_scores in without_levels),
         ]
     variance = np.asarray(sum(variances))
     if not np.isfinite(variance):
         return _left_out(Reason.ONE_WORD_SPREAD)
-    df = combined_df(variances, [scale.df, *(each.shape[-1] - 1 for each in without_levels)])
+    df = combined_df(variances, [scale.df, *(level_scores.shape[-1] - 1 for level_scores in without_levels)])
     p = two_sided_p(centred.g / np.sqrt(variance), df)
 
     def interval(alpha: float) -> Interval:

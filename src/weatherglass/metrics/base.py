@@ -89,9 +89,9 @@ class Exchange:
     signed_effect_size: float | None = None
     """d with its sign, where the value is printed without."""
 
-    def tail(self, asked: Alternative) -> Alternative:
+    def tail(self, requested: Alternative) -> Alternative:
         """The alternative to test."""
-        return asked if not self.alternatives or asked in self.alternatives else self.alternatives[0]
+        return requested if not self.alternatives or requested in self.alternatives else self.alternatives[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

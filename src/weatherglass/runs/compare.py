@@ -80,9 +80,9 @@ class Comparison:
             "alpha": self.alpha,
             "attributes": "held fixed",
             "differences": [
-                {**asdict(each), "change": each.change, "changed": each.changed} for each in self.differences
+                {**asdict(row), "change": row.change, "changed": row.changed} for row in self.differences
             ],
-            "incomparable": [asdict(each) for each in self.incomparable],
+            "incomparable": [asdict(row) for row in self.incomparable],
         }
 
 
@@ -101,15 +101,15 @@ def compare_runs(before: str | Path, after: str | Path, *, alpha: float = 0.05) 
     runs = read_whole_run(Path(before)), read_whole_run(Path(after))
     by_model = any(len({result.model for result in run.results}) > 1 for run in runs)
     first, second = (_by_key(run, by_model) for run in runs)
-    found: list[Difference | Incomparable] = [
+    rows: list[Difference | Incomparable] = [
         _difference((row, second[key]), alpha) if key in second else _only_in(row, runs[1])
         for key, row in first.items()
     ]
-    found += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
+    rows += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
     return Comparison(
         (str(before), str(after)),
-        tuple(each for each in found if isinstance(each, Difference)),
-        tuple(each for each in found if isinstance(each, Incomparable)),
+        tuple(row for row in rows if isinstance(row, Difference)),
+        tuple(row for row in rows if isinstance(row, Incomparable)),
         alpha,
     )
 
@@ -128,13 +128,13 @@ class _Row:
     @property
     def fingerprint(self) -> str | None:
         """The hash of the words of its test."""
-        found: str | None = self.run.record.get("tests", {}).get(self.result.test)
-        return found
+        fingerprint: str | None = self.run.record.get("tests", {}).get(self.result.test)
+        return fingerprint
 
     def dropped(self, role: str) -> list[str]:
         """The elements that the model does not know."""
-        of_model = self.run.record.get("missing_words", {}).get(self.result.model, {})
-        return sorted(of_model.get(self.result.test, {}).get("dropped", {}).get(role, []))
+        missing_by_test = self.run.record.get("missing_words", {}).get(self.result.model, {})
+        return sorted(missing_by_test.get(self.result.test, {}).get("dropped", {}).get(role, []))
 
 
 def _by_key(run: StoredRun, by_model: bool) -> dict[tuple[str, ...], _Row]:
@@ -223,7 +223,7 @@ def _shared(
     scores: Sequence[Sequence[ElementScore]], permute: str
 ) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
     """The scores of X and Y in both runs, of the same units in the same order."""
-    first, second = (_by_element(each) for each in scores)
+    first, second = (_by_element(run_scores) for run_scores in scores)
     common = [key for key in first if key in second]
     before, after = (_values(unit_scores([run[key] for key in common], permute)) for run in (first, second))
     return before, after
@@ -237,10 +237,10 @@ def _values(units: Sequence[UnitScore]) -> tuple[Vector, Vector]:
 
 def _by_element(scores: Sequence[ElementScore]) -> dict[tuple[str, str, int], ElementScore]:
     """The scores by role, text and how often the text came before: a set may hold a text twice."""
-    found: dict[tuple[str, str, int], ElementScore] = {}
+    by_element: dict[tuple[str, str, int], ElementScore] = {}
     seen: dict[tuple[str, str], int] = {}
     for score in scores:
         place = seen.get((score.role, score.text), 0)
         seen[score.role, score.text] = place + 1
-        found[score.role, score.text, place] = score
-    return found
+        by_element[score.role, score.text, place] = score
+    return by_element

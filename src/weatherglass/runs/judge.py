@@ -94,7 +94,7 @@ def _westfall_young(results: Sequence[Result]) -> Vector:
         return np.array([result.p_value for result in results])
     by_word = [{(role, word): score for role, word, score, _ in word_scores(r)} for r in results]
     words = sorted(by_word[0])  # roles sort X before Y
-    scores = np.array([[of_test[word] for of_test in by_word] for word in words])
+    scores = np.array([[test_scores[word] for test_scores in by_word] for word in words])
     n_x = sum(role == "X" for role, _ in words)
     match results[0].alternative:
         case "greater" | "less" as tail:
@@ -159,12 +159,12 @@ def minimum_detectable(result: Result, alpha: float) -> float | None:
 
 def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     """The power of every size of test in a run, for its record."""
-    found = {}
+    by_size = {}
     for result in results:
         if result.power:
             x, y = result.units()
-            found[f"{x} + {y} {result.permute}"] = dict(result.power)
-    return found
+            by_size[f"{x} + {y} {result.permute}"] = dict(result.power)
+    return by_size
 
 
 def _floor_warnings(result: Result, p_values: Vector, place: int, correction: Correction) -> Iterator[str]:

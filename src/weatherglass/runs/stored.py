@@ -57,18 +57,22 @@ class StoredRun:
             UnknownNameError: if there is none; the nearest is named, or why the test could not be run.
             WeatherglassError: if there are several; what tells them apart is listed.
         """
-        found = [position for position, result in enumerate(self.results) if result.test == test]
-        if not found:
+        positions = [position for position, result in enumerate(self.results) if result.test == test]
+        if not positions:
             raise self._absent(test)
         for name, wanted in (("model", model), ("metric", metric)):
             if wanted is not None:
-                present = self._distinct(name, found)
+                present = self._distinct(name, positions)
                 if wanted not in present:
                     raise unknown(f"{name} of {test} in {self.path}", wanted, present)
-                found = [position for position in found if getattr(self.results[position], name) == wanted]
-        if len(found) > 1:
-            raise WeatherglassError(f"{test} has {len(found)} results in {self.path}; {self._choices(found)}")
-        return found[0]
+                positions = [
+                    position for position in positions if getattr(self.results[position], name) == wanted
+                ]
+        if len(positions) > 1:
+            raise WeatherglassError(
+                f"{test} has {len(positions)} results in {self.path}; {self._choices(positions)}"
+            )
+        return positions[0]
 
     def _absent(self, test: str) -> UnknownNameError:
         for failure in self.record.get("failures", []):

@@ -11,7 +11,7 @@ def test_compiling_is_announced_only_where_it_is_needed(monkeypatch: pytest.Monk
     said: list[str] = []
     prepare.prepare(said.append)
     del said[:]
-    assert prepare.is_compiled()
+    assert kernel.all_cached()
     prepare.prepare(said.append)
     assert said == []
     monkeypatch.setattr(prepare, "all_cached", lambda: False)

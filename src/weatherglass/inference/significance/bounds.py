@@ -105,8 +105,8 @@ class TiltedTail:
         c, k = self.coefficients.values[:terms], np.arange(terms)
         majorant, fejer, rounding = extremal_transforms(terms, self.rate * (self.period / terms))
         weights = np.where(k == 0, 1.0, 2.0) / terms
-        each = (np.abs(majorant) + 1) * (self.coefficients.error + 48 * _UNIT) + rounding
-        error = _sum(weights * each)
+        errors = (np.abs(majorant) + 1) * (self.coefficients.error + 48 * _UNIT) + rounding
+        error = _sum(weights * errors)
         above = _sum(weights * (majorant * c).real) + error + self.left_out
         # The minorant is taken one grid unit lower: no sum lies between, and the sums at the threshold count.
         one_lower = c * np.exp(2j * math.pi * (k / self.period))

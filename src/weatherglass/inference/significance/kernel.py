@@ -38,5 +38,5 @@ def _cached(kernel: Any) -> bool:
         return False
     source = kernel.py_func.__code__
     written = Path(source.co_filename).stat().st_mtime
-    found = Path(folder).glob(f"*{kernel.__name__}-{source.co_firstlineno}.*.nbi")
-    return any(index.stat().st_mtime >= written for index in found)
+    indexes = Path(folder).glob(f"*{kernel.__name__}-{source.co_firstlineno}.*.nbi")
+    return any(index.stat().st_mtime >= written for index in indexes)

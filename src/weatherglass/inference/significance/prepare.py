@@ -18,11 +18,6 @@ from weatherglass.inference.significance.tail import as_extreme_as
 COMPILING = "compiling the permutation kernels (once on this machine)"
 
 
-def is_compiled() -> bool:
-    """Whether the machine code is at hand, so that the first p-value does not wait for a compiler."""
-    return all_cached()
-
-
 def prepare(progress: Callable[[str], None] | None = None) -> None:
     """Compile every kernel, or load it; `progress` is told where compiling is needed, which takes some seconds."""
     if progress is not None and not all_cached():

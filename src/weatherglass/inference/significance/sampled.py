@@ -88,7 +88,7 @@ def _draw(
     left: Integers,
     sums: Integers,
 ) -> np.uint64:
-    """Draw from one block for every sample; `left` and `sums` are brought up to date. Returns the counter."""
+    """Draw from one block for every sample; `left` and `sums` are updated in place. Returns the counter."""
     highest = len(aliases) - 1
     choices = np.empty(len(first) - 1)
     for count in range(len(choices)):

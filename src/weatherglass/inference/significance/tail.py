@@ -99,15 +99,15 @@ class Extreme:
 
     def tails(self, grid: Grid) -> tuple[Tail, ...]:
         """The disjoint tails whose counts add up."""
-        found = []
+        tails = []
         if self.high is not None:
-            found.append(Tail(grid.values, grid.size, self.high).with_the_smaller_side())
+            tails.append(Tail(grid.values, grid.size, self.high).with_the_smaller_side())
         if self.low is not None:
             if self.high is not None and 2 * grid.size == grid.n:
                 # Exchanging X and Y maps one tail onto the other.
-                return (found[0], found[0])
-            found.append(Tail(grid.values, grid.size, self.low).mirrored().with_the_smaller_side())
-        return tuple(found)
+                return (tails[0], tails[0])
+            tails.append(Tail(grid.values, grid.size, self.low).mirrored().with_the_smaller_side())
+        return tuple(tails)
 
     def among(self, sums: Integers) -> int:
         """How many of these sums are as extreme."""

@@ -81,12 +81,6 @@ GROUPS: dict[str, tuple[Measure, ...]] = {
 """Measures that go by one name: those of Azarpanah & Farhadloo (2021) are all but `dot`."""
 
 
-def is_signed(text: str) -> bool | None:
-    """Whether the measure written `text` has a direction; None where its statistic is not registered here."""
-    statistic = text.partition("/")[2]
-    return STATISTICS.get(statistic).signed if statistic in STATISTICS else None
-
-
 def known_measures() -> list[Measure]:
     """Every registered similarity with every registered statistic, in the order of the tables."""
     return [Measure(sim, stat) for sim in SIMILARITIES.names() for stat in STATISTICS.names()]
@@ -113,10 +107,10 @@ def select_measures(patterns: Sequence[str]) -> list[Measure]:
 def _matches(pattern: str) -> Sequence[Measure]:
     if pattern in GROUPS:
         return GROUPS[pattern]
-    found = [measure for measure in known_measures() if fnmatchcase(str(measure), pattern)]
-    if not found:
+    measures = [measure for measure in known_measures() if fnmatchcase(str(measure), pattern)]
+    if not measures:
         raise _unknown(pattern)
-    return found
+    return measures
 
 
 def _unknown(text: str) -> UnknownNameError:

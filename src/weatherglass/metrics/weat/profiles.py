@@ -33,7 +33,7 @@ class Profile:
     """The tails that it knows; the first is its default."""
     test: PermutationTest
     draws: str
-    """How its p is had, in words."""
+    """How its p is computed, in words."""
     caution: str
     """What is wrong with it, or what to know before quoting it."""
     habits: str
@@ -55,29 +55,29 @@ class Profile:
         x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if on_grid(x, y).constant:
             return Significance(1.0, 1.0, 1.0, f"{self.name}: all scores are equal", 1.0, True, 1.0)
-        found = self.test(x, y, alternative, rng)
+        significance = self.test(x, y, alternative, rng)
         return Significance(
-            found.p_value,
-            found.p_low,
-            found.p_high,
-            f"{self.name}: {found.p_method}",
-            found.p_floor,
-            found.certified,
-            found.p_middle,
+            significance.p_value,
+            significance.p_low,
+            significance.p_high,
+            f"{self.name}: {significance.p_method}",
+            significance.p_floor,
+            significance.certified,
+            significance.p_middle,
         )
 
-    def tail(self, asked: str) -> Alternative:
+    def tail(self, requested: str) -> Alternative:
         """The alternative to use: the one asked for where the profile knows it.
 
         Raises:
             WeatherglassError: if it was asked for and is not among the profile's; "greater" counts as not asked.
         """
-        if asked in self.alternatives:
-            return one_of("alternative", asked, self.alternatives)
-        if asked == "greater":
+        if requested in self.alternatives:
+            return one_of("alternative", requested, self.alternatives)
+        if requested == "greater":
             return self.alternatives[0]
         raise WeatherglassError(
-            f"profile '{self.name}' has no alternative '{asked}' (it has: {', '.join(self.alternatives)})"
+            f"profile '{self.name}' has no alternative '{requested}' (it has: {', '.join(self.alternatives)})"
         )
 
 

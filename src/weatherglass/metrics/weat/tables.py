@@ -50,8 +50,8 @@ class Tables:
 
     def templates(self) -> list[str]:
         """The sentence templates that occur, in the order of the elements."""
-        found = (e.template for elements in self.elements for e in elements if e.template is not None)
-        return list(dict.fromkeys(found))
+        templates = (e.template for elements in self.elements for e in elements if e.template is not None)
+        return list(dict.fromkeys(templates))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ def named_sample(tables: Tables, measure: Measure, permute: str, ddof: int) -> N
         [e.word for e in elements] if permute == "words" else _distinct_texts(elements)
         for elements in tables.elements
     ]
-    units = [unit_numbers(of_set) for of_set in names]
+    units = [unit_numbers(set_names) for set_names in names]
     to_a, to_b = (
         mean_by_unit(table.T, numbers).T
         for table, numbers in zip((tables.to_a, tables.to_b), units[2:], strict=True)
@@ -101,7 +101,7 @@ def named_sample(tables: Tables, measure: Measure, permute: str, ddof: int) -> N
     return NamedSample(
         sample,
         measure.statistic,
-        tuple(tuple(dict.fromkeys(of_set)) for of_set in names),
+        tuple(tuple(dict.fromkeys(set_names)) for set_names in names),
         _template_scores(sample, tables) if permute == "words" else None,
     )
 

@@ -155,8 +155,8 @@ class Packer:
             packed["null"] = _differences([round(d * EFFECT_STEPS) for d in trust.null])
         if trust.bootstrap:
             packed["bootstrap"] = {name: rounded(value, 5) for name, value in asdict(trust.bootstrap).items()}
-        found = (trust.hangs_on(kind, alpha) for kind in ("word", "template"))
-        if hangs_on := [asdict(each) for each in found if each]:
+        by_kind = (trust.hangs_on(kind, alpha) for kind in ("word", "template"))
+        if hangs_on := [asdict(support) for support in by_kind if support]:
             packed["hangs_on"] = hangs_on
         return packed
 

@@ -1,4 +1,4 @@
-"""Which word a result hangs on, and the notes beside it."""
+"""The notes beside a result, and what they are made of."""
 
 from __future__ import annotations
 
@@ -7,15 +7,7 @@ import pytest
 from scipy import stats
 from tests.inference.cases import wave_scores, waves
 
-from weatherglass.inference.hangs_on import HangsOn, hangs_on
 from weatherglass.inference.notes import Note, notes, skewness, welch_p
-
-
-def test_the_word_with_the_largest_p_and_the_number_that_lift_it() -> None:
-    assert hangs_on(np.array([0.01, 0.2, 0.06, 0.05]), 0.05) == HangsOn(position=1, p=0.2, lifting=2)
-    assert hangs_on(np.array([0.01, np.nan]), 0.05) == HangsOn(position=0, p=0.01, lifting=0)
-    assert hangs_on(np.array([np.nan])) is None
-    assert hangs_on(np.array([])) is None
 
 
 def test_welch_and_skewness_are_scipys() -> None:
