@@ -188,6 +188,23 @@ def test_words_are_averaged_over_their_sentences_before_they_are_permuted() -> N
     assert by_element.p_value != by_word.p_value
 
 
+def test_sentences_of_attribute_words_alone_have_a_published_number_beside_them() -> None:
+    """Their words count once each by words, their sentences as published; here one word of A has four of six."""
+    rng = np.random.default_rng(4)
+
+    def elements(role: str, *sentences: int) -> VectorSet:
+        named = tuple(
+            Element(f"{role}{i} {t}", f"{role}{i}") for i, k in enumerate(sentences) for t in range(k)
+        )
+        return VectorSet(role, rng.normal(size=(len(named), 5)), named)
+
+    sets = [elements("X", 1, 1, 1), elements("Y", 1, 1, 1), elements("A", 4, 1, 1), elements("B", 1, 2, 1)]
+    by_element = next(evaluate(sets, [Weat()], Settings(permute="elements", trust="none")))
+    by_word = next(evaluate(sets, [Weat()], Settings(trust="none")))
+    assert by_element.effect_size != pytest.approx(by_word.effect_size)
+    assert (by_word.p_elements, by_word.effect_size_elements) == (by_element.p_value, by_element.effect_size)
+
+
 @pytest.mark.parametrize(
     ("sets", "message"),
     [

@@ -107,6 +107,14 @@ def test_it_says_what_stands_beside_the_number(folder: Path) -> None:
     assert "Unknown to the model: math" in "\n".join(explain(folder, "weat7").steps)
 
 
+def test_p_of_the_second_reading_is_printed_where_its_effect_is_not_estimable(tmp_path: Path) -> None:
+    found = wg.run(HashedEncoder(), tests="weat*", folder=tmp_path).results
+    result = next(r for r in found if r.effect_size_attr is None and r.p_attr is not None)
+    lines = explain(tmp_path, result.test).steps
+    reason = next(i for i, line in enumerate(lines) if "with others like them: not estimable" in line)
+    assert lines[reason + 1] == f"      p = {result.p_attr:.3g}, two-sided"
+
+
 def test_a_result_that_is_not_significant_is_not_called_unbiased(folder: Path) -> None:
     text = " ".join("\n".join(explain(folder, "weat7").steps).split())
     assert "It does not show that the model is unbiased" in text

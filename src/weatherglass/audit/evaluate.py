@@ -115,7 +115,8 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
     key |= {"alternative": exchange.tail(settings.alternative), "ddof": exchange.ddof}
     tested = _test(exchange, settings)
     elements = measurement.exchange["elements"]
-    in_sentences = len(exchange.x) + len(exchange.y) < len(elements.x) + len(elements.y)
+    # Sentences of the attribute words alone change the scores, too, but not how many there are.
+    in_sentences = not (np.array_equal(exchange.x, elements.x) and np.array_equal(exchange.y, elements.y))
     signed = exchange.signed_effect_size
     result = Result(
         **key,

@@ -198,7 +198,9 @@ def _trust(result: Result, smallest: float | None) -> Iterator[str]:
         kind = (
             "without the noise of the attribute words" if trust.such_corrected else "not corrected for noise"
         )
-        yield f"      d = {result.effect_size_attr:.4f} ({kind}), p = {_p_rounded(result.p_attr or 0.0)}"
+        yield f"      d = {result.effect_size_attr:.4f} ({kind})"
+    if result.p_attr is not None:
+        yield f"      p = {result.p_attr:.3g}, two-sided"
     if trust.excluded_above is not None:
         small = f": smaller than {smallest:g}" if result.small else ""
         yield f"      excludes |d| above {trust.excluded_above:.2f}{small}"
