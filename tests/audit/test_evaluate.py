@@ -162,6 +162,19 @@ def test_equal_scores_have_no_effect_size_and_p_one() -> None:
     assert result.p_value == 1
 
 
+def test_an_effect_is_called_small_only_below_the_smallest_that_was_stated() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 40, 8))
+    A, B = rng.normal(size=(2, 12, 8)) + np.array([1, -1])[:, np.newaxis, np.newaxis]
+    found = associate(X, Y, A, B)
+    assert found.small is None
+    assert found.trust is not None
+    bound = found.trust.excluded_above
+    assert bound is not None
+    assert associate(X, Y, A, B, smallest=bound + 0.01).small is True
+    assert associate(X, Y, A, B, smallest=bound - 0.01).small is False
+
+
 def test_ddof_zero_divides_by_n() -> None:
     rng = np.random.default_rng(0)
     X, Y, A, B = (rng.normal(size=(5, 8)) for _ in range(4))

@@ -110,7 +110,7 @@ def _westfall_young(results: Sequence[Result]) -> Vector:
             adjusted = westfall_young(scores, n_x, tail).p
         case _:
             adjusted = westfall_young(scores, n_x, "two-sided").p
-    return np.maximum(adjusted, p_values)
+    return np.asarray(np.maximum(adjusted, p_values))
 
 
 def _family(result: Result) -> str:
