@@ -17,7 +17,7 @@ C = TypeVar("C", bound=str)
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """ "; did you mean 'hf'?" if a known name is similar, else an empty text."""
     by_folded = {candidate.casefold(): candidate for candidate in known}
-    near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
     return f"; did you mean '{by_folded[near[0]]}'?" if near else ""
 
 

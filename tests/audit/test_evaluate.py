@@ -162,6 +162,19 @@ def test_equal_scores_have_no_effect_size_and_p_one() -> None:
     assert result.p_value == 1
 
 
+def test_an_effect_is_called_small_only_below_the_smallest_that_was_stated() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 40, 8))
+    A, B = rng.normal(size=(2, 12, 8)) + np.array([1, -1])[:, np.newaxis, np.newaxis]
+    found = associate(X, Y, A, B)
+    assert found.small is None
+    assert found.trust is not None
+    bound = found.trust.excluded_above
+    assert bound is not None
+    assert associate(X, Y, A, B, smallest=bound + 0.01).small is True
+    assert associate(X, Y, A, B, smallest=bound - 0.01).small is False
+
+
 def test_ddof_zero_divides_by_n() -> None:
     rng = np.random.default_rng(0)
     X, Y, A, B = (rng.normal(size=(5, 8)) for _ in range(4))
@@ -186,6 +199,23 @@ def test_words_are_averaged_over_their_sentences_before_they_are_permuted() -> N
     assert by_word.p_value == pytest.approx(expected)
     assert (by_word.p_elements, by_word.effect_size_elements) == (by_element.p_value, by_element.effect_size)
     assert by_element.p_value != by_word.p_value
+
+
+def test_sentences_of_attribute_words_alone_have_a_published_number_beside_them() -> None:
+    """Their words count once each by words, their sentences as published; here one word of A has four of six."""
+    rng = np.random.default_rng(4)
+
+    def elements(role: str, *sentences: int) -> VectorSet:
+        named = tuple(
+            Element(f"{role}{i} {t}", f"{role}{i}") for i, k in enumerate(sentences) for t in range(k)
+        )
+        return VectorSet(role, rng.normal(size=(len(named), 5)), named)
+
+    sets = [elements("X", 1, 1, 1), elements("Y", 1, 1, 1), elements("A", 4, 1, 1), elements("B", 1, 2, 1)]
+    by_element = next(evaluate(sets, [Weat()], Settings(permute="elements", trust="none")))
+    by_word = next(evaluate(sets, [Weat()], Settings(trust="none")))
+    assert by_element.effect_size != pytest.approx(by_word.effect_size)
+    assert (by_word.p_elements, by_word.effect_size_elements) == (by_element.p_value, by_element.effect_size)
 
 
 @pytest.mark.parametrize(

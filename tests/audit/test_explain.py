@@ -107,6 +107,14 @@ def test_it_says_what_stands_beside_the_number(folder: Path) -> None:
     assert "Unknown to the model: math" in "\n".join(explain(folder, "weat7").steps)
 
 
+def test_p_of_the_second_reading_is_printed_where_its_effect_is_not_estimable(tmp_path: Path) -> None:
+    found = wg.run(HashedEncoder(), tests="weat*", folder=tmp_path).results
+    result = next(r for r in found if r.effect_size_attr is None and r.p_attr is not None)
+    lines = explain(tmp_path, result.test).steps
+    reason = next(i for i, line in enumerate(lines) if "with others like them: not estimable" in line)
+    assert lines[reason + 1] == f"      p = {result.p_attr:.3g}, two-sided"
+
+
 def test_a_result_that_is_not_significant_is_not_called_unbiased(folder: Path) -> None:
     text = " ".join("\n".join(explain(folder, "weat7").steps).split())
     assert "It does not show that the model is unbiased" in text
@@ -119,7 +127,21 @@ def test_words_are_explained_by_word(tmp_path: Path) -> None:
     assert (len(x), len(y)) == (8, 8)
     d = (x.mean() - y.mean()) / np.concatenate([x, y]).std(ddof=1)
     assert run.results[0].effect_size == pytest.approx(d)
-    assert all("sentences exchanged, not words" in each.why for each in explanation.profiles)
+
+
+def test_profiles_of_a_sentence_test_are_those_of_a_run_under_the_profile(tmp_path: Path) -> None:
+    """By words the stored scores have attribute words averaged, so that no published number follows from them."""
+    test = "sent-weat6"
+    by_words = wg.run(HashedEncoder(), tests=test, folder=tmp_path / "words", trust="none").results[0]
+    wg.run(HashedEncoder(), tests=test, folder=tmp_path / "elements", trust="none", permute="elements")
+    words, elements = (explain(tmp_path / unit, test) for unit in ("words", "elements"))
+    assert words.profiles == ()
+    assert any("run the" in line for line in words.steps)
+    assert any("--profile NAME: may2019, " in line for line in words.steps)
+    for each in elements.profiles:
+        run = wg.run(HashedEncoder(), tests=test, profile=each.profile, trust="none").results[0]
+        assert (each.effect_size, each.p_value) == pytest.approx((run.effect_size, run.p_value), rel=1e-12)
+    assert elements.profiles[0].effect_size == pytest.approx(by_words.effect_size_elements)
 
 
 def test_a_sign_that_a_profile_drops_is_said(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"seed": -1}, "seed is -1, but should be at least 0"),
     ({"seed": 0.5}, "seed is 0.5, but should be a whole number"),
     ({"ci": "jacknife"}, "unknown ci 'jacknife'; did you mean 'jackknife'"),
+    ({"ci": None}, "unknown ci 'None'; did you mean 'none'"),
     ({"budget": "2s,1GB"}, "budget is '2s,1GB', but should be a Budget"),
 ]
 

@@ -242,7 +242,23 @@ def test_what_cannot_be_estimated_has_a_reason(
     assert (other.p, other.reason) == (None, reason)
 
 
+def test_words_that_do_not_vary_leave_p_of_the_attributes() -> None:
+    """Without spread within X and Y, V₀ = V_A + V_B: Δ is tested against the attributes alone, by hand here."""
+    to_x, to_y, b = np.array([0.9, 0.1, 0.4, 0.6]), np.array([0.2, 0.3, 0.1, 0.0]), np.array([0.5, 0.1, 0.2])
+    to_a = np.concatenate([np.tile(to_x, (3, 1)), np.tile(to_y, (5, 1))])
+    to_b = np.concatenate([np.tile(b, (3, 1)), np.tile(-b, (5, 1))])
+    found = such_attributes(to_a, to_b, 3)
+    v_a, v_b = (to_x - to_y).var(ddof=1) / 4, (2 * b).var(ddof=1) / 3
+    difference = (to_x - to_y).mean() - (2 * b).mean()
+    df = (v_a + v_b) ** 2 / (v_a**2 / 3 + v_b**2 / 2)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(difference) / math.sqrt(v_a + v_b), df))
+    assert (found.effect_size, found.interval, found.reason) == (None, None, Reason.NO_SPREAD)
+
+
 def test_tables_that_do_not_vary_have_a_reason() -> None:
+    assert such_attributes(np.ones((8, 4)), np.zeros((8, 4)), 4).p is None
+    constant = np.concatenate([np.full((4, 5), 0.1) * 3, np.full((4, 5), 0.7)])
+    assert such_attributes(constant, 0.3 * constant, 4).p is None
     assert such_attributes(np.ones((8, 4)), np.zeros((8, 4)), 4).reason is Reason.NO_SPREAD
 
 

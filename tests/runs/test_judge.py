@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +16,7 @@ import weatherglass as wg
 from weatherglass.audit.evaluate import associate
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.runs.judge import Correction, family_sizes, judge
-from weatherglass.runs.results import Result
+from weatherglass.runs.results import ElementScore, Result
 
 
 def with_p(p: float, metric: str = "cosine/mean", floor: float = 1e-9) -> Result:
@@ -37,6 +41,39 @@ def test_a_stated_family_counts_tests_that_are_not_at_hand() -> None:
     p = 1 / 12870
     assert judge([with_p(p)], Correction("holm", 0.01, 46))[0].significance == "**"
     assert judge([with_p(p)], Correction("holm", 0.01, 644))[0].significance == "*"
+
+
+@pytest.mark.parametrize("permute", ["words", "elements"])
+def test_westfall_young_adjusts_the_p_of_the_unit_in_use(permute: str) -> None:
+    """A family of one is not adjusted; before, p by elements was replaced by one of words, or by one from draws."""
+    tests = ["sent-weat6", "weat1"]
+    for test in tests:
+        (result,) = wg.run(
+            HashedEncoder(), tests=test, permute=permute, correction="westfall-young", trust="none"
+        ).results
+        assert result.p_adjusted == result.p_value
+
+
+def test_westfall_young_over_sentences_is_counted_by_hand() -> None:
+    """Two tests of the same 6 + 6 sentences (3 + 3 words): the share of 924 labellings whose larger |d| reaches."""
+    rng = np.random.default_rng(5)
+    tests, columns = [], []
+    for name in ("first", "second"):
+        scores = rng.normal(size=12)
+        scores[:6] += 0.8
+        elements = tuple(
+            ElementScore("XY"[i // 6], f"sentence {i}", f"word {i // 2}", None, float(score))
+            for i, score in enumerate(scores)
+        )
+        tests.append(replace(made_result(0.001), test=name, permute="elements", scores=elements))
+        columns.append((scores - scores.mean()) / scores.std())
+    judged = judge(
+        [replace(test, alternative="two-sided") for test in tests], Correction("westfall-young", 0.05)
+    )
+    z = np.array(columns)
+    largest = [np.abs(z[:, list(chosen)].sum(axis=1)).max() for chosen in combinations(range(12), 6)]
+    for result, own in zip(judged, z, strict=True):
+        assert result.p_adjusted == pytest.approx(np.mean(np.array(largest) >= abs(own[:6].sum()) - 1e-9))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from weatherglass.inference.significance.base import Budget, Significance
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Context, Exchange, Measurement, Metric
 from weatherglass.metrics.sets import VectorSet, check, matrix
+from weatherglass.runs.judge import is_small
 from weatherglass.runs.results import NO_P, Result
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def associate(
     sets = [VectorSet(role, vectors, _row_names(role, len(vectors))) for role, vectors in rows]
     check(sets)
     covariances = _covariances(sets, chosen.covariance) if metrics[0].whitened else None
-    return next(evaluate(sets, metrics, chosen, covariances))
+    result = next(evaluate(sets, metrics, chosen, covariances))
+    return replace(result, small=is_small(result, chosen.smallest))
 
 
 def _row_names(role: str, number: int) -> tuple[Element, ...]:
@@ -115,7 +117,8 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
     key |= {"alternative": exchange.tail(settings.alternative), "ddof": exchange.ddof}
     tested = _test(exchange, settings)
     elements = measurement.exchange["elements"]
-    in_sentences = len(exchange.x) + len(exchange.y) < len(elements.x) + len(elements.y)
+    # Sentences of the attribute words alone change the scores, too, but not how many there are.
+    in_sentences = not (np.array_equal(exchange.x, elements.x) and np.array_equal(exchange.y, elements.y))
     signed = exchange.signed_effect_size
     result = Result(
         **key,

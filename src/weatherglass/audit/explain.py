@@ -44,6 +44,7 @@ class Explanation:
     steps: tuple[str, ...]
     """Everything, line by line."""
     profiles: tuple[Reported, ...]
+    """Empty for a sentence test by words: the papers' scores are not those of the run."""
 
 
 def explain(
@@ -62,7 +63,11 @@ def explain(
     scores = run.scores(position)
     units = unit_scores(scores, result.permute)
     x, y = (_of_role(units, role) for role in "XY")
-    profiles = tuple(_reported(scores, result, int(run.record.get("settings", {}).get("seed", 0))))
+    profiles = (
+        tuple(_reported(scores, result, int(run.record.get("settings", {}).get("seed", 0))))
+        if _scored_as_published(result)
+        else ()
+    )
     steps = (
         *_scores(result, x, y),
         *_effect(result, x, y),
@@ -102,7 +107,7 @@ def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
         yield f"   s is the {statistic} of m over A less that over B (the other way round for a distance): above 0 is"
         yield f"   nearer to {c_a}"
     if result.permute == "words":
-        yield "   A word's score is the mean over its sentences."
+        yield "   A word's score is the mean over its sentences; an attribute word counts once, its sentences averaged."
     for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
         yield f"   {role}: {category}, {len(units)} {result.permute}"
         width = max(len(unit.name) for unit in units)
@@ -173,7 +178,7 @@ def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[s
         yield f"   p adjusted by {correction} for its family: {result.p_adjusted} {result.significance}"
     if result.p_elements is not None:
         d = cell(result.effect_size_elements)
-        yield f"   as published, with single sentences exchanged: d = {d}, p = {result.p_elements}"
+        yield f"   with single sentences instead of words, as published: d = {d}, p = {result.p_elements}"
     if not result.significance:
         yield "   Not significant: the labels may be exchangeable, or the test too small. It does not show that"
         yield "   the model is unbiased."
@@ -193,7 +198,9 @@ def _trust(result: Result, smallest: float | None) -> Iterator[str]:
         kind = (
             "without the noise of the attribute words" if trust.such_corrected else "not corrected for noise"
         )
-        yield f"      d = {result.effect_size_attr:.4f} ({kind}), p = {_p_rounded(result.p_attr or 0.0)}"
+        yield f"      d = {result.effect_size_attr:.4f} ({kind})"
+    if result.p_attr is not None:
+        yield f"      p = {result.p_attr:.3g}, two-sided"
     if trust.excluded_above is not None:
         small = f": smaller than {smallest:g}" if result.small else ""
         yield f"      excludes |d| above {trust.excluded_above:.2f}{small}"
@@ -217,6 +224,11 @@ def _ends(low: float | None, high: float | None, reason: str | None) -> str:
     return f"{low:.4f} to {high:.4f}" if low is not None and high is not None else reason or "not computed"
 
 
+def _scored_as_published(result: Result) -> bool:
+    """By words the sentences of an attribute word are averaged before anything is scored; the papers score each."""
+    return result.permute == "elements" or result.p_elements is None
+
+
 def _reported(scores: Sequence[ElementScore], result: Result, seed: int) -> Iterator[Reported]:
     """What each profile has for the elements; none of them exchanges words."""
     units = unit_scores(scores, "elements")
@@ -235,8 +247,6 @@ def _why(profile: Profile, result: Result) -> Iterator[str]:
         yield "|d|"
     if profile.alternatives[0] != result.alternative:
         yield f"alternative {profile.alternatives[0]}"
-    if result.permute == "words":
-        yield "sentences exchanged, not words"
     yield profile.draws
 
 
@@ -244,6 +254,10 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
     yield ""
     yield "6. The same scores in other hands (their vectors may differ, too)"
     yield f"   {'this run':<13} d = {_rounded(result.effect_size)}  p = {_p_rounded(result.p_value)}"
+    if not _scored_as_published(result):
+        yield "   Papers and other tools score and exchange single sentences, this run words. For their d and p run the"
+        yield f"   test again with --profile NAME: {', '.join(PROFILES)}."
+        return
     for reported in profiles:
         d, p = _rounded(reported.effect_size), _p_rounded(reported.p_value)
         yield f"   {reported.profile:<13} d = {d}  p = {p}  {reported.why}"

@@ -17,7 +17,7 @@ from weatherglass.inference.interval import Interval, ends, two_sided_p, upper_p
 from weatherglass.inference.jackknife import combined_df, jackknife_variance
 from weatherglass.inference.leave_one_out import each_words, without_each_word
 from weatherglass.inference.reason import Reason
-from weatherglass.inference.scale import Scale, Within, within
+from weatherglass.inference.scale import NO_SPREAD, Scale, Within, within
 from weatherglass.inference.these import variance_and_shrink
 
 LEAST_RELIABILITY = 0.1
@@ -109,9 +109,11 @@ def such_attributes(
         return _left_out(Reason.TOO_FEW_WORDS)
     result = crossed(to_a, to_b, n_x, ddof, templates)
     rho = float(result.score_reliability)
-    if np.isnan(rho):
-        return _left_out(Reason.NO_SPREAD)
     p = float(result.p)
+    if np.isnan(rho):
+        tables = [to_a, to_b] if templates is None else [to_a, to_b, templates]
+        p_of_choices = p if any(_differences_vary(table, n_x) for table in tables) else None
+        return SuchAttributes(p_of_choices, None, None, None, None, reason=Reason.NO_SPREAD)
     if rho < LEAST_RELIABILITY:
         return SuchAttributes(p, None, None, None, rho, reason=Reason.NOISE)
     return SuchAttributes(p, float(result.effect_size), result.interval(alpha), result.interval(0.10), rho)
@@ -119,6 +121,12 @@ def such_attributes(
 
 def _left_out(reason: Reason) -> SuchAttributes:
     return SuchAttributes(None, None, None, None, None, reason=reason)
+
+
+def _differences_vary(table: Matrix, n_x: int) -> bool:
+    """Whether X and Y differ more on one attribute or template than on another; then there is something to test by."""
+    differences = table[:n_x].mean(axis=0) - table[n_x:].mean(axis=0)
+    return bool(np.ptp(differences) > NO_SPREAD * np.abs(table).max())
 
 
 def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matrix | None = None) -> Crossed:

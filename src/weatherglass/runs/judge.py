@@ -16,7 +16,7 @@ from weatherglass.inference.equivalence import smaller_than
 from weatherglass.inference.power import Alternative as Tail
 from weatherglass.inference.power import minimum_detectable_effect_size, power
 from weatherglass.registry import one_of
-from weatherglass.runs.results import Result, word_scores
+from weatherglass.runs.results import Result, unit_scores
 
 WESTFALL_YOUNG = "westfall-young"
 POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
@@ -71,7 +71,7 @@ def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correctio
         return adjust(p_values, correction.method, correction.family)
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for place, result in enumerate(results):
-        groups[_target_words(result)].append(place)
+        groups[_exchanged(result)].append(place)
     missing = (correction.family or len(results)) - len(results)
     within = [_westfall_young([results[place] for place in places]) for places in groups.values()]
     adjusted = np.empty(len(results))
@@ -80,27 +80,37 @@ def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correctio
     return adjusted
 
 
-def _target_words(result: Result) -> Hashable:
-    """What tests must share to be adjusted together: the words of X and of Y, and the tail."""
-    words = [(role, word) for role, word, _, _ in word_scores(result)]
-    return frozenset(words) if words else (result.model, result.test), result.alternative
+def _exchanged(result: Result) -> Hashable:
+    """What tests must share to be adjusted together: the units of X and of Y that p exchanges, and the tail."""
+    units = [(role, name) for role, name, _ in _sorted_units(result)]
+    return tuple(units) if units else (result.model, result.test), result.alternative
+
+
+def _sorted_units(result: Result) -> list[tuple[str, str, float]]:
+    """Role, name and score of what p exchanges; roles sort X before Y."""
+    return sorted((unit.role, unit.name, unit.score) for unit in unit_scores(result.scores, result.permute))
 
 
 def _westfall_young(results: Sequence[Result]) -> Vector:
-    """maxT over tests of the same words: one exchange of labels exchanges them in every test."""
+    """maxT over tests of the same units: one exchange of labels exchanges them in every test.
+
+    A test of its own has its p as it is. Where labellings are drawn, an adjusted p could fall below p by chance; it is
+    kept from that.
+    """
     from weatherglass.inference.westfall_young import westfall_young
 
-    if not results[0].scores:
-        return np.array([result.p_value for result in results])
-    by_word = [{(role, word): score for role, word, score, _ in word_scores(r)} for r in results]
-    words = sorted(by_word[0])  # roles sort X before Y
-    scores = np.array([[test_scores[word] for test_scores in by_word] for word in words])
-    n_x = sum(role == "X" for role, _ in words)
+    p_values = np.array([result.p_value for result in results])
+    if len(results) == 1 or not results[0].scores:
+        return p_values
+    by_test = [_sorted_units(result) for result in results]
+    scores = np.array([[score for _, _, score in units] for units in by_test]).T
+    n_x = sum(role == "X" for role, _, _ in by_test[0])
     match results[0].alternative:
         case "greater" | "less" as tail:
-            return westfall_young(scores, n_x, tail).p
+            adjusted = westfall_young(scores, n_x, tail).p
         case _:
-            return westfall_young(scores, n_x, "two-sided").p
+            adjusted = westfall_young(scores, n_x, "two-sided").p
+    return np.asarray(np.maximum(adjusted, p_values))
 
 
 def _family(result: Result) -> str:
