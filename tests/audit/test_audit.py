@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.audit.evaluate import associate
-from weatherglass.catalogue import association_test, load_test
+from weatherglass.catalogue import load_test
+from weatherglass.catalogue import test as test_as_data
 from weatherglass.cli import app
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
 from weatherglass.inference.significance import Budget
@@ -169,7 +170,7 @@ def test_a_run_hashes_each_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
             hashed.append(str(value[0]))
             return json.dumps(value, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(association_test, "json", CountingJson)
+    monkeypatch.setattr(test_as_data, "json", CountingJson)
     models = [HashedEncoder(name="one"), HashedEncoder(width=30, name="two")]
     tests = [replace(load_test(name)) for name in ("weat7", "weat8")]
     finished = wg.run(models, tests, ["cosine/mean", "dot/mean"], trust="none", significance="normal")
@@ -359,6 +360,24 @@ def test_a_model_spelt_in_two_ways_is_run_and_corrected_for_once() -> None:
 def test_models_that_results_could_not_tell_apart_are_refused() -> None:
     with pytest.raises(WeatherglassError, match="two different models are called 'hashed'"):
         wg.run([HashedEncoder(), HashedEncoder()], tests="weat7")
+
+
+def test_one_name_for_two_models_is_refused() -> None:
+    """With other options the rows would differ, but no table or page shows options."""
+    with pytest.raises(WeatherglassError, match="two different models are called 'a'; rename one"):
+        wg.run(["a=wordllama", "a=wordllama?dim=64"], tests="weat7")
+
+
+def test_a_run_without_a_metric_is_refused() -> None:
+    with pytest.raises(WeatherglassError, match="no metric is asked for"):
+        wg.run(HashedEncoder(), tests="weat7", metrics=[])
+
+
+def test_warnings_name_the_metric_where_there_are_several() -> None:
+    run = wg.run(HashedEncoder(), tests="weat7", metrics=["cosine/mean", "dot/mean"])
+    places = [warning.partition(":")[0] for warning in run.warnings]
+    assert places
+    assert all("weat7 (cosine/mean)" in place or "weat7 (dot/mean)" in place for place in places)
 
 
 def test_an_unknown_name_is_its_own_kind_of_error() -> None:

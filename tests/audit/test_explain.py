@@ -129,6 +129,8 @@ def test_a_sign_that_a_profile_drops_is_said(tmp_path: Path) -> None:
     text = "\n".join(explain(tmp_path, name).steps)
     assert "(this run's profile prints d without its sign)" in text
     assert "by azarpanah2021: " in text
+    assert "from the cosine m of the vectors" in text
+    assert "s is the mean of m over A" in text
 
 
 def test_equal_scores_are_explained(tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ def _values(units: Units) -> Vector:
 
 
 def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
-    similarity, _, statistic = result.metric.partition("/")
+    measure = result.metric.removeprefix("weat(").partition(",")[0]  # of weat(cosine/mean, profile=wefe)
+    similarity, _, statistic = measure.partition("/")
     c_x, c_y, c_a, c_b = result.categories
     yield f"{result.test} on {result.model}, {result.metric}"
     if result.options:

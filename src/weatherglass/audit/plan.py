@@ -114,11 +114,14 @@ def choose_models(given: Iterable[str | Encoder]) -> list[Model]:
     """Each model once, however it is spelt.
 
     Raises:
-        WeatherglassError: for two models that no row of the results could tell apart.
+        WeatherglassError: for two models that no row of the results could tell apart, or that the user gave one name.
     """
     models: dict[tuple[str, str], Model] = {}
+    spelt: dict[str, str] = {}
     for item in dict.fromkeys(given):
         model = Model.of(item)
+        if isinstance(item, str) and spelt.setdefault(model.name, model.identity) != model.identity:
+            raise WeatherglassError(f"two different models are called '{model.name}'; rename one of them")
         if models.setdefault((model.name, model.options), model).identity != model.identity:
             raise WeatherglassError(
                 f"two different models are called '{model.name}' and have the same options; rename one of them"

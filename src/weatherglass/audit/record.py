@@ -169,12 +169,14 @@ def missing_words(results: Sequence[Result]) -> dict[str, dict[str, Any]]:
 
 
 def collected_warnings(results: Sequence[Result]) -> list[str]:
-    """Each warning once, with the tests and models it was made on."""
+    """Each warning once, with the tests it was made on, and the models and metrics where there are several."""
     places: dict[str, dict[str, None]] = {}
-    several = len({(result.model, result.options) for result in results}) > 1
+    models = len({(result.model, result.options) for result in results}) > 1
+    metrics = len({result.metric for result in results}) > 1
     for result in results:
+        which = ", ".join([result.model] * models + [result.metric] * metrics)
         for warning in result.warnings:
-            place = f"{result.test} ({result.model})" if several else result.test
+            place = f"{result.test} ({which})" if which else result.test
             places.setdefault(warning, {})[place] = None
     return [f"{', '.join(where)}: {warning}" for warning, where in places.items()]
 

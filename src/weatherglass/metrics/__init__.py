@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from weatherglass.errors import WeatherglassError
 from weatherglass.registry import Registry, unknown
 
 if TYPE_CHECKING:
@@ -42,11 +43,14 @@ def select_metrics(patterns: Sequence[str | Metric]) -> list[Metric]:
 
     Raises:
         UnknownNameError: for a metric that nobody knows, naming the nearest.
+        WeatherglassError: if none is asked for.
     """
     selected: dict[str, Metric] = {}
     for pattern in patterns:
         for metric in _matching(pattern) if isinstance(pattern, str) else [pattern]:
             selected.setdefault(metric.name, metric)
+    if not selected:
+        raise WeatherglassError("no metric is asked for; leave out -m for cosine/mean")
     return list(selected.values())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
@@ -24,7 +24,6 @@ def caption(run: Run) -> list[str]:
     """What the marks mean, the size of the family, how many are significant, and what the tests could detect."""
     correction = run.record["correction"]
     alpha = f"{correction['alpha']:g}"
-    sizes = ", ".join(f"{size} ({name})" for name, size in correction["sizes"].items())
     tested = [result for result in run.results if not result.why_no_p]
     without_p = dict.fromkeys((r.metric, r.why_no_p) for r in run.results if r.why_no_p)
     no_p = [f"{metric} has no p: {reason}." for metric, reason in without_p]
@@ -35,13 +34,20 @@ def caption(run: Run) -> list[str]:
     return [
         *_spread_lines(run.results),
         *no_p,
-        f"* p ≤ {alpha}   ** also after {correction['method']} correction, family of {sizes}",
+        f"* p ≤ {alpha}   ** also after {correction['method']} correction, {_families(correction['sizes'])}",
         f"{starred} of {len(tested)} significant, {kept} after correction. "
         "A result that is not significant does not show that a model is unbiased.",
         *_power_note(tested, alpha),
         *_small_note(tested, run.record["settings"].get("smallest")),
         *_headline(run),
     ]
+
+
+def _families(sizes: Mapping[str, int]) -> str:
+    """How many tests were corrected together; said once where it is the same for every metric."""
+    if len(sizes) > 1 and len(set(sizes.values())) == 1:
+        return f"{len(sizes)} families of {next(iter(sizes.values()))} (each metric by itself)"
+    return "family of " + ", ".join(f"{size} ({name})" for name, size in sizes.items())
 
 
 def _spread_lines(results: list[Result]) -> Iterator[str]:
@@ -147,7 +153,7 @@ def format_effect(d: float | None) -> str:
     """Two decimals with a minus sign, as papers print d."""
     if d is None or math.isnan(d):
         return "–"
-    return f"{d:5.2f}".replace("-", "−")
+    return f"{d:5.2f}".replace("-0.00", " 0.00").replace("-", "−")
 
 
 def format_interval(low: float | None, high: float | None) -> str:
