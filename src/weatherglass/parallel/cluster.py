@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -49,14 +50,14 @@ class DaskCluster:
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
         """Outcomes as they come, from any worker."""
-        with self._client() as client, self._common(client, common) as handle:
+        with self._client() as client, self._common(client, common) as shared:
             try:
-                yield from self._map(client, function, units, handle)
+                yield from self._map(client, function, units, shared)
             except OSError:
                 raise self._connection_lost() from None
 
     def _map(
-        self, client: Client, function: Callable[..., R], units: Iterable[U], handle: Any
+        self, client: Client, function: Callable[..., R], units: Iterable[U], shared: CommonArray
     ) -> Iterator[Outcome[U, R]]:
         from distributed import KilledWorker, as_completed
 
@@ -65,7 +66,7 @@ class DaskCluster:
         done = as_completed(raise_errors=False, loop=client.loop)
 
         def submit(unit: U, tries: int) -> None:
-            future = client.submit(attempt_on_worker, function, unit, handle, pure=False)
+            future = client.submit(attempt_on_worker, function, unit, shared.handle, pure=False)
             in_flight[future] = (unit, tries)
             done.add(future)
 
@@ -79,7 +80,12 @@ class DaskCluster:
             future = next(done)
             unit, tries = in_flight.pop(future)
             if future.status in ("cancelled", "lost") or client.status != "running":
-                raise self._connection_lost()
+                if client.status != "running" or tries >= ATTEMPTS:
+                    raise self._connection_lost()
+                # The only worker that held the common array died before others had a copy.
+                shared.send_again()
+                submit(unit, tries + 1)
+                continue
             failure = future.exception() if future.status == "error" else None
             value, error = (None, failure) if failure is not None else future.result()
             if isinstance(error, KilledWorker):
@@ -126,18 +132,37 @@ class DaskCluster:
             log.setLevel(before)
 
     @contextmanager
-    def _common(self, client: Client, common: AnyMatrix | None) -> Iterator[Any]:
+    def _common(self, client: Client, common: AnyMatrix | None) -> Iterator[CommonArray]:
         """The common array as a file in the shared folder, or sent to each worker once."""
         if common is None:
-            yield None
+            yield CommonArray(None)
         elif self.shared_dir is None:
-            yield client.scatter(common, broadcast=True)
+
+            def send() -> Any:
+                return client.scatter(common, broadcast=True)
+
+            yield CommonArray(send(), send)
         else:
             with tempfile.TemporaryDirectory(prefix="weatherglass-", dir=self.shared_dir) as folder:
                 Path(folder).chmod(0o755)
                 file = Path(folder) / "common.npy"
                 np.save(file, common)
-                yield file
+                yield CommonArray(file)
+
+
+@dataclass(slots=True)
+class CommonArray:
+    """The array that all units share, as the workers get it."""
+
+    handle: Any
+    """A future of it, the file that it is in, or None."""
+    send: Callable[[], Any] | None = None
+    """Sends it to the workers that there are now; None where it was not sent."""
+
+    def send_again(self) -> None:
+        """After the workers that held it are gone."""
+        if self.send:
+            self.handle = self.send()
 
 
 def dask(options: EngineOptions) -> DaskCluster:
