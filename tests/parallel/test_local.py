@@ -10,6 +10,7 @@ import pytest
 
 from weatherglass.errors import WeatherglassError
 from weatherglass.parallel import ENGINES, THREAD_VARIABLES, EngineOptions, InProcess, LocalProcesses, backend
+from weatherglass.parallel.base import attempt
 
 
 def square_or_fail(number: int) -> int:
@@ -89,3 +90,15 @@ def test_an_engine_is_chosen_by_jobs_or_by_name(monkeypatch: pytest.MonkeyPatch)
 def test_an_address_that_an_engine_cannot_read_is_one_clear_error(scheduler: str) -> None:
     with pytest.raises(WeatherglassError, match=r"engine '[a-z-]+' takes"):
         backend(1, scheduler)
+
+
+def test_an_interrupt_of_compiled_code_is_no_failure_of_the_unit() -> None:
+    """Python reports it as "SystemError: … returned a result with an exception set", caused by the interrupt."""
+
+    def interrupted() -> None:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(interrupted)
+    error = attempt(int, "x")[1]
+    assert isinstance(error, ValueError)

@@ -62,8 +62,11 @@ Engine = Callable[[EngineOptions], Backend]
 
 
 def attempt(function: Callable[..., R], *arguments: Any) -> tuple[R | None, Exception | None]:
-    """The value of a call, or the error it raised."""
+    """The value of a call, or the error it raised; Ctrl-C is no error of the call."""
     try:
         return function(*arguments), None
     except Exception as error:
+        # Compiled code that is interrupted ends with a SystemError, and the interrupt is its cause.
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
         return None, error
