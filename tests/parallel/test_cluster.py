@@ -79,6 +79,11 @@ def slow_pid(seconds: float) -> int:
     return os.getpid()
 
 
+def slow_sum(seconds: float, common: np.ndarray) -> float:
+    time.sleep(seconds)
+    return float(common.sum())
+
+
 def fail_on_three(number: int) -> int:
     if number == 3:
         raise VectorFileError("vectors.txt: cannot be read")
@@ -129,6 +134,17 @@ def test_a_killed_worker_loses_no_unit(cluster: Cluster) -> None:
     assert all(outcome.error is None for outcome in rest)
     assert {outcome.value for outcome in rest[-2:]} == {cluster.workers[1].pid}
     assert first.value in {worker.pid for worker in cluster.workers}
+
+
+def test_a_common_array_is_sent_again_when_its_only_holder_is_killed(cluster: Cluster) -> None:
+    holder, other = cluster.workers
+    other.kill()
+    other.wait()
+    outcomes = backend(scheduler=str(cluster.file)).map(slow_sum, [0.5] * 6, np.arange(1000.0))
+    assert next(outcomes).value == 499500.0
+    cluster.workers.append(cluster.start_worker())
+    holder.kill()
+    assert [outcome.value for outcome in outcomes] == [499500.0] * 5
 
 
 def test_a_scheduler_that_goes_away_is_one_clear_error(cluster: Cluster) -> None:
