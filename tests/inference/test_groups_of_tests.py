@@ -1,4 +1,4 @@
-"""Holm between groups of tests that are adjusted within: the closed form, and Holm itself where groups are single tests."""
+"""Holm between groups of tests that are adjusted within: by hand, and as Holm where groups are single tests."""
 
 from __future__ import annotations
 
