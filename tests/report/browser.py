@@ -65,6 +65,16 @@ class Browser:
 
         WebDriverWait(self.driver, 20).until(lambda _: self.run(script))
 
+    def bring_into_sight(self, element: Any) -> None:
+        """Scroll at once to the middle of an element, and wait until the page has been told that it was scrolled.
+
+        Browsers tell of it with the next frame; a tooltip shown before would be hidden by that.
+        """
+        self.run("document.documentElement.style.scrollBehavior = 'auto'")
+        self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+        frames = "const told = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => told()))"
+        self.driver.execute_async_script(frames)
+
     def show_all(self) -> None:
         """Scroll to what is drawn when it comes into sight, and wait until it is."""
         for place in ("forest", "metrics-table", "comparison-table"):

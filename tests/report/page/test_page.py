@@ -118,9 +118,7 @@ def test_a_cell_tells_its_numbers_when_pointed_at(browser: Browser, several_mode
 
     browser.open(several_models)
     cell = browser.find("#matrix a.cell")
-    # At once: while a page is still scrolling, the pointer comes to rest on another element.
-    browser.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", cell)
-    browser.run("document.documentElement.style.scrollBehavior = 'auto'")
+    browser.bring_into_sight(cell)
     ActionChains(browser.driver).move_to_element(cell).perform()
     browser.wait("!document.getElementById('tip').hidden")
     shown_text = browser.find("#tip").text
