@@ -68,12 +68,17 @@ def run(
         warnings.warn("measures= is now metrics=", RenamedWarning, stacklevel=2)
         metrics = measures
     chosen = chosen_settings(settings, changes)
+    asked_for = _listed(metrics)
+    named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
+    selected = under_profile(select_metrics(asked_for), chosen.profile)
+    by_name = {m.name for m in under_profile(select_metrics(named), chosen.profile)} if named else set()
     plan = Plan(
         choose_models(_listed(models)),
         choose_tests(_listed(tests)),
-        under_profile(select_metrics(_listed(metrics)), chosen.profile),
+        selected,
         chosen,
         choose_synonyms(chosen.synonyms),
+        frozenset(metric.name for metric in selected) - by_name,
     )
     plan.check()
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)

@@ -7,7 +7,8 @@ from typing import Any
 
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances, needs_covariance
 from weatherglass.audit.encode import Encodings, encode_texts
-from weatherglass.audit.ledger import known_sets
+from weatherglass.audit.ledger import known_sets, whole_pairs
+from weatherglass.audit.parts import Part, why_not
 from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.record import CommandCall, PythonCall, now, run_record
 from weatherglass.audit.registrations import Registration
@@ -88,7 +89,7 @@ class Audit:
         missing = {
             test.name: metrics
             for test in self.plan.tests
-            if (metrics := [m for m in self.plan.metrics if self._key(model, test, m) not in self.finished])
+            if (metrics := [m for m in self.plan.metrics if self._missing(model, test, m)])
         }
         if not missing:
             return
@@ -105,7 +106,12 @@ class Audit:
         )
         covariances = self._covariances(tests, encodings) if whitened else None
         self._compile()
-        work = [(test, metrics) for test in tests for metrics in _by_class(missing[test.name])]
+        work = [
+            (test, part, metrics)
+            for test in tests
+            for part, requested in self._by_part(model, test, missing[test.name]).items()
+            for metrics in _by_class(requested)
+        ]
         self.progress.stage(f"testing {model.name}", len(work))
         for outcome in self.workers.map(
             evaluate_unit, self._units(model, work, encodings, covariances), encodings.vectors
@@ -114,18 +120,18 @@ class Audit:
             if outcome.value is None:
                 self.failures.append(Failure(model.name, unit.test.name, reason(outcome.error)))
             for result in outcome.value or []:
-                self._keep(self.plan.key(model, unit.test, result.metric), result)
+                self._keep(self.plan.key(model, unit.test, result.metric, unit.part), result)
             self.progress.advance()
 
     def _units(
         self,
         model: Model,
-        work: Sequence[tuple[Test, list[Metric]]],
+        work: Sequence[tuple[Test, Part, list[Metric]]],
         encodings: Encodings,
         covariances: Mapping[tuple[str, ...], Covariance | Exception] | None,
     ) -> Iterator[Unit]:
-        for test, requested in work:
-            metrics, pair = self._fitting(model, test, requested), None
+        for test, part, metrics in work:
+            pair = None
             if covariances and needs_covariance(metrics):
                 try:
                     pair = covariances_for(test, self.plan.synonyms, covariances)
@@ -136,28 +142,32 @@ class Audit:
             if not metrics:
                 self.progress.advance()
                 continue
-            sets, ledger, warnings = known_sets(test, encodings)
+            sets, ledger, warnings = known_sets(test, encodings, part.roles)
+            if any(metric.shape.paired for metric in metrics):
+                sets, lost = whole_pairs(test, sets)
+                warnings += lost
             yield Unit(
-                *(model.name, model.options, test, sets, ledger, (*test.warnings, *warnings)),
+                *(model.name, model.options, test, part, sets, ledger, (*test.warnings, *warnings)),
                 *(metrics, self.plan.settings, pair, self.registrations),
             )
 
-    def _fitting(self, model: Model, test: Test, metrics: Sequence[Metric]) -> list[Metric]:
-        """The metrics that can measure a test of this shape; the others are failures that name what they take."""
-        targets, attributes = test.shape
-        for metric in metrics:
-            if not metric.shape.fits(targets, attributes):
-                self.failures.append(
-                    Failure(
-                        model.name,
-                        test.name,
-                        f"{metric.name} takes {metric.shape}; this test has {targets} and {attributes}",
-                    )
-                )
-        return [metric for metric in metrics if metric.shape.fits(targets, attributes)]
+    def _missing(self, model: Model, test: Test, metric: Metric) -> bool:
+        parts = self.plan.parts(test, metric)
+        return not parts or any(
+            self.plan.key(model, test, metric.name, p) not in self.finished for p in parts
+        )
 
-    def _key(self, model: Model, test: Test, metric: Metric) -> str:
-        return self.plan.key(model, test, metric.name)
+    def _by_part(self, model: Model, test: Test, metrics: Sequence[Metric]) -> dict[Part, list[Metric]]:
+        """The metrics by the sets that they take; one that cannot measure the test is a failure that says why."""
+        by_part: dict[Part, list[Metric]] = {}
+        for metric in metrics:
+            parts = self.plan.parts(test, metric)
+            if not parts and metric.name not in self.plan.optional:
+                self.failures.append(Failure(model.name, test.name, why_not(test, metric)))
+            for part in parts:
+                if self.plan.key(model, test, metric.name, part) not in self.finished:
+                    by_part.setdefault(part, []).append(metric)
+        return by_part
 
     def _compile(self) -> None:
         """Have the compiled kernels ready before the processes need them, and say so where that takes time."""

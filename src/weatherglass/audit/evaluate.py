@@ -17,7 +17,8 @@ from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 from weatherglass.inference.significance.base import Budget, Significance
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
-from weatherglass.metrics.base import Context, Exchange, Measurement, Metric
+from weatherglass.metrics.base import Context, Measurement, Metric
+from weatherglass.metrics.nulls import Effort, Exchange, Null
 from weatherglass.metrics.sets import VectorSet, check, matrix
 from weatherglass.runs.judge import is_small
 from weatherglass.runs.results import NO_P, Result
@@ -111,11 +112,12 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
         "ddof": settings.ddof,
     }
     measured = {name: getattr(measurement, name) for name in MEASURED}
+    notes = {"details": dict(measurement.details)} if measurement.details else {}
     exchange = measurement.exchange.get(settings.permute)
     if exchange is None:
-        return Result(**key, **measured, **asdict(_no_test(settings.permute)))
+        return _recomputed(metric, measurement, settings, key | measured | {"notes": notes})
     key |= {"alternative": exchange.tail(settings.alternative), "ddof": exchange.ddof}
-    tested = _test(exchange, settings)
+    tested = exchange.test(settings.alternative, _effort(settings))
     elements = measurement.exchange["elements"]
     # Sentences of the attribute words alone change the scores, too, but not how many there are.
     in_sentences = not (np.array_equal(exchange.x, elements.x) and np.array_equal(exchange.y, elements.y))
@@ -126,25 +128,70 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
         **asdict(tested),
         units_x=len(exchange.x),
         units_y=len(exchange.y),
-        p_elements=_test(elements, settings).p_value if in_sentences else None,
+        p_elements=elements.test(settings.alternative, _effort(settings)).p_value if in_sentences else None,
         effect_size_elements=_plain(elements.effect_size(elements.x, elements.y)) if in_sentences else None,
-        notes={} if signed is None else {"profile": {"signed_effect_size": _plain(signed)}},
+        notes=notes if signed is None else {"profile": {"signed_effect_size": _plain(signed)}},
     )
     return _with_trust(result, measurement, exchange, settings) if settings.trusts(metric) else result
 
 
+def _effort(settings: Settings, inner: bool = False) -> Effort:
+    budget = INNER_BUDGET if inner else settings.budget
+    return Effort(settings.significance, budget, settings.precision, settings.seed, inner)
+
+
+def _recomputed(
+    metric: Metric, measurement: Measurement, settings: Settings, fields: dict[str, Any]
+) -> Result:
+    """The result of a metric whose value is computed anew for other labels and without single words."""
+    null, tail = measurement.null, settings.alternative
+    if null is None or math.isnan(measurement.value):
+        reason = f"the metric exchanges no {settings.permute}" if null is None else "the value is not defined"
+        return Result(**fields, **asdict(_no_test(reason)))
+    tested = null.test(tail, _effort(settings))
+    units_x, units_y = null.units
+    result = Result(
+        **{**fields, "alternative": null.tail(tail)}, **asdict(tested), units_x=units_x, units_y=units_y
+    )
+    recomputing = measurement.recomputing
+    if recomputing is None or not settings.trusts(metric):
+        return result
+    from weatherglass.inference.recomputed import leave_each_out
+    from weatherglass.inference.trust import NULL_LEVELS, trust_of_recomputed
+
+    two_sided = _two_sided_p(result, null, settings) if null.tail("two-sided") == "two-sided" else None
+    without = leave_each_out(
+        result.value,
+        result.unbiased,
+        recomputing,
+        result.p_value,
+        two_sided,
+        lambda left: left.test(tail, _effort(settings, inner=True)).p_value,
+        settings.alpha,
+    )
+    these, such = (without.these, without.such) if settings.ci != "none" else (None, None)
+    quantiles = null.quantiles(NULL_LEVELS, _effort(settings))
+    return replace(
+        result,
+        ci_low=these[0] if these else None,
+        ci_high=these[1] if these else None,
+        ci_attr_low=such[0] if such else None,
+        ci_attr_high=such[1] if such else None,
+        trust=trust_of_recomputed(without, quantiles, settings.alpha),
+    )
+
+
 MEASURED = (
     *("value", "unbiased", "signed", "is_effect_size", "test_statistic"),
-    *("target_sizes", "attribute_sizes", "scores"),
+    *("target_sizes", "attribute_sizes", "scores", "leans"),
 )
 """What a result keeps of a measurement."""
 INNER_BUDGET = Budget(seconds=0.01)
 """For p without a word or template: there are many, so bounds within 1 % do where counting takes longer."""
 
 
-def _no_test(unit: str) -> Significance:
-    reason = f"{NO_P}the metric exchanges no {unit}"
-    return Significance(math.nan, None, None, reason, math.nan, False, math.nan)
+def _no_test(reason: str) -> Significance:
+    return Significance(math.nan, None, None, f"{NO_P}{reason}", math.nan, False, math.nan)
 
 
 def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, settings: Settings) -> Result:
@@ -154,12 +201,13 @@ def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, se
     if measurement.samples is None:
         return result
     samples = measurement.samples()
-    inner = replace(settings, budget=INNER_BUDGET)
     assessment = assess(
         samples.whole,
         result.p_value,
         _two_sided_p(result, exchange, settings),
-        lambda x, y: _test(replace(exchange, x=x, y=y), inner).p_value,
+        lambda x, y: (
+            replace(exchange, x=x, y=y).test(settings.alternative, _effort(settings, inner=True)).p_value
+        ),
         samples.without_templates,
         alpha=settings.alpha,
         ci=settings.ci,
@@ -189,34 +237,17 @@ def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, se
     )
 
 
-def _two_sided_p(result: Result, exchange: Exchange, settings: Settings) -> float:
+def _two_sided_p(result: Result, null: Null, settings: Settings) -> float:
     """The exact two-sided p, which the interval agrees with whatever tail and method were asked for."""
-    from weatherglass.inference.significance import permutation_test
-
-    exact = exchange.significance is None and settings.significance in ("auto", "exact")
-    if result.alternative == "two-sided" and exact:
+    as_reported = not isinstance(null, Exchange) or (
+        null.significance is None and settings.significance in ("auto", "exact")
+    )
+    if result.alternative == "two-sided" and as_reported:
         return result.p_value
-    return permutation_test(
-        exchange.x, exchange.y, alternative="two-sided", budget=settings.budget, precision=settings.precision
-    ).p_value
+    effort = replace(_effort(settings), method="auto")
+    tested = null.exact("two-sided", effort) if isinstance(null, Exchange) else null.test("two-sided", effort)
+    return tested.p_value
 
 
 def _plain(d: float) -> float | None:
     return None if math.isnan(d) else d
-
-
-def _test(exchange: Exchange, settings: Settings) -> Significance:
-    from weatherglass.inference.significance import permutation_test
-
-    rng = np.random.default_rng(settings.seed)
-    if exchange.significance:
-        return exchange.significance(exchange.x, exchange.y, exchange.tail(settings.alternative), rng)
-    return permutation_test(
-        exchange.x,
-        exchange.y,
-        method=settings.significance,
-        alternative=settings.alternative,
-        budget=settings.budget,
-        precision=settings.precision,
-        rng=rng,
-    )

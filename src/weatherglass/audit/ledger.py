@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import Encodings
@@ -41,20 +42,30 @@ class KnownSet:
     unknown: tuple[str, ...]
     """The texts of the others."""
 
+    def only(self, words: set[str]) -> KnownSet:
+        """The elements of these words."""
+        kept = [place for place, element in enumerate(self.elements) if element.word in words]
+        elements = tuple(self.elements[place] for place in kept)
+        return replace(self, rows=[self.rows[place] for place in kept], elements=elements)
+
     def vectors(self, all_vectors: Matrix) -> VectorSet:
         """The set as vectors."""
         return VectorSet(self.role, all_vectors[self.rows], self.elements, self.category, self.unknown)
 
 
-def known_sets(test: Test, encodings: Encodings) -> tuple[list[KnownSet], Ledger, list[str]]:
-    """The sets without the elements that the model does not know; the ledger lists those, warnings follow.
+def known_sets(
+    test: Test, encodings: Encodings, roles: Sequence[str]
+) -> tuple[list[KnownSet], Ledger, list[str]]:
+    """These sets without the elements that the model does not know; the ledger lists those, warnings follow.
 
     A set may end up with few elements or none: how many are needed is for the metric to say.
     """
     ledger = Ledger()
     warnings: list[str] = []
     sets = []
-    for role, element_set in zip(test.roles, test.sets, strict=True):
+    by_role = dict(zip(test.roles, test.sets, strict=True))
+    for role in roles:
+        element_set = by_role[role]
         kept = _known_elements(role, element_set, encodings, ledger)
         dropped = len(element_set) - len(kept)
         if dropped > MISSING_SHARE * len(element_set):
@@ -65,6 +76,24 @@ def known_sets(test: Test, encodings: Encodings) -> tuple[list[KnownSet], Ledger
         unknown = tuple(ledger.dropped.get(role, ()))
         sets.append(KnownSet(role, rows, kept, element_set.category, unknown))
     return sets, ledger, warnings
+
+
+def whole_pairs(test: Test, sets: Sequence[KnownSet]) -> tuple[list[KnownSet], list[str]]:
+    """The target sets without the words whose partner, at their place in the other set, the model does not know."""
+    places = {
+        role: {word: place for place, word in enumerate(dict.fromkeys(element_set.words))}
+        for role, element_set in zip(test.roles, test.targets, strict=False)
+    }
+    targets = [known for known in sets if known.role in places]
+    known_places = [{places[known.role][e.word] for e in known.elements} for known in targets]
+    both = set.intersection(*known_places)
+    lost = len(set.union(*known_places)) - len(both)
+    kept = [
+        known.only({word for word, place in places[known.role].items() if place in both}) for known in targets
+    ]
+    pairs = "pair is" if lost == 1 else "pairs are"
+    warnings = [f"{lost} {pairs} left out: the model knows one word of it only"] if lost else []
+    return [*kept, *(known for known in sets if known.role not in places)], warnings
 
 
 def _known_elements(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from weatherglass.audit.parts import Part, parts_of, why_not
 from weatherglass.audit.profile import check_profiles
 from weatherglass.audit.settings import Settings, Synonyms
 from weatherglass.catalogue import load_tests
@@ -79,6 +80,9 @@ class Plan:
     settings: Settings
     synonyms: Synonyms = field(default_factory=dict)
     """Other words for attribute words, which enlarge the samples of covariances."""
+    optional: frozenset[str] = frozenset()
+    """Names of metrics that were not asked for one by one: tests of another shape are no failure of theirs."""
+    _parts: dict[tuple[str, str], list[Part]] = field(default_factory=dict, repr=False)
 
     @property
     def correction(self) -> Correction:
@@ -90,11 +94,21 @@ class Plan:
         """The key of every result, in the order of the table."""
         for model in self.models:
             for test in self.tests:
-                yield from (self.key(model, test, metric.name) for metric in self.metrics)
+                for metric in self.metrics:
+                    yield from (self.key(model, test, metric.name, part) for part in self.parts(test, metric))
 
-    def key(self, model: Model, test: Test, metric: str) -> str:
+    def parts(self, test: Test, metric: Metric) -> list[Part]:
+        """What a metric measures of a test; empty where its shape does not fit."""
+        found = self._parts.get((test.name, metric.name))
+        if found is None:
+            found = self._parts[test.name, metric.name] = parts_of(test, metric)
+        return found
+
+    def key(self, model: Model, test: Test, metric: str, part: Part) -> str:
         """A hash of everything that one result depends on."""
         parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, metric, self._settings_in_key]
+        if not part.whole:
+            parts.append(part.sets)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @cached_property
@@ -108,6 +122,17 @@ class Plan:
         if family is not None and family < rows:
             raise WeatherglassError(f"family is {family}, but this run alone has {rows} tests")
         check_profiles(self.metrics, self.settings)
+        for metric in self.metrics:
+            if metric.name not in self.optional and not any(self.parts(test, metric) for test in self.tests):
+                raise WeatherglassError(self._no_test_fits(metric))
+
+    def _no_test_fits(self, metric: Metric) -> str:
+        """What a metric takes, and which published tests have it."""
+        from weatherglass.catalogue import list_tests, load_test
+
+        fitting = [name for name in list_tests() if parts_of(load_test(name), metric)]
+        listed = f"{', '.join(fitting[:8])}{', …' if len(fitting) > 8 else ''}" if fitting else "none"
+        return f"{why_not(self.tests[0], metric)}. Published tests that have it: {listed}"
 
 
 def choose_models(given: Iterable[str | Encoder]) -> list[Model]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.covariances import Pair
 from weatherglass.audit.evaluate import evaluate
 from weatherglass.audit.ledger import KnownSet, Ledger
+from weatherglass.audit.parts import Part
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
@@ -22,6 +24,8 @@ class Unit:
     model: str
     options: str
     test: Test
+    part: Part
+    """Which of its sets are measured."""
     sets: list[KnownSet]
     ledger: Ledger
     warnings: tuple[str, ...]
@@ -40,11 +44,13 @@ def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
 
     for registration in unit.registrations:
         registration.register()
-    notes = (
+    notes: dict[str, Any] = (
         {"oov": asdict(unit.ledger)}
         if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes
         else {}
     )
+    if not unit.part.whole:
+        notes["part_of"] = list(unit.test.shape)
     sets = [known.vectors(vectors) for known in unit.sets]
     with threadpool_limits(1):
         return [
@@ -54,7 +60,8 @@ def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
                 options=unit.options,
                 test=unit.test.name,
                 context=unit.test.context,
-                categories=unit.test.categories,
+                sets=unit.part.sets,
+                categories=tuple(element_set.category for element_set in unit.part.of(unit.test)),
                 oov=", ".join(unit.ledger.words()),
                 warnings=(*unit.warnings, *result.warnings),
                 notes={**notes, **result.notes},

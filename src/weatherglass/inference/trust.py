@@ -12,6 +12,7 @@ from weatherglass.arrays import Vector
 from weatherglass.inference.bootstrap import BootstrapInterval, bootstrap_interval
 from weatherglass.inference.equivalence import excluded_above
 from weatherglass.inference.notes import notes
+from weatherglass.inference.reason import Reason
 from weatherglass.inference.removal import (
     LeftOut,
     Removal,
@@ -26,6 +27,7 @@ from weatherglass.inference.uncorrected import such_attributes_uncorrected
 from weatherglass.metrics.units import mean_by_unit
 
 if TYPE_CHECKING:
+    from weatherglass.inference.recomputed import Recomputed
     from weatherglass.metrics.weat.tables import NamedSample
 
 NULL_DRAWS = 9_999
@@ -88,6 +90,22 @@ class Trust:
         values["left_out"] = tuple(LeftOut(**left_out) for left_out in values["left_out"])
         values["null"], values["notes"] = tuple(values["null"]), tuple(values["notes"])
         return cls(**values)
+
+
+def trust_of_recomputed(without: Recomputed, null: Sequence[float], alpha: float) -> Trust:
+    """What stands beside the value of a metric that is computed anew without each unit."""
+    return Trust(
+        level=1 - alpha,
+        such_corrected=False,
+        these_reason=None if without.these else Reason.TOO_FEW_WORDS,
+        such_reason=None if without.such else Reason.TOO_FEW_WORDS,
+        templates_random=False,
+        excluded_above=None,
+        bootstrap=None,
+        left_out=without.left_out,
+        null=tuple(null),
+        notes=(),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,17 @@ MakeMetrics = Callable[[Sequence[str], Mapping[str, str]], "Sequence[Metric]"]
 
 METRICS: Registry[MakeMetrics] = Registry(
     "metric",
-    {"weat": "weatherglass.metrics.weat.spelling:weat"},
+    {
+        "weat": "weatherglass.metrics.weat.spelling:weat",
+        "sc-weat": "weatherglass.metrics.sc_weat:sc_weat",
+        "rnd": "weatherglass.metrics.rnd:rnd",
+        "rnsb": "weatherglass.metrics.rnsb:rnsb",
+        "mac": "weatherglass.metrics.mac:mac",
+        "ect": "weatherglass.metrics.ect:ect",
+        "ripa": "weatherglass.metrics.ripa:ripa",
+        "same": "weatherglass.metrics.same:same",
+        "direct-bias": "weatherglass.metrics.direct_bias:direct_bias",
+    },
     entry_points="weatherglass.metrics",
 )
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.catalogue.test import Test
+from weatherglass.metrics.nulls import Exchange, Null
 from weatherglass.metrics.sets import VectorSet
 
 if TYPE_CHECKING:
-    from weatherglass.inference.significance.base import Alternative, Significance
     from weatherglass.metrics.weat.covariance import Covariance
     from weatherglass.metrics.weat.tables import NamedSample
 
@@ -31,6 +31,12 @@ class Count:
 
     def __contains__(self, number: int) -> bool:
         return self.least <= number and (self.most is None or number <= self.most)
+
+    def selections(self, number: int) -> list[tuple[int, ...]]:
+        """Which of so many sets are taken together: all, or each by itself; none where neither will do."""
+        if number in self:
+            return [tuple(range(number))]
+        return [(place,) for place in range(number)] if self.most == 1 and number else []
 
     def __str__(self) -> str:
         return str(self.least) if self.most == self.least else f"at least {self.least}"
@@ -51,13 +57,30 @@ class Shape:
 
     targets: Count
     attributes: Count
+    paired: bool = False
+    """Whether the first word of X belongs to the first of Y, and so on, so that both must be of one size."""
 
     def fits(self, targets: int, attributes: int) -> bool:
         """Whether a test with these numbers of sets can be measured."""
         return targets in self.targets and attributes in self.attributes
 
+    def selections(self, targets: int, attributes: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Which target and which attribute sets to measure together; a metric that takes one takes each in turn.
+
+        >>> Shape(exactly(1), exactly(2)).selections(2, 2)
+        [((0,), (0, 1)), ((1,), (0, 1))]
+        >>> Shape(exactly(2), exactly(2)).selections(3, 2)
+        []
+        """
+        return [
+            (chosen_targets, chosen_attributes)
+            for chosen_targets in self.targets.selections(targets)
+            for chosen_attributes in self.attributes.selections(attributes)
+        ]
+
     def __str__(self) -> str:
-        return f"{self.targets} target and {self.attributes} attribute sets"
+        paired = "paired " if self.paired else ""
+        return f"{self.targets} {paired}target and {self.attributes} attribute sets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,33 +96,37 @@ class ElementScore:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Exchange:
-    """Two groups of scores whose labels the null hypothesis makes exchangeable."""
-
-    x: Vector
-    y: Vector
-    effect_size: Callable[[Vector, Vector], float]
-    """The metric's value for any such scores."""
-    significance: Callable[[Vector, Vector, Alternative, np.random.Generator], Significance] | None = None
-    """p as the metric's profile has it; None for the exact permutation test."""
-    ddof: int = 1
-    """Of the standard deviation in d."""
-    alternatives: tuple[Alternative, ...] = ()
-    """The tails that the profile knows, its default first; empty for all of them."""
-    signed_effect_size: float | None = None
-    """d with its sign, where the value is printed without."""
-
-    def tail(self, requested: Alternative) -> Alternative:
-        """The alternative to test."""
-        return requested if not self.alternatives or requested in self.alternatives else self.alternatives[0]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Samples:
     """The raw measures of a test by unit, and the same without each sentence template."""
 
     whole: NamedSample
     without_templates: tuple[tuple[str, NamedSample], ...] = ()
+
+
+class Recomputing(Protocol):
+    """A value that can be computed again without one of its units."""
+
+    @property
+    def groups(self) -> tuple[UnitGroup, ...]:
+        """Its units, in groups that are samples of their own."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which the value lies."""
+
+    def without(self, group: int, unit: int) -> tuple[float, Null | None]:
+        """The value, and what p exchanges, without one unit of a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitGroup:
+    """Units that stand for more of their kind: the words of a set, or the pairs of two sets."""
+
+    role: str
+    """X, A, …; XY for pairs."""
+    names: tuple[str, ...]
+    exchanged: bool
+    """Whether p exchanges them, so that they are what varies in the interval beside p."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,10 +148,18 @@ class Measurement:
     attribute_sizes: tuple[int, ...]
     scores: tuple[ElementScore, ...] = field(default=(), repr=False)
     """One per target element, in the order of the test."""
+    leans: tuple[str, ...] = ()
+    """What a value above and below `unbiased` means, with roles in braces; empty where d says it, or nothing does."""
+    details: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Further numbers by name; kept in the notes of a result."""
     exchange: Mapping[str, Exchange] = field(default_factory=dict, repr=False, compare=False)
-    """By unit (elements, words): what p exchanges; empty for a metric without such groups. Not stored."""
+    """By unit (elements, words): scores whose labels p exchanges, as WEAT's are. Not stored."""
     samples: Callable[[], Samples] | None = field(default=None, repr=False, compare=False)
-    """What intervals and leave-one-out start from. Not stored."""
+    """What WEAT's intervals and leave-one-out start from. Not stored."""
+    null: Null | None = field(default=None, repr=False, compare=False)
+    """What else p exchanges; None with `exchange`, and for a metric that has no p. Not stored."""
+    recomputing: Recomputing | None = field(default=None, repr=False, compare=False)
+    """How intervals and leave-one-out come about where the value is computed anew. Not stored."""
 
     @property
     def effect_size(self) -> float:

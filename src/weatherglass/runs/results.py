@@ -31,8 +31,10 @@ class ResultKey:
     """Every choice made in encoding, defaults included."""
     test: str = ""
     context: str = "word"
+    sets: str = ""
+    """The roles of the sets that were used, such as "X A B": a metric may take a part of a test."""
     categories: tuple[str, ...] = ("X", "Y", "A", "B")
-    """The names of the sets, targets first."""
+    """The names of these sets, targets first."""
     metric: str
     permute: str
     """What was exchanged: elements (the published procedure) or words."""
@@ -145,9 +147,20 @@ class Result(ResultKey, Measurement, Inference, Judgement):
             return f"none: {self.metric} is unsigned{without_bias}"
         if self.lean == 0:
             return "none"
+        if self.leans:
+            return self._lean_in_words(self.leans[0 if self.lean == 1 else 1])
         if len(self.categories) != 4:
             return f"{'above' if self.lean == 1 else 'below'} {self.unbiased:g}, the value without bias"
         return self.direction_of(-1 if self.lean == -1 else 1)
+
+    def _lean_in_words(self, lean: str) -> str:
+        names = {"X": 0, "Y": 1}
+        targets, attributes = self.target_categories, self.attribute_categories
+        for role, place in names.items():
+            lean = lean.replace(f"{{{role}}}", targets[place] if place < len(targets) else role)
+        for role, place in {"A": 0, "B": 1}.items():
+            lean = lean.replace(f"{{{role}}}", attributes[place] if place < len(attributes) else role)
+        return lean
 
     def direction_of(self, sign: int) -> str:
         """What a value of this sign means in words; empty unless two targets were compared on two attributes."""
@@ -161,8 +174,23 @@ class Result(ResultKey, Measurement, Inference, Judgement):
     @property
     def category_by_role(self) -> dict[str, str]:
         """The names of the sets by role: X, Y, A, B, and X3 or A3 where there are more."""
-        roles = set_roles(len(self.target_sizes), len(self.attribute_sizes))
-        return dict(zip(roles, self.categories, strict=True))
+        return dict(zip(self.roles, self.categories, strict=True))
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the sets that were used."""
+        whole = set_roles(len(self.target_sizes), len(self.attribute_sizes))
+        return tuple(self.sets.split()) or whole
+
+    @property
+    def row(self) -> str:
+        """The test, and which of its sets were used where it was not all: "weat6 (X A B)"."""
+        return f"{self.test} ({self.sets})" if self.uses_part else self.test
+
+    @property
+    def uses_part(self) -> bool:
+        """Whether the metric took only some sets of the test."""
+        return bool(self.notes.get("part_of"))
 
     def units(self) -> tuple[int, int]:
         """How many exchangeable units X and Y have: words, or elements."""
@@ -186,10 +214,11 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         Raises:
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
         """
-        values = {name: record[name] for name in _STORED}
+        values = {name: record.get(name, default) for name, default in _ADDED.items()}
+        values |= {name: record[name] for name in _STORED if name not in _ADDED}
         for name in _NUMBERS:
             values[name] = math.nan if values[name] is None else values[name]
-        for name in ("categories", "warnings", "target_sizes", "attribute_sizes"):
+        for name in ("categories", "warnings", "target_sizes", "attribute_sizes", "leans"):
             values[name] = tuple(values[name])
         values["scores"] = tuple(ElementScore(*row) for row in record["scores"])
         values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
@@ -199,17 +228,19 @@ class Result(ResultKey, Measurement, Inference, Judgement):
 COLUMNS: tuple[str, ...] = (
     *("model", "options", "test", "p_value", "effect_size"),
     *("num_targ1", "num_targ2", "num_attr1", "num_attr2"),
-    *("metric", "value", "unbiased", "permute", "alternative", "ddof", "test_statistic"),
+    *("metric", "sets", "value", "unbiased", "permute", "alternative", "ddof", "test_statistic"),
     *("p_low", "p_high", "p_method", "p_floor", "units_x", "units_y"),
     *("p_elements", "effect_size_elements", "ci_low", "ci_high"),
     *("p_attr", "effect_size_attr", "ci_attr_low", "ci_attr_high", "score_reliability"),
     *("p_adjusted", "significance", "oov", "seconds"),
 )
 """The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
-_NOT_PLAIN = ("exchange", "sample", "scores", "trust")
+_NOT_PLAIN = ("exchange", "samples", "null", "recomputing", "details", "scores", "trust")
 _STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.type == "float")
 """What is NaN where it is not defined, never None."""
+_ADDED: dict[str, Any] = {"sets": "", "leans": ()}
+"""What journals of earlier runs do not have, and what it was then."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 

@@ -15,12 +15,12 @@ from weatherglass.errors import UnitError, ZeroVectorError
 from weatherglass.metrics.base import (
     Context,
     ElementScore,
-    Exchange,
     Measurement,
     Samples,
     Shape,
     exactly,
 )
+from weatherglass.metrics.nulls import Exchange
 from weatherglass.metrics.sets import VectorSet, check_size, distinct_rows, name_zero_vector, order_by_content
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.effect import effect_size, sum_difference

@@ -1,0 +1,94 @@
+"""Direct bias (Bolukbasi et al. 2016): how far words lie along the direction that word pairs share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Vector
+from weatherglass.errors import UnitError, WeatherglassError
+from weatherglass.metrics.base import Shape, exactly
+from weatherglass.metrics.nulls import Relabelling
+from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters, unit_rows
+
+
+@dataclass(frozen=True)
+class DirectBias(MetricOfSets):
+    """The mean over w of |cos(w, g)|^c, g the first principal component of the pairs' differences.
+
+    Exchanging the words of a pair changes nothing, so p exchanges the words of X and Y with all others: directions
+    between words at random, instead of those of the pairs.
+    """
+
+    c: float = 1.0
+    """How strict: a small c counts words that lean a little almost as much as those that lean far."""
+
+    shape = Shape(exactly(2), exactly(1), paired=True)
+    signed = False
+    bounds = (0.0, 1.0)
+    scored = "attributes"
+    exchanged = "targets"
+    summary = "share of the attribute words along the main direction of word pairs"
+    direction = "larger: more bias"
+    source = "Bolukbasi et al. 2016"
+
+    @property
+    def name(self) -> str:
+        return "direct-bias" if self.c == 1 else f"direct-bias(c={self.c:g})"
+
+    def value(self, targets: Matrices, attributes: Matrices) -> float:
+        return float(self.scores(targets, attributes)[0].mean())
+
+    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
+        return [np.abs(unit_rows(attributes[0]) @ pair_direction(*targets)) ** self.c]
+
+    def null(self, targets: Matrices, attributes: Matrices) -> Relabelling:
+        pool = np.concatenate(targets)
+        n = len(targets[0])
+        products, to_words = pool @ pool.T, pool @ unit_rows(attributes[0]).T
+
+        def values(labellings: Integers) -> Vector:
+            x, y = labellings[:, :n], labellings[:, n:]
+            inner = (
+                _inner(products, x, x)
+                - _inner(products, x, y)
+                - _inner(products, y, x)
+                + _inner(products, y, y)
+            )
+            squares, vectors = np.linalg.eigh(inner)
+            along = np.einsum("bi,biw->bw", vectors[:, :, -1], to_words[x] - to_words[y])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                cosines = np.where(squares[:, -1:] > 0, along / np.sqrt(squares[:, -1:]), 0.0)
+            return np.asarray((np.abs(cosines) ** self.c).mean(axis=1))
+
+        return Relabelling((n, n), values, ("greater",), ordered=True)
+
+
+def _inner(products: Vector, rows: Integers, columns: Integers) -> Vector:
+    return np.asarray(products[rows[:, :, np.newaxis], columns[:, np.newaxis, :]])
+
+
+def pair_direction(x: Vector, y: Vector) -> Vector:
+    """The first principal component of the differences of pairs, at length 1; its sign is without meaning.
+
+    Raises:
+        UnitError: if both words of every pair have the same vector.
+    """
+    differences = x - y
+    if not differences.any():
+        raise UnitError("the two words of every pair have the same vector, so there is no direction")
+    return np.asarray(np.linalg.svd(differences, full_matrices=False)[2][0])
+
+
+def direct_bias(arguments: Sequence[str], named: Mapping[str, str]) -> list[DirectBias]:
+    """`direct-bias`, or `direct-bias(c=0.5)`."""
+    given = read_parameters("direct-bias", arguments, named, ("c",)).get("c", "1")
+    try:
+        c = float(given)
+    except ValueError:
+        c = -1.0
+    if not 0 < c < np.inf:
+        raise WeatherglassError(f"direct-bias: c is '{given}', but should be a number above 0")
+    return [DirectBias(c)]

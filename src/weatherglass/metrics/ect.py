@@ -1,0 +1,72 @@
+"""ECT, the embedding coherence test (Dev & Phillips 2019): do X and Y put the words of A into the same order?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.metrics.base import Shape, exactly
+from weatherglass.metrics.nulls import Relabelling
+from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters, unit_rows
+
+
+@dataclass(frozen=True)
+class EmbeddingCoherence(MetricOfSets):
+    """Spearman's correlation of cos(mean X, a) and cos(mean Y, a) over a; 1 where both order A alike."""
+
+    shape = Shape(exactly(2), exactly(1))
+    signed = False
+    unbiased = 1.0
+    bounds = (-1.0, 1.0)
+    scored = "attributes"
+    exchanged = "targets"
+    least = {"attributes": 2}  # noqa: RUF012 - a ClassVar of the base, never changed
+    summary = "rank correlation of the nearness of attribute words to the centres of X and Y"
+    direction = "lower: more bias; 1 is none"
+    source = "Dev & Phillips 2019"
+
+    @property
+    def name(self) -> str:
+        return "ect"
+
+    def value(self, targets: Matrices, attributes: Matrices) -> float:
+        (a,) = attributes
+        x, y = (unit_rows(a) @ rows.mean(axis=0) for rows in targets)
+        return float(rank_correlations(x[np.newaxis], y[np.newaxis])[0])
+
+    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
+        """The rank of each attribute by its nearness to X, less that by its nearness to Y."""
+        (a,) = attributes
+        x, y = (rankdata(unit_rows(a) @ rows.mean(axis=0)) for rows in targets)
+        return [x - y]
+
+    def null(self, targets: Matrices, attributes: Matrices) -> Relabelling:
+        x, y = targets
+        (a,) = attributes
+        to_a = np.concatenate([x, y]) @ unit_rows(a).T
+
+        def values(labellings: Integers) -> Vector:
+            in_x = np.zeros(labellings.shape)
+            np.put_along_axis(in_x, labellings[:, : len(x)], 1.0, axis=1)
+            # The length of a mean changes no rank of the cosines with it.
+            return rank_correlations(in_x @ to_a / len(x), (1 - in_x) @ to_a / len(y))
+
+        return Relabelling((len(x), len(y)), values, ("less",))
+
+
+def rank_correlations(first: Matrix, second: Matrix) -> Vector:
+    """Spearman's correlation of each row with its row in the other matrix; NaN where one is constant."""
+    ranks = [rankdata(rows, axis=1) for rows in (first, second)]
+    x, y = (rows - rows.mean(axis=1, keepdims=True) for rows in ranks)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))
+
+
+def ect(arguments: Sequence[str], named: Mapping[str, str]) -> list[EmbeddingCoherence]:
+    """`ect` takes nothing in its parentheses."""
+    read_parameters("ect", arguments, named, ())
+    return [EmbeddingCoherence()]

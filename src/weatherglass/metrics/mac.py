@@ -1,0 +1,52 @@
+"""MAC, the mean average cosine distance (Manzini et al. 2019): how far are target words from attribute sets?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.metrics.base import AT_LEAST_ONE, Shape
+from weatherglass.metrics.nulls import SignFlips
+from weatherglass.metrics.of_sets import Matrices, MetricOfSets, cosines, read_parameters
+
+
+@dataclass(frozen=True)
+class MeanAverageCosine(MetricOfSets):
+    """The mean over target words and attribute sets of 1 − the mean cosine; 1 where nothing leans to them.
+
+    No exchange of words or sets changes it. Its null, 1, says that cosines are as likely above 0 as below, so p tosses
+    up the sign of each target word's mean cosine.
+    """
+
+    shape = Shape(AT_LEAST_ONE, AT_LEAST_ONE)
+    signed = True
+    unbiased = 1.0
+    bounds = (0.0, 2.0)
+    scored = "targets"
+    exchanged = "targets"
+    summary = "mean cosine distance of the target words to the attribute sets"
+    direction = "below 1: targets near the attributes"
+    leans = ("targets far from the attributes", "targets near the attributes")
+    source = "Manzini et al. 2019"
+
+    @property
+    def name(self) -> str:
+        return "mac"
+
+    def value(self, targets: Matrices, attributes: Matrices) -> float:
+        return float(np.concatenate(self.scores(targets, attributes)).mean())
+
+    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
+        return [1 - np.mean([cosines(rows, a).mean(axis=1) for a in attributes], axis=0) for rows in targets]
+
+    def null(self, targets: Matrices, attributes: Matrices) -> SignFlips:
+        return SignFlips(np.concatenate(self.scores(targets, attributes)) - self.unbiased, self.unbiased)
+
+
+def mac(arguments: Sequence[str], named: Mapping[str, str]) -> list[MeanAverageCosine]:
+    """`mac` takes nothing in its parentheses."""
+    read_parameters("mac", arguments, named, ())
+    return [MeanAverageCosine()]

@@ -1,0 +1,73 @@
+"""RIPA (Ethayarajh et al. 2019): the projection of words on the directions of word pairs, vectors as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.errors import UnitError
+from weatherglass.metrics.base import Shape, exactly
+from weatherglass.metrics.nulls import SignFlips
+from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters
+
+
+@dataclass(frozen=True)
+class RelationalInnerProduct(MetricOfSets):
+    """The mean over words and pairs of w·(x − y)/‖x − y‖."""
+
+    shape = Shape(exactly(2), exactly(1), paired=True)
+    signed = True
+    bounds = (-np.inf, np.inf)
+    scored = "attributes"
+    exchanged = "pairs"
+    of_directions = False
+    summary = "projection of the attribute words on the directions of word pairs"
+    direction = "above 0: A nearer to X"
+    leans = ("{A} nearer to {X}", "{A} nearer to {Y}")
+    source = "Ethayarajh et al. 2019"
+
+    @property
+    def name(self) -> str:
+        return "ripa"
+
+    def value(self, targets: Matrices, attributes: Matrices) -> float:
+        return float(projections(targets, attributes).mean())
+
+    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
+        return [projections(targets, attributes).mean(axis=1)]
+
+    def null(self, targets: Matrices, attributes: Matrices) -> SignFlips:
+        # Exchanging the two words of a pair turns the sign of its direction.
+        return SignFlips(projections(targets, attributes).mean(axis=0))
+
+    def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
+        """The sd of the scores over pairs, in the order of the scores."""
+        table = projections(targets, attributes)
+        return {
+            "sd over pairs": table.std(axis=1, ddof=1) if table.shape[1] > 1 else np.full(len(table), np.nan)
+        }
+
+
+def projections(targets: Matrices, attributes: Matrices) -> Matrix:
+    """Of each attribute word (down) on the direction of each pair (across).
+
+    Raises:
+        UnitError: for a pair of equal vectors.
+    """
+    x, y = targets
+    (a,) = attributes
+    differences = x - y
+    lengths = np.linalg.norm(differences, axis=1, keepdims=True)
+    if not lengths.all():
+        raise UnitError("the two words of a pair have the same vector, so they have no direction")
+    return np.asarray(a @ (differences / lengths).T)
+
+
+def ripa(arguments: Sequence[str], named: Mapping[str, str]) -> list[RelationalInnerProduct]:
+    """`ripa` takes nothing in its parentheses."""
+    read_parameters("ripa", arguments, named, ())
+    return [RelationalInnerProduct()]

@@ -1,0 +1,99 @@
+"""SAME (Schröder et al. 2021): how far words lie along the directions between attribute sets, whatever the side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.metrics.base import AT_LEAST_ONE, AT_LEAST_TWO, Shape
+from weatherglass.metrics.nulls import Relabelling
+from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters, unit_rows
+
+
+@dataclass(frozen=True)
+class Same(MetricOfSets):
+    """The mean over target words of |cos(w, mean of unit A − mean of unit B)|.
+
+    With more sets: directions of set k − the first, each made orthogonal to those before; |cos| with the first plus
+    |w · direction| of the others, w at length 1.
+    """
+
+    shape = Shape(AT_LEAST_ONE, AT_LEAST_TWO)
+    signed = False
+    bounds = (0.0, np.inf)
+    scored = "targets"
+    exchanged = "attributes"
+    summary = "share of the target words that lies along the directions between attribute sets"
+    direction = "larger: more bias"
+    source = "Schröder et al. 2021"
+
+    @property
+    def name(self) -> str:
+        return "same"
+
+    def value(self, targets: Matrices, attributes: Matrices) -> float:
+        return float(np.concatenate(self.scores(targets, attributes)).mean())
+
+    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
+        directions = attribute_directions([unit_rows(a).mean(axis=0) for a in attributes])
+        return [np.abs(unit_rows(rows) @ directions.T).sum(axis=1) for rows in targets]
+
+    def null(self, targets: Matrices, attributes: Matrices) -> Relabelling:
+        words, pool = unit_rows(np.concatenate(targets)), unit_rows(np.concatenate(attributes))
+        sizes = tuple(len(a) for a in attributes)
+        ends = np.cumsum(sizes)
+        products, to_words = pool @ pool.T, pool @ words.T
+
+        def values(labellings: Integers) -> Vector:
+            shares = np.zeros((len(sizes), *labellings.shape))
+            for number, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+                np.put_along_axis(shares[number], labellings[:, end - size : end], 1.0 / size, axis=1)
+            total = np.zeros((len(labellings), len(words)))
+            # Gram–Schmidt on mixtures of the pool, whose products are known.
+            basis: list[Matrix] = []
+            for share in shares[1:]:
+                mixture = shares[0] - share
+                for _ in range(2):  # once more against what rounding left
+                    for earlier in basis:
+                        inner = np.einsum("bi,ij,bj->b", mixture, products, earlier, optimize=True)
+                        mixture = mixture - inner[:, np.newaxis] * earlier
+                length = np.sqrt(np.einsum("bi,ij,bj->b", mixture, products, mixture, optimize=True))
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    mixture = np.where(length[:, np.newaxis] > 0, mixture / length[:, np.newaxis], 0.0)
+                basis.append(mixture)
+                total += np.abs(mixture @ to_words)
+            return np.asarray(total.mean(axis=1))
+
+        return Relabelling(sizes, values, ("greater",))
+
+    def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
+        """With two attribute sets: the signed mean (skew) and the sd (stereotype) over all target words."""
+        if len(attributes) != 2:
+            return {}
+        a, b = (unit_rows(rows).mean(axis=0) for rows in attributes)
+        direction = attribute_directions([a, b])[0]
+        along = unit_rows(np.concatenate(targets)) @ direction
+        return {"skew": float(along.mean()), "stereotype": float(along.std())}
+
+
+def attribute_directions(means: Sequence[Vector]) -> Matrix:
+    """Unit directions from each further mean to the first, each orthogonal to those before; zero where none is left."""
+    directions: list[Vector] = []
+    for mean in means[1:]:
+        direction = means[0] - mean
+        for _ in range(2):
+            for earlier in directions:
+                direction = direction - (direction @ earlier) * earlier
+        length = float(np.linalg.norm(direction))
+        directions.append(direction / length if length > 0 else np.zeros_like(direction))
+    return np.stack(directions)
+
+
+def same(arguments: Sequence[str], named: Mapping[str, str]) -> list[Same]:
+    """`same` takes nothing in its parentheses."""
+    read_parameters("same", arguments, named, ())
+    return [Same()]

@@ -1,0 +1,68 @@
+"""SC-WEAT, or WEFAT (Caliskan et al. 2017; Toney & Caliskan 2021): to which of two attribute sets single words lean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.metrics.base import Shape, exactly
+from weatherglass.metrics.nulls import Exchange
+from weatherglass.metrics.of_sets import Matrices, MetricOfSets, cosines, read_parameters
+
+
+@dataclass(frozen=True)
+class ScWeat(MetricOfSets):
+    """The mean over the words of X of s(w, A, B), in standard deviations of cos(w, ·) over A and B."""
+
+    shape = Shape(exactly(1), exactly(2))
+    signed = True
+    bounds = (-2.0, 2.0)
+    scored = "targets"
+    exchanged = "attributes"
+    summary = "effect size of single words, and their mean"
+    direction = "above 0: X nearer to A"
+    leans = ("{X} nearer to {A}", "{X} nearer to {B}")
+    source = "Caliskan et al. 2017; Toney & Caliskan 2021"
+
+    @property
+    def name(self) -> str:
+        return "sc-weat"
+
+    def value(self, targets: Matrices, attributes: Matrices) -> float:
+        return float(single_word_effects(targets[0], *attributes).mean())
+
+    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
+        return [single_word_effects(targets[0], *attributes)]
+
+    def null(self, targets: Matrices, attributes: Matrices) -> Exchange:
+        # The sd over A and B is the same for every labelling, so that the mean is linear in the labels of attributes.
+        a, b = attributes
+        to_all = standardised_cosines(targets[0], np.concatenate([a, b])).mean(axis=0)
+        return Exchange(to_all[: len(a)], to_all[len(a) :], _difference_of_means)
+
+
+def standardised_cosines(words: Matrix, attributes: Matrix) -> Matrix:
+    """cos(w, a) in standard deviations over all attributes, for each word (down); NaN where they are all equal."""
+    table = cosines(words, attributes)
+    spread = table.std(axis=1, ddof=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(spread > 0, table / spread, np.nan)
+
+
+def single_word_effects(words: Matrix, a: Matrix, b: Matrix) -> Vector:
+    """The effect size of each word: positive where it is nearer to A."""
+    table = standardised_cosines(words, np.concatenate([a, b]))
+    return np.asarray(table[:, : len(a)].mean(axis=1) - table[:, len(a) :].mean(axis=1))
+
+
+def _difference_of_means(x: Vector, y: Vector) -> float:
+    return float(x.mean() - y.mean())
+
+
+def sc_weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[ScWeat]:
+    """`sc-weat` takes nothing in its parentheses."""
+    read_parameters("sc-weat", arguments, named, ())
+    return [ScWeat()]
