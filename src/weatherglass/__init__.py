@@ -11,6 +11,7 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
+    from weatherglass.api.measure import measure as measure
     from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.audit.settings import Settings as Settings
@@ -31,6 +32,7 @@ _PLACES = {
     "list_tests": "catalogue",
     "load_encoder": "encoders",
     "load_test": "catalogue",
+    "measure": "api.measure",
     "Measure": "metrics.weat.measure",
     "Result": "runs.results",
     "Run": "runs.results",

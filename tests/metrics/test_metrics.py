@@ -104,7 +104,7 @@ class Centroid:
 
     @property
     def shape(self) -> Shape:
-        return Shape(exactly(1), exactly(1))
+        return Shape(exactly(3), exactly(1))
 
     def texts(self, test: Test) -> tuple[str, ...]:
         del test
@@ -131,11 +131,11 @@ def test_a_test_of_the_wrong_shape_is_a_failure_that_names_both() -> None:
         ("weat8", "cosine/mean"),
     ]
     assert [(failure.test, failure.reason) for failure in run.failures] == [
-        (test, "centroid takes 1 target and 1 attribute sets; this test has 2 and 2")
+        (test, "centroid takes 3 target and 1 attribute sets; this test has 2 and 2")
         for test in ("weat7", "weat8")
     ]
     with pytest.raises(
-        UnitError, match="centroid takes 1 target and 1 attribute sets; associate has 2 and 2"
+        UnitError, match="centroid takes 3 target and 1 attribute sets; associate has 2 and 2"
     ):
         wg.associate(np.eye(2), np.eye(2), np.eye(2), np.eye(2), measure=Centroid())
 

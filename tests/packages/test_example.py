@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 from scipy.spatial.distance import cdist
+from tests.packages.example.weatherglass_example.centre_distance import MeanDistance
 from tests.packages.example.weatherglass_example.hashed import HashedEncoder
-from tests.packages.example.weatherglass_example.mac import Mac
 
 import weatherglass as wg
 from weatherglass.arrays import Matrix
@@ -70,7 +70,7 @@ def table(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def mac_by_scipy(test: str, width: int) -> float:
+def mean_distance_by_scipy(test: str, width: int) -> float:
     """The mean of S(t, A) over targets and attribute sets, with scipy's cosine distance (Manzini et al. 2019)."""
     encoder = HashedEncoder.from_spec(Spec("hashed", str(width)))
     x, y, a, b = (encoder.encode(each.texts) for each in load_test(test).sets)
@@ -79,7 +79,7 @@ def mac_by_scipy(test: str, width: int) -> float:
 
 
 def test_its_metric_is_one_for_orthogonal_sets_and_zero_for_equal_ones() -> None:
-    metric: Metric = Mac()
+    metric: Metric = MeanDistance()
     east, north = np.array([[2.0, 0.0]]), np.array([[0.0, 3.0]])
     word = (Element("w", "w"),)
 
@@ -115,11 +115,11 @@ def test_a_run_with_its_metric_and_encoder(
     environment: dict[str, str], tmp_path: Path, where: tuple[str, str]
 ) -> None:
     folder = tmp_path / "run"
-    arguments = ("run", "hashed:64", "-m", "mac", "-t", "weat6", "-o", str(folder), *where)
+    arguments = ("run", "hashed:64", "-m", "mean-distance", "-t", "weat6", "-o", str(folder), *where)
     printed = weatherglass(environment, *arguments, "--junit", str(tmp_path / "junit.xml"))
-    assert "mac has no p: the metric exchanges no words." in printed
+    assert "mean-distance has no p: the metric exchanges no words." in printed
     (row,) = table(folder)
-    assert float(row["value"]) == pytest.approx(mac_by_scipy("weat6", 64), rel=1e-12)
+    assert float(row["value"]) == pytest.approx(mean_distance_by_scipy("weat6", 64), rel=1e-12)
     assert (row["unbiased"], row["effect_size"], row["p_value"]) == ("1.0", "", "")
     assert row["p_method"] == "none: the metric exchanges no words"
     assert "without bias the value is 1." in (folder / "report.html").read_text(encoding="utf-8")
@@ -132,7 +132,7 @@ def test_a_run_with_its_transform_is_that_of_projected_vectors(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     models = ("hashed:64", "flat=hashed:64 | flat?of=she,he")
-    arguments = ("-m", "mac", "-t", "weat6", "-o", str(tmp_path), "-q", "--jobs", "2")
+    arguments = ("-m", "mean-distance", "-t", "weat6", "-o", str(tmp_path), "-q", "--jobs", "2")
     weatherglass(environment, "run", *models, *arguments)
     encoder = HashedEncoder.from_spec(Spec("hashed", "64"))
     she, he = encoder.encode(["she", "he"])
@@ -142,7 +142,7 @@ def test_a_run_with_its_transform_is_that_of_projected_vectors(
     expected = np.mean([cdist(np.vstack([x, y]), each, "cosine").mean(axis=1) for each in (a, b)])
     plain, flat = table(tmp_path)
     assert (plain["model"], flat["model"]) == ("hashed:64", "flat")
-    assert float(plain["value"]) == pytest.approx(mac_by_scipy("weat6", 64), rel=1e-12)
+    assert float(plain["value"]) == pytest.approx(mean_distance_by_scipy("weat6", 64), rel=1e-12)
     assert float(flat["value"]) == pytest.approx(expected, rel=1e-9)
     assert abs(expected - float(plain["value"])) > 1e-6
 
@@ -151,24 +151,36 @@ def test_its_results_are_read_back_explained_and_compared(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     for width in ("32", "64"):
-        arguments = ("run", f"hashed:{width}", "-m", "mac", "-m", "weat", "-t", "weat6", "-o", width, "-q")
+        arguments = (
+            "run",
+            f"hashed:{width}",
+            "-m",
+            "mean-distance",
+            "-m",
+            "weat",
+            "-t",
+            "weat6",
+            "-o",
+            width,
+            "-q",
+        )
         command = [sys.executable, "-m", "weatherglass", *arguments]
         subprocess.run(command, env=environment, cwd=tmp_path, check=True)
     folders = (str(tmp_path / "32"), str(tmp_path / "64"))
-    explained = weatherglass(environment, "explain", folders[0], "weat6", "-m", "mac")
+    explained = weatherglass(environment, "explain", folders[0], "weat6", "-m", "mean-distance")
     assert "without bias it is 1" in explained
     assert "no p: the metric exchanges no words" in explained
-    before, after = mac_by_scipy("weat6", 32), mac_by_scipy("weat6", 64)
+    before, after = mean_distance_by_scipy("weat6", 32), mean_distance_by_scipy("weat6", 64)
     compared = weatherglass(environment, "compare", *folders)
     assert f"{before:.4g} before, {after:.4g} after" in compared
     report = weatherglass(environment, "report", *folders, "-f", "md")
-    assert "### Value, mac" in report
+    assert "### Value, mean-distance" in report
     assert "### Effect size *d*, cosine/mean" in report
     again = weatherglass(
-        environment, "run", "hashed:32", "-m", "mac", "-m", "weat", "-t", "weat6", "-o", folders[0]
+        environment, "run", "hashed:32", "-m", "mean-distance", "-m", "weat", "-t", "weat6", "-o", folders[0]
     )
-    assert "mac has no p" in again  # from the journal, in which there is no NaN
-    assert [row["metric"] for row in table(Path(folders[0]))] == ["mac", "cosine/mean"]
+    assert "mean-distance has no p" in again  # from the journal, in which there is no NaN
+    assert [row["metric"] for row in table(Path(folders[0]))] == ["mean-distance", "cosine/mean"]
 
 
 def test_the_workers_of_a_cluster_find_it(
@@ -185,9 +197,9 @@ def test_the_workers_of_a_cluster_find_it(
         deadline = time.monotonic() + 60
         while not cluster.file.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
-        arguments = ("-m", "mac", "-t", "weat6", "-o", str(tmp_path / "run"), "-q")
+        arguments = ("-m", "mean-distance", "-t", "weat6", "-o", str(tmp_path / "run"), "-q")
         weatherglass(environment, "run", "hashed:64", *arguments, "--scheduler", str(cluster.file))
     finally:
         cluster.stop()
     (row,) = table(tmp_path / "run")
-    assert float(row["value"]) == pytest.approx(mac_by_scipy("weat6", 64), rel=1e-12)
+    assert float(row["value"]) == pytest.approx(mean_distance_by_scipy("weat6", 64), rel=1e-12)

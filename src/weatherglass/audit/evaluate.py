@@ -63,10 +63,15 @@ def associate(
     check_profiles(metrics, chosen)
     rows = [(role, matrix(role, given)) for role, given in zip("XYAB", (X, Y, A, B), strict=True)]
     sets = [VectorSet(role, vectors, _row_names(role, len(vectors))) for role, vectors in rows]
+    return evaluate_sets(sets, metrics[0], chosen)
+
+
+def evaluate_sets(sets: Sequence[VectorSet], metric: Metric, settings: Settings) -> Result:
+    """One metric on sets that stand for themselves, without model or test."""
     check(sets)
-    covariances = _covariances(sets, chosen.covariance) if metrics[0].whitened else None
-    result = next(evaluate(sets, metrics, chosen, covariances))
-    return replace(result, small=is_small(result, chosen.smallest))
+    covariances = _covariances(sets, settings.covariance) if metric.whitened else None
+    result = next(evaluate(sets, [metric], settings, covariances))
+    return replace(result, small=is_small(result, settings.smallest))
 
 
 def _row_names(role: str, number: int) -> tuple[Element, ...]:

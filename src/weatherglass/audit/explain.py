@@ -278,12 +278,44 @@ def _value_steps(result: Result) -> Iterator[str]:
         yield f"   Unknown to the model: {result.oov}"
     yield ""
     yield f"2. Value: {_number(result.value)}; without bias it is {_number(result.unbiased)}"
+    if result.lean:
+        yield f"   {result.direction}"
+    for name, value in result.notes.get("details", {}).items():
+        if isinstance(value, float):
+            yield f"   {name}: {_number(value)}"
     yield (
-        f"   p = {result.p_value} by {result.p_method}"
+        f"   p = {result.p_value} by {result.p_method}, {result.alternative}"
         if not result.why_no_p
         else f"   no p: {result.why_no_p}"
     )
+    yield from _value_trust(result)
     yield from _warnings(result)
+
+
+def _value_trust(result: Result) -> Iterator[str]:
+    """Interval, null distribution and leave-one-out of a metric of another kind."""
+    trust = result.trust
+    if trust is None:
+        return
+    yield ""
+    yield "3. How far it can be trusted"
+    level = f"{100 * trust.level:g} %"
+    if result.ci_low is not None and result.ci_high is not None:
+        yield f"   {level} interval over the words that p exchanges: {result.ci_low:.4g} … {result.ci_high:.4g}"
+    if result.ci_attr_low is not None and result.ci_attr_high is not None:
+        yield f"   {level} interval over all words: {result.ci_attr_low:.4g} … {result.ci_attr_high:.4g}"
+    if trust.null:
+        low, middle, high = (
+            trust.null[round(level * (len(trust.null) - 1))] for level in (0.025, 0.5, 0.975)
+        )
+        yield f"   With exchanged labels it would be {middle:.4g}, and 95 times in 100 {low:.4g} … {high:.4g}"
+    known = [left for left in trust.left_out if left.effect_size is not None]
+    for left in sorted(known, key=lambda left: -abs((left.effect_size or 0.0) - result.value))[:MOST_TELLING]:
+        p = "" if left.p_value is None else f", p = {left.p_value:.3g}"
+        yield f"   without {left.name} ({left.role}): {left.effect_size:.4g}{p}"
+
+
+MOST_TELLING = 5
 
 
 def _warnings(result: Result) -> Iterator[str]:

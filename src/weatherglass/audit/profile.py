@@ -90,6 +90,12 @@ def warnings_of(metrics: Sequence[Metric]) -> list[str]:
     ]
 
 
+def cautions_of(metrics: Sequence[Metric]) -> list[str]:
+    """What the metrics themselves want said of their numbers."""
+    cautions = {metric.name: getattr(metric, "caution", "") for metric in metrics}
+    return [f"{name}: {caution}" for name, caution in cautions.items() if caution]
+
+
 def headline(metrics: Sequence[Metric], results: Sequence[Result]) -> dict[str, Any] | None:
     """The one number that a profile prints of all tests; None where none does."""
     for profile in profiles_of(metrics):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
 from weatherglass.audit.plan import Plan
-from weatherglass.audit.profile import headline, warnings_of
+from weatherglass.audit.profile import cautions_of, headline, warnings_of
 from weatherglass.audit.settings import Settings
 from weatherglass.encoders.base import ModelEncoder
 from weatherglass.runs.judge import family_sizes, power_by_size
@@ -138,7 +138,12 @@ def run_record(
         "power": power_by_size(results),
         "headline": headline(plan.metrics, results),
         "missing_words": missing_words(results),
-        "warnings": [*unreadable, *warnings_of(plan.metrics), *collected_warnings(results)],
+        "warnings": [
+            *unreadable,
+            *warnings_of(plan.metrics),
+            *cautions_of(plan.metrics),
+            *collected_warnings(results),
+        ],
         "failures": failure_records(failures),
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }

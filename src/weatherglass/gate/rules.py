@@ -179,7 +179,7 @@ def _breach(rule: Rule, result: Result) -> Breach | None:
     if verdict is False:
         return None
     shown = ", ".join(f"{name} = {_shown(row[name])}" for name in rule.condition.columns)
-    place = f"{result.test} on {result.model} ({result.metric})"
+    place = f"{result.row} on {result.model} ({result.metric})"
     cause = "" if verdict else ", which cannot be decided: a number is missing"
     why = f"; {rule.why}" if rule.why else ""
     return Breach(rule, result, f"{place}: {rule.condition.source}{cause}: {shown}{why}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.inference.interval import ends, upper_point
+from weatherglass.inference.interval import ends, two_sided_p, upper_point
 from weatherglass.inference.jackknife import combined_df, jackknife_variance
 from weatherglass.inference.removal import LeftOut
 from weatherglass.inference.these import LARGEST_P_USED
@@ -98,14 +98,37 @@ def _interval(
 _SLIVER = float(np.finfo(np.float64).tiny)
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeOfValue:
+    """How a value changed between two models, over the words that both know."""
+
+    low: float | None
+    high: float | None
+    p: float | None
+    """That the change is 0, two-sided, by the same t as the interval."""
+
+
+Without = Mapping[tuple[str, str], float]
+"""The value without each unit, by role and name."""
+
+
 def paired_change_of_values(
-    before: float, after: float, left_out: tuple[dict[tuple[str, str], float], ...], alpha: float
-) -> Ends | None:
-    """The interval of after − before over the units that both runs left out, each by the same jackknife."""
-    first, second = left_out
+    before: float, after: float, first: Without, second: Without, alpha: float
+) -> ChangeOfValue:
+    """The interval of after − before by the jackknife: each word is left out of both at once."""
     by_role: dict[str, list[float]] = {}
     for (role, name), value in first.items():
         if (role, name) in second:
             by_role.setdefault(role, []).append(second[role, name] - value)
     without = [np.array(values) for values in by_role.values() if len(values) > 1]
-    return _interval(after - before, 0.0, without, None, alpha, (-math.inf, math.inf)) if without else None
+    variances = [jackknife_variance(values) for values in without]
+    variance = float(sum(variances))
+    if not variance > 0:
+        return ChangeOfValue(None, None, None)
+    df, change, se = (
+        combined_df(variances, [len(v) - 1 for v in without]),
+        after - before,
+        math.sqrt(variance),
+    )
+    half = float(upper_point(alpha / 2, df)) * se
+    return ChangeOfValue(change - half, change + half, float(two_sided_p(np.asarray(change / se), df)))

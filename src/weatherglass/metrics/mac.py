@@ -31,6 +31,7 @@ class MeanAverageCosine(MetricOfSets):
     direction = "below 1: targets near the attributes"
     leans = ("targets far from the attributes", "targets near the attributes")
     source = "Manzini et al. 2019"
+    caution = "its p asks whether cosines average 0; in a model whose vectors share a direction, no words' do"
 
     @property
     def name(self) -> str:

@@ -134,10 +134,11 @@ class SignFlips:
         return requested
 
     def test(self, requested: Alternative, effort: Effort) -> Significance:
-        """Exact up to 40 scores."""
-        from weatherglass.inference.sign_flips import sign_flip_test
+        """Exact up to 36 scores."""
+        from weatherglass.inference.sign_flips import DRAWS, sign_flip_test
 
-        return sign_flip_test(self.scores, requested, effort.rng())
+        draws = NULL_DRAWS if effort.inner else DRAWS
+        return sign_flip_test(self.scores, requested, effort.rng(), draws)
 
     def quantiles(self, levels: Vector, effort: Effort) -> list[float]:
         """Of the mean, from drawn signs."""

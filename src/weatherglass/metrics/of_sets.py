@@ -49,6 +49,8 @@ class MetricOfSets(ABC):
     source: ClassVar[str]
     leans: ClassVar[tuple[str, str] | tuple[()]] = ()
     """What a value above and below the one without bias means, with the names of the sets in braces."""
+    caution: ClassVar[str] = ""
+    """What a reader of its numbers should know, said once a run."""
     is_effect_size: ClassVar[bool] = False
     whitened: ClassVar[bool] = False
     assessed: ClassVar[bool] = True

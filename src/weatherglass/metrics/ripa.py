@@ -29,6 +29,9 @@ class RelationalInnerProduct(MetricOfSets):
     direction = "above 0: A nearer to X"
     leans = ("{A} nearer to {X}", "{A} nearer to {Y}")
     source = "Ethayarajh et al. 2019"
+    caution = (
+        "it pairs the words of X and Y in their order, and says nothing of lists that are not made of pairs"
+    )
 
     @property
     def name(self) -> str:

@@ -97,25 +97,22 @@ def _one_model(metric: str, rows: list[Result]) -> Table:
     intervals = any(result.ci_low is not None for result in rows)
     if intervals:
         levels = dict.fromkeys(percent(result.trust.level) for result in rows if result.trust)
-        table.add_column(f"{' or '.join(levels)} of d", no_wrap=True)
+        table.add_column(f"{' or '.join(levels)} of {'d' if rows[0].is_effect_size else 'it'}", no_wrap=True)
     table.add_column("p", justify="right", no_wrap=True)
     in_sentences = any(result.p_elements is not None for result in rows)
     if in_sentences:
         table.add_column("p by sentences", justify="right", no_wrap=True)
-    table.add_column("X + Y", justify="right", no_wrap=True)
+    table.add_column("X + Y" if rows[0].is_effect_size else "units", justify="right", no_wrap=True)
     table.add_column("direction", overflow="fold")
     for result in rows:
         sentences = [format_p(result.p_elements)] if in_sentences else []
-        sizes = (
-            f"{result.units_x} + {result.units_y}"
-            if result.units_x
-            else " + ".join(map(str, result.target_sizes))
-        )
+        exchanged = [str(units) for units in result.units() if units]
+        sizes = " + ".join(exchanged or map(str, result.target_sizes))
         table.add_row(
-            result.test,
-            format_effect(result.value),
+            result.row,
+            format_value(result, result.value),
             result.significance,
-            *([format_interval(result.ci_low, result.ci_high)] if intervals else []),
+            *([_interval(result)] if intervals else []),
             format_p(result.p_value),
             *sentences,
             sizes,
@@ -125,8 +122,8 @@ def _one_model(metric: str, rows: list[Result]) -> Table:
 
 
 def _several_models(metric: str, rows: list[Result], models: list[tuple[str, str]]) -> Table:
-    cells = {(result.test, result.model, result.options): result for result in rows}
-    by_test = {result.test: result for result in rows}
+    cells = {(result.row, result.model, result.options): result for result in rows}
+    by_test = {result.row: result for result in rows}
     effects = rows[0].is_effect_size
     quantity = "effect size d" if effects else "value"
     table = Table(title=f"{quantity}   {metric}", title_justify="left", box=None, pad_edge=False)
@@ -136,7 +133,7 @@ def _several_models(metric: str, rows: list[Result], models: list[tuple[str, str
     table.add_column("d > 0 means" if effects else "without bias", overflow="fold")
     for test, result in by_test.items():
         row = [cells.get((test, *model)) for model in models]
-        values = [f"{format_effect(r.value)}{r.significance}" if r else "failed" for r in row]
+        values = [f"{format_value(r, r.value)}{r.significance}" if r else "failed" for r in row]
         table.add_row(test, *values, _meaning(result))
     return table
 
@@ -154,6 +151,19 @@ def format_effect(d: float | None) -> str:
     if d is None or math.isnan(d):
         return "–"
     return f"{d:5.2f}".replace("-0.00", " 0.00").replace("-", "−")
+
+
+def format_value(result: Result, value: float | None) -> str:
+    """d as papers print it; the values of other metrics, which are smaller, with a third decimal."""
+    if result.is_effect_size or value is None or math.isnan(value):
+        return format_effect(value)
+    return f"{value:6.3f}".replace("-0.000", " 0.000").replace("-", "−")
+
+
+def _interval(result: Result) -> str:
+    if result.is_effect_size or result.ci_low is None or result.ci_high is None:
+        return format_interval(result.ci_low, result.ci_high)
+    return f"{format_value(result, result.ci_low)} …{format_value(result, result.ci_high)}"
 
 
 def format_interval(low: float | None, high: float | None) -> str:

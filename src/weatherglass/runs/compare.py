@@ -13,6 +13,7 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference.paired import paired_change
+from weatherglass.inference.recomputed import paired_change_of_values
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.runs.stored import StoredRun, read_whole_run
@@ -140,7 +141,7 @@ class _Row:
 def _by_key(run: StoredRun, by_model: bool) -> dict[tuple[str, ...], _Row]:
     rows: dict[tuple[str, ...], _Row] = {}
     for position, result in enumerate(run.results):
-        key = (result.test, result.metric, result.model if by_model else "")
+        key = (result.row, result.metric, result.model if by_model else "")
         if key in rows:
             raise WeatherglassError(
                 f"{run.path}: {result.test}, {result.metric} has several results of {result.model}, which differ in "
@@ -161,13 +162,12 @@ def _only_in(row: _Row, there: StoredRun) -> Incomparable:
 
 def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
     first, second = (row.result for row in rows)
-    test, metric = first.test, first.metric
+    test, metric = first.row, first.metric
     model = " and ".join(dict.fromkeys((first.model, second.model)))
     if reason := _obstacle(rows):
         return Incomparable(test, metric, model, reason)
     if not first.is_effect_size:
-        values = f"{first.value:.4g} before, {second.value:.4g} after"
-        return Incomparable(test, metric, model, f"{values}; the change of what is no d has no interval")
+        return _difference_of_values(rows, alpha)
     permute, ddof = first.permute, first.ddof
     before, after = _shared([row.run.scores(row.position) for row in rows], permute)
     units = len(before[0]), len(before[1])
@@ -190,6 +190,34 @@ def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incompara
         units,
         tuple(_notes(rows)),
     )
+
+
+def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
+    """The change of a metric that is no d: what each word's removal does to both values tells how it varies."""
+    first, second = (row.result for row in rows)
+    model = " and ".join(dict.fromkeys((first.model, second.model)))
+    if math.isnan(first.value) or math.isnan(second.value):
+        return Incomparable(first.row, first.metric, model, "the value is not defined in one of the runs")
+    if any(rows[0].dropped(role) != rows[1].dropped(role) for role in first.roles):
+        values = f"{first.value:.4g} before, {second.value:.4g} after"
+        return Incomparable(first.row, first.metric, model, f"{values}, but the models know other words")
+    change = paired_change_of_values(
+        first.value, second.value, _without_each(first), _without_each(second), alpha
+    )
+    if change.p is None:
+        values = f"{first.value:.4g} before, {second.value:.4g} after"
+        reason = f"{values}; without intervals in both runs the change has none"
+        return Incomparable(first.row, first.metric, model, reason)
+    return Difference(
+        *(first.row, first.metric, (first.model, second.model), first.value, second.value),
+        *(change.low, change.high, change.p, first.units(), tuple(_notes(rows))),
+    )
+
+
+def _without_each(result: Result) -> dict[tuple[str, str], float]:
+    """The value without each word, by set and word."""
+    left_out = result.trust.left_out if result.trust else ()
+    return {(w.role, w.name): w.effect_size for w in left_out if w.effect_size is not None}
 
 
 def _obstacle(rows: tuple[_Row, _Row]) -> str | None:

@@ -82,6 +82,8 @@ def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correctio
 
 def _exchanged(result: Result) -> Hashable:
     """What tests must share to be adjusted together: the units of X and of Y that p exchanges, and the tail."""
+    if not result.is_effect_size:  # its p is no matter of scores of X and Y
+        return (result.model, result.options, result.row), result.alternative
     units = [(role, name) for role, name, _ in _sorted_units(result)]
     return tuple(units) if units else (result.model, result.test), result.alternative
 
@@ -161,7 +163,7 @@ def _tail(result: Result) -> Tail:
 
 def minimum_detectable(result: Result, alpha: float) -> float | None:
     """The smallest d that a test of this size finds with a chance of 80 %; None where none can be found."""
-    if not min(result.units()):
+    if not result.is_effect_size or not min(result.units()):
         return None
     tail = _tail(result)
     return minimum_detectable_effect_size(*result.units(), alpha, tail, ddof=result.ddof)
@@ -181,7 +183,8 @@ def _floor_warnings(result: Result, p_values: Vector, place: int, correction: Co
     """What the smallest p of this size rules out, given the p-values of the family in which it has this place."""
     x, y = result.units()
     alpha, family = correction.alpha, correction.family or len(p_values)
-    floor = f"with {x} + {y} {result.permute} p cannot go below {result.p_floor:.2g}"
+    units = f"{x} + {y} {result.permute}" if y else f"{x} of what p exchanges"
+    floor = f"with {units} p cannot go below {result.p_floor:.2g}"
     if result.p_floor > alpha:
         yield f"{floor}, so this test cannot reach {alpha:g}"
     # At floor × family (Bonferroni) every row survives; only above it do the other rows have to be asked.

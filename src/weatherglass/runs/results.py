@@ -214,8 +214,8 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         Raises:
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
         """
-        values = {name: record.get(name, default) for name, default in _ADDED.items()}
-        values |= {name: record[name] for name in _STORED if name not in _ADDED}
+        values = {name: record[name] for name in _STORED if name not in _ADDED}
+        values |= {name: record.get(name, default) for name, default in _ADDED.items()}
         for name in _NUMBERS:
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes", "leans"):

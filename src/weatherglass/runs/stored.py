@@ -57,7 +57,7 @@ class StoredRun:
             UnknownNameError: if there is none; the nearest is named, or why the test could not be run.
             WeatherglassError: if there are several; what tells them apart is listed.
         """
-        positions = [position for position, result in enumerate(self.results) if result.test == test]
+        positions = [n for n, result in enumerate(self.results) if test in (result.test, result.row)]
         if not positions:
             raise self._absent(test)
         for name, wanted in (("model", model), ("metric", metric)):
@@ -86,6 +86,9 @@ class StoredRun:
             present = self._distinct(name, positions)
             if len(present) > 1:
                 return f"choose with --{name}: {', '.join(present)}"
+        rows = self._distinct("row", positions)
+        if len(rows) > 1:
+            return f"choose one of its sets by name: {', '.join(map(repr, rows))}"
         return f"they differ in options: {'; '.join(self._distinct('options', positions))}"
 
     def _distinct(self, name: str, positions: Iterable[int]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,14 @@ class Weat:
     >>> Weat(profile="wefe").name
     'weat(cosine/mean, profile=wefe)'
     """
+
+    bounds: ClassVar[tuple[float, float]] = (-2.0, 2.0)
+    """With X and Y of one size; a little more where they differ."""
+    summary: ClassVar[str] = (
+        "difference of X and Y in their leaning to A rather than B, in standard deviations"
+    )
+    direction: ClassVar[str] = "above 0: X nearer to A, Y to B"
+    source: ClassVar[str] = "Caliskan et al. 2017"
 
     measure_of_words: Measure = COSINE_MEAN
     """How the association of one word with A and B is measured."""

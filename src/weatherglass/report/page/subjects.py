@@ -102,11 +102,11 @@ def lay_out(runs: Sequence[StoredRun]) -> Layout:
             key = (number, result.model, result.options)
             subjects.setdefault(key, len(subjects))
             metrics.setdefault(result.metric, len(metrics))
-            test = TestRow(result.test, result.context, group_of(result.test), result.categories)
-            if not tests.setdefault(result.test, test).context:
-                tests[result.test] = test
+            test = TestRow(result.row, result.context, group_of(result.test), result.categories)
+            if not tests.setdefault(result.row, test).context:
+                tests[result.row] = test
             results.append(result)
-            keys.append((key, result.test, result.metric))
+            keys.append((key, result.row, result.metric))
     place = {name: position for position, name in enumerate(tests)}
     return Layout(
         _labelled(list(subjects), runs),

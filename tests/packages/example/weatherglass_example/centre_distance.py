@@ -1,4 +1,4 @@
-"""MAC (Manzini et al. 2019, section 4): a metric of another shape than WEAT's, without a p."""
+"""A metric of another shape than WEAT's, and without a p: the mean cosine distance of targets to attributes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SHAPE = Shape(targets=AT_LEAST_ONE, attributes=AT_LEAST_ONE)
 
 
 @dataclass(frozen=True)
-class Mac:
+class MeanDistance:
     """Mean average cosine distance of the targets to each attribute set; 1 means no association."""
 
-    name: str = "mac"
+    name: str = "mean-distance"
     shape: Shape = SHAPE
     signed: bool = False
     unbiased: float = 1.0
@@ -56,11 +56,11 @@ class Mac:
         )
 
 
-def make_mac(arguments: Sequence[str], named: Mapping[str, str]) -> list[Mac]:
-    """`mac` takes nothing in its parentheses."""
+def make_mean_distance(arguments: Sequence[str], named: Mapping[str, str]) -> list[MeanDistance]:
+    """`mean-distance` takes nothing in its parentheses."""
     if arguments or named:
-        raise WeatherglassError(f"mac takes no parameters; {[*arguments, *named]} given")
-    return [Mac()]
+        raise WeatherglassError(f"mean-distance takes no parameters; {[*arguments, *named]} given")
+    return [MeanDistance()]
 
 
 def _cosines(rows: Matrix, columns: Matrix) -> Matrix:

@@ -1,0 +1,101 @@
+"""`weatherglass.measure`: one metric on given sets, of vectors or of words that a model encodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from weatherglass.audit.encode import encode_texts
+from weatherglass.audit.evaluate import evaluate_sets
+from weatherglass.audit.plan import Model
+from weatherglass.audit.profile import chosen_settings
+from weatherglass.audit.settings import Settings
+from weatherglass.catalogue.test import Element, set_roles
+from weatherglass.encoders.base import Encoder
+from weatherglass.errors import UnitError, WeatherglassError
+from weatherglass.metrics import select_metrics
+from weatherglass.metrics.base import Metric
+from weatherglass.metrics.sets import VectorSet, matrix
+from weatherglass.parallel import backend
+from weatherglass.progress import Silent
+from weatherglass.runs.results import Result
+
+
+def measure(
+    metric: str | Metric,
+    targets: Sequence[ArrayLike | Sequence[str]],
+    attributes: Sequence[ArrayLike | Sequence[str]],
+    model: str | Encoder | None = None,
+    settings: Settings | None = None,
+    **changes: Any,
+) -> Result:
+    """Measure given sets with one metric.
+
+    Unlike `run`, which takes a test apart for a metric that takes fewer sets, this is strict: what is given is what is
+    measured.
+
+    Args:
+        metric: its spelling, such as "mac" or "rnd(normalise=yes)"; see `weatherglass metrics`.
+        targets: the target sets, each a matrix with one row per word, or, with a model, a list of words.
+        attributes: the attribute sets, likewise.
+        model: what encodes the words: a spec, or an encoder of your own.
+        settings: how to test; see `Settings`.
+        changes: fields of the settings by name, such as alternative="greater".
+
+    Returns:
+        A Result: the Measurement (`value`, `unbiased`, `scores`) with p, interval and leave-one-out.
+
+    Raises:
+        WeatherglassError: for a wrong number of sets, naming the shape that the metric takes, or a word that the model
+            does not know.
+
+    Example:
+        >>> east, north = [[1.0, 0.0], [0.9, 0.1]], [[0.0, 1.0], [0.1, 0.9]]
+        >>> round(measure("mac", targets=[east], attributes=[north]).value, 3)
+        0.891
+    """
+    metrics = select_metrics([metric])
+    if len(metrics) != 1:
+        raise WeatherglassError(f"'{metric}' stands for {len(metrics)} metrics; name one of them")
+    chosen = chosen_settings(settings, changes)
+    roles = set_roles(len(targets), len(attributes))
+    if not metrics[0].shape.fits(len(targets), len(attributes)):
+        raise UnitError(
+            f"{metrics[0].name} takes {metrics[0].shape}; {len(targets)} and {len(attributes)} are given"
+        )
+    given = (*targets, *attributes)
+    sets = _encoded(roles, given, model) if model is not None else _as_given(roles, given)
+    result = evaluate_sets(sets, metrics[0], chosen)
+    return replace(result, sets=" ".join(roles), categories=roles)
+
+
+def _as_given(roles: Sequence[str], given: Sequence[Any]) -> list[VectorSet]:
+    if any(len(rows) and isinstance(rows[0], str) for rows in given):
+        raise WeatherglassError("words are given, but no model that encodes them; add model=SPEC")
+    matrices = [matrix(role, rows) for role, rows in zip(roles, given, strict=True)]
+    return [
+        VectorSet(
+            role, rows, tuple(Element(name, name) for name in (f"{role}[{n}]" for n in range(len(rows))))
+        )
+        for role, rows in zip(roles, matrices, strict=True)
+    ]
+
+
+def _encoded(roles: Sequence[str], given: Sequence[Any], model: str | Encoder) -> list[VectorSet]:
+    for role, words in zip(roles, given, strict=True):
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+            raise WeatherglassError(f"{role} should be a list of words, since a model is given")
+    found = Model.of(model)
+    texts = [word for words in given for word in words]
+    encodings = encode_texts(found.encoder, [*texts, *found.texts()], backend(1, None, None), Silent())
+    unknown = list(dict.fromkeys(text for text in texts if not encodings.known(text)))
+    if unknown:
+        raise UnitError(f"{found.name} does not know {', '.join(map(repr, unknown[:5]))}; leave them out")
+    vectors = encodings.transformed(found.transforms)
+    return [
+        VectorSet(role, vectors.vectors[[vectors.row[w] for w in words]], tuple(Element(w, w) for w in words))
+        for role, words in zip(roles, given, strict=True)
+    ]
