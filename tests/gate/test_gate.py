@@ -136,6 +136,7 @@ def test_every_column_can_be_named() -> None:
         "options",
         "test",
         "metric",
+        "sets",
         "permute",
         "alternative",
         "p_method",

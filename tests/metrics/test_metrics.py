@@ -124,16 +124,12 @@ class Centroid:
         )
 
 
-def test_a_test_of_the_wrong_shape_is_a_failure_that_names_both() -> None:
-    run = wg.run(HashedEncoder(), ["weat7", "weat8"], [Weat(), Centroid()], trust="none")
-    assert [(result.test, result.metric) for result in run.results] == [
-        ("weat7", "cosine/mean"),
-        ("weat8", "cosine/mean"),
-    ]
-    assert [(failure.test, failure.reason) for failure in run.failures] == [
-        (test, "centroid takes 3 target and 1 attribute sets; this test has 2 and 2")
-        for test in ("weat7", "weat8")
-    ]
+def test_a_metric_whose_shape_no_test_has_is_refused_before_any_work() -> None:
+    with pytest.raises(WeatherglassError) as refused:
+        wg.run(HashedEncoder(), ["weat7", "weat8"], [Weat(), Centroid()], trust="none")
+    assert str(refused.value) == (
+        "centroid takes 3 target and 1 attribute sets; this test has 2 and 2. Published tests that have it: none"
+    )
     with pytest.raises(
         UnitError, match="centroid takes 3 target and 1 attribute sets; associate has 2 and 2"
     ):

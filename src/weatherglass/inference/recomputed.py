@@ -66,9 +66,21 @@ def leave_each_out(
         without.append(np.array(values))
     exchanged = [g for g, group in enumerate(groups) if group.exchanged]
     bounds = recomputing.bounds
-    these = _interval(value, unbiased, [without[g] for g in exchanged], p_two_sided, alpha, bounds)
-    such = _interval(value, unbiased, without, None, alpha, bounds)
+    samples = [group.sample or group.role for group in groups]
+    these = _interval(
+        *(value, unbiased, _by_sample([without[g] for g in exchanged], [samples[g] for g in exchanged])),
+        *(p_two_sided, alpha, bounds),
+    )
+    such = _interval(value, unbiased, _by_sample(without, samples), None, alpha, bounds)
     return Recomputed(these, such, tuple(left_out))
+
+
+def _by_sample(without: list[Vector], samples: list[str]) -> list[Vector]:
+    """The values of groups that are one sample, together."""
+    distinct = dict.fromkeys(samples)
+    return [
+        np.concatenate([w for w, own in zip(without, samples, strict=True) if own == s]) for s in distinct
+    ]
 
 
 def _interval(
@@ -87,15 +99,13 @@ def _interval(
         low, high = value - half, value + half
         if p is not None and p > alpha:
             # It may not leave out the value without bias where p does not.
-            low, high = min(low, unbiased - _SLIVER), max(high, unbiased + _SLIVER)
+            low = min(low, float(np.nextafter(unbiased, -np.inf)))
+            high = max(high, float(np.nextafter(unbiased, np.inf)))
         return max(low, bounds[0]), min(high, bounds[1])
     g = np.asarray(value - unbiased)
     at_zero = np.asarray((g * (t / upper_point(p / 2, df))) ** 2)
     low, high = (float(end) for end in ends(g, at_zero, np.asarray(t**2 * variance), np.asarray(p <= alpha)))
     return max(unbiased + low, bounds[0]), min(unbiased + high, bounds[1])
-
-
-_SLIVER = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,8 @@ class UnitGroup:
     names: tuple[str, ...]
     exchanged: bool
     """Whether p exchanges them, so that they are what varies in the interval beside p."""
+    sample: str = ""
+    """What they are a sample of, where that is more than this group: groups of one sample vary about one mean."""
 
 
 @dataclass(frozen=True, kw_only=True)

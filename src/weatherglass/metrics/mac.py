@@ -27,6 +27,7 @@ class MeanAverageCosine(MetricOfSets):
     bounds = (0.0, 2.0)
     scored = "targets"
     exchanged = "targets"
+    one_sample = True
     summary = "mean cosine distance of the target words to the attribute sets"
     direction = "below 1: targets near the attributes"
     leans = ("targets far from the attributes", "targets near the attributes")

@@ -39,6 +39,8 @@ class MetricOfSets(ABC):
     """Whose words have scores: targets or attributes."""
     exchanged: ClassVar[str]
     """What p exchanges: the words of the targets, those of the attributes, or pairs."""
+    one_sample: ClassVar[bool] = False
+    """Whether the words of all target sets are one sample to it, which set they are in being all the same."""
     of_directions: ClassVar[bool] = True
     """Whether it takes cosines, which a zero vector does not have."""
     least: ClassVar[Mapping[str, int]] = {}
@@ -183,7 +185,8 @@ class RecomputedValue:
         if self.metric.shape.paired:
             pairs = [" – ".join(pair) for pair in zip(*(u.names for u in self.targets), strict=True)]
             return (UnitGroup("XY", tuple(pairs), exchanged in ("pairs", "targets")), *attributes)
-        targets = [UnitGroup(u.role, u.names, exchanged == "targets") for u in self.targets]
+        sample = "targets" if self.metric.one_sample else ""
+        targets = [UnitGroup(u.role, u.names, exchanged == "targets", sample) for u in self.targets]
         return (*targets, *attributes)
 
     def whole(self) -> tuple[float, Null]:
