@@ -9,6 +9,7 @@ from rich.table import Table
 
 from weatherglass.report.measures import spreads
 from weatherglass.report.numbers import percent
+from weatherglass.runs.agreement import metric_agreement
 from weatherglass.runs.results import Result, Run
 
 
@@ -40,7 +41,35 @@ def caption(run: Run) -> list[str]:
         *_power_note(tested, alpha),
         *_small_note(tested, run.record["settings"].get("smallest")),
         *_headline(run),
+        *_agreement(run),
     ]
+
+
+def _agreement(run: Run) -> Iterator[str]:
+    """With several metrics: which rank the models, or the tests of one model, most differently."""
+    agreement = metric_agreement(run.results)
+    if agreement is None:
+        return
+    apart = agreement.disagreeing()
+    if apart and apart[0].of_models:
+        found, (first, second) = apart[0].of_models, apart[0].metrics
+        over = (
+            f", 95 % {format_interval(found.low, found.high).strip()} over tests"
+            if found.low is not None
+            else ""
+        )
+        yield (
+            f"Metrics rank the models differently in {len(apart)} of {len(agreement.pairs)} pairs; farthest apart: "
+            f"{first} and {second}, Kendall's tau {format_effect(found.tau).strip()}{over}."
+        )
+    elif any(pair.of_models for pair in agreement.pairs):
+        yield "All metrics rank the models alike."
+    elif agreement.tests > 1:
+        pair = min(agreement.pairs, key=lambda pair: (math.isnan(pair.of_tests), pair.of_tests))
+        yield (
+            f"Which tests are farthest from no bias? Farthest apart in that: {pair.metrics[0]} and "
+            f"{pair.metrics[1]}, Kendall's tau {format_effect(pair.of_tests).strip()} over {agreement.tests} tests."
+        )
 
 
 def _families(sizes: Mapping[str, int]) -> str:

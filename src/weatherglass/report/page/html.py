@@ -17,6 +17,7 @@ from weatherglass.report.page.findings import findings
 from weatherglass.report.page.payload import detail_blocks, flatten, for_script, paired_subjects, script_data
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.report.shell import template_environment
+from weatherglass.runs.agreement import metric_agreement
 from weatherglass.runs.folder import PAGE as PAGE
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun, labelled, read_run
@@ -53,6 +54,8 @@ def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None)
         cells=layout.cells(0) if layout.metrics else {},
         findings=findings(layout, 0, [run.alpha for run in runs]) if layout.metrics else [],
         by_metric=_by_metric(layout),
+        agreement=metric_agreement(layout.results) if len(layout.metrics) > 1 else None,
+        labels=_model_labels(layout),
         contexts=CONTEXTS,
         groups=list(dict.fromkeys(test.group for test in layout.tests)),
         pairs=paired_subjects(runs, layout),
@@ -79,6 +82,9 @@ def _environment() -> Any:
         "screen_reader_text": screen_reader_text,
         "breakable": breakable,
         "spaced": numbers.spaced,
+        "small": lambda value: (
+            numbers.effect(value) if abs(value) >= 0.1 else f"{value:.3f}".replace("-", "−")
+        ),
     }
     environment.globals["interval"] = numbers.interval
     return environment
@@ -184,6 +190,11 @@ def _by_metric(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
         (subject.label, [(cell[0], cell[1], cell[2]) for cell in cells])
         for subject, cells in zip(layout.subjects, counts, strict=True)
     ]
+
+
+def _model_labels(layout: Layout) -> dict[str, str]:
+    """How the page calls the models that are ranked, which carry their options."""
+    return {f"{s.model} [{s.options}]" if s.options else s.model: s.label for s in layout.subjects}
 
 
 def _citations(runs: Sequence[StoredRun]) -> list[str]:

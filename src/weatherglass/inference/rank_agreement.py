@@ -1,0 +1,62 @@
+"""Do two ways to measure rank things alike? Kendall's tau, with an interval over the tests that the ranks rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+
+DRAWS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """How alike two rankings are: 1 the same, −1 reversed, NaN where one of them ranks nothing."""
+
+    tau: float
+    low: float | None
+    """Ends of a 95 % percentile interval over drawn tests; None with fewer than three tests."""
+    high: float | None
+
+
+def kendall_tau(first: Vector, second: Vector) -> float:
+    """Kendall's tau-b of two rows of numbers; ties count for neither side.
+
+    >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    0.3333333333333333
+    """
+    return float(_taus(first[np.newaxis], second[np.newaxis])[0])
+
+
+def _taus(first: Matrix, second: Matrix) -> Vector:
+    """One tau for each row."""
+    i, j = np.triu_indices(first.shape[1], 1)
+    x, y = (np.sign(rows[:, i] - rows[:, j]) for rows in (first, second))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))
+
+
+def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreement:
+    """Agreement of two rankings of things (across) by their mean over tests (down).
+
+    The things are these; the tests are a sample, and are drawn with replacement for the interval, the same for both.
+
+    Args:
+        first: size of what was measured by one metric, tests down, things across.
+        second: by another metric, on the same tests.
+        seed: of the draws.
+    """
+    tau = kendall_tau(first.mean(axis=0), second.mean(axis=0))
+    tests = len(first)
+    if tests < LEAST_TESTS or np.isnan(tau):
+        return RankAgreement(tau, None, None)
+    drawn = np.random.default_rng(seed).integers(0, tests, (DRAWS, tests))
+    taus = _taus(first[drawn].mean(axis=1), second[drawn].mean(axis=1))
+    taus = taus[~np.isnan(taus)]
+    low, high = np.quantile(taus, [0.025, 0.975]) if len(taus) else (np.nan, np.nan)
+    return RankAgreement(tau, float(low), float(high))
+
+
+LEAST_TESTS = 3
