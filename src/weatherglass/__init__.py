@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.audit.settings import Settings as Settings
+    from weatherglass.audit.word_map import word_map as word_map
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
     from weatherglass.catalogue.test import Test as Test
@@ -39,6 +40,7 @@ _PLACES = {
     "Settings": "audit.settings",
     "run": "api.audits",
     "study": "api.studies:run_study",
+    "word_map": "audit.word_map",
     "WeatherglassError": "errors",
 }
 __all__ = list(_PLACES)

@@ -16,6 +16,7 @@ from weatherglass.cli.metrics import metrics
 from weatherglass.cli.reliability_explain import explain as explain_study
 from weatherglass.cli.report import report
 from weatherglass.cli.run import run
+from weatherglass.cli.words import words
 from weatherglass.errors import RenamedWarning, WeatherglassError
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ app.command()(explain)
 app.command()(compare)
 app.add_typer(tests.app, name="tests")
 app.add_typer(reproduce.app, name="reproduce")
+app.command("words")(words)
 app.command("metrics")(metrics)
 app.command("models")(models.models)
 app.command("try")(models.try_model)

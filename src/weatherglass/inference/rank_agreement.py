@@ -9,6 +9,8 @@ import numpy as np
 from weatherglass.arrays import Matrix, Vector
 
 DRAWS = 2_000
+ROUNDING = 1e-9
+"""Numbers closer than this share of the largest are one number: a metric may not see what another does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,17 @@ def kendall_tau(first: Vector, second: Vector) -> float:
 
 def _taus(first: Matrix, second: Matrix) -> Vector:
     """One tau for each row."""
-    i, j = np.triu_indices(first.shape[1], 1)
-    x, y = (np.sign(rows[:, i] - rows[:, j]) for rows in (first, second))
+    x, y = (_signs_of_differences(rows) for rows in (first, second))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))
+
+
+def _signs_of_differences(rows: Matrix) -> Matrix:
+    """Of each two numbers of a row; numbers that differ by rounding only are tied."""
+    i, j = np.triu_indices(rows.shape[1], 1)
+    differences = rows[:, i] - rows[:, j]
+    rounding = ROUNDING * np.abs(rows).max(axis=1, keepdims=True)
+    return np.where(np.abs(differences) > rounding, np.sign(differences), 0.0)
 
 
 def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreement:

@@ -1,0 +1,196 @@
+"""A map of single words: to which of two attribute sets each leans, with its p, and whether the facts agree.
+
+The effect of a word is that of WEFAT (Caliskan et al. 2017), or SC-WEAT (Toney & Caliskan 2021). With a column of
+facts, such as the share of women in an occupation, the effects are correlated with it, as Caliskan et al. do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.audit.encode import Encodings, encode_texts
+from weatherglass.audit.plan import Model
+from weatherglass.catalogue import load_test
+from weatherglass.catalogue.test import ElementSet, Test
+from weatherglass.encoders import DEFAULT_MODEL
+from weatherglass.encoders.base import Encoder
+from weatherglass.errors import UnitError, WeatherglassError
+from weatherglass.inference.correction import adjust
+from weatherglass.inference.significance import Budget, permutation_test
+from weatherglass.metrics.sc_weat import standardised_cosines
+from weatherglass.parallel import backend
+from weatherglass.progress import Progress, Silent
+from weatherglass.registry import one_of
+
+BUDGET = Budget(seconds=0.05)
+"""For the p of one word: there are many, so that certified bounds within 1 % do where counting takes longer."""
+CORRECTIONS = ("holm", "benjamini-hochberg")
+LEAST_FACTS = 4
+"""Words with a fact that a correlation and its interval need."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappedWord:
+    """One word between the attribute sets."""
+
+    word: str
+    effect_size: float
+    """Above 0 where it is nearer to A; NaN where it is equally near to all attributes."""
+    p_value: float
+    """Exact, or certified bounds within 1 %, of exchanging the labels of the attributes; two-sided."""
+    p_adjusted: float
+    fact: float | None = None
+    """What is known of it in the world, where that was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactCorrelation:
+    """Pearson's correlation of effect sizes with facts, over the words that have both."""
+
+    r: float
+    low: float
+    """95 % interval by Fisher's transformation, over words, the attributes as they are."""
+    high: float
+    p_value: float
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordMap:
+    """Words from the one that leans most to A to the one that leans most to B."""
+
+    model: str
+    a: str
+    """The name of the first attribute set."""
+    b: str
+    correction: str
+    words: tuple[MappedWord, ...]
+    unknown: tuple[str, ...]
+    """Words, and attributes, that the model does not know."""
+    facts: FactCorrelation | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, NaN as None."""
+        record = asdict(self)
+        for word in record["words"]:
+            word["effect_size"] = None if math.isnan(word["effect_size"]) else word["effect_size"]
+        return record
+
+
+def word_map(
+    words: Sequence[str] | Mapping[str, float | None],
+    attributes: str | Test | tuple[Sequence[str], Sequence[str]] = "weat7",
+    model: str | Encoder = DEFAULT_MODEL,
+    *,
+    correction: str = "holm",
+    progress: Progress | None = None,
+) -> WordMap:
+    """To which of two attribute sets each word leans.
+
+    Args:
+        words: the words, or words with what is known of them, such as the share of women in an occupation.
+        attributes: a test whose A and B are taken (weat7: male and female terms), or two lists of words.
+        model: a spec, or an encoder of your own.
+        correction: over the words: holm, or benjamini-hochberg.
+        progress: told how far the work has come.
+
+    Raises:
+        WeatherglassError: if the attributes are not two sets, or fewer than two of a set are known.
+    """
+    one_of("correction", correction, CORRECTIONS)
+    sets = _attribute_sets(attributes)
+    facts = words if isinstance(words, Mapping) else dict.fromkeys(words)
+    if not facts:
+        raise WeatherglassError("no words are given; a map needs at least one")
+    found, progress = Model.of(model), progress or Silent()
+    texts = [*facts, *(text for _, texts in sets for text in texts), *found.texts()]
+    encodings = encode_texts(found.encoder, texts, backend(1, None, None), progress)
+    known = {name: [t for t in dict.fromkeys(texts) if encodings.known(t)] for name, texts in sets}
+    for (name, given), left in zip(sets, known.values(), strict=True):
+        if len(left) < 2:
+            raise UnitError(
+                f"{found.name} knows {len(left)} of the {len(given)} words of {name}; 2 are needed"
+            )
+    vectors = encodings.transformed(found.transforms)
+    mapped = _mapped(
+        [w for w in facts if encodings.known(w)], list(known.values()), vectors, correction, facts
+    )
+    (a, _), (b, _) = sets
+    return WordMap(
+        found.name,
+        a,
+        b,
+        correction,
+        tuple(sorted(mapped, key=lambda word: (math.isnan(word.effect_size), -word.effect_size))),
+        tuple(
+            dict.fromkeys(t for t in [*facts, *(t for _, ts in sets for t in ts)] if not encodings.known(t))
+        ),
+        fact_correlation(mapped),
+    )
+
+
+def _attribute_sets(
+    given: str | Test | tuple[Sequence[str], Sequence[str]],
+) -> list[tuple[str, Sequence[str]]]:
+    if isinstance(given, tuple):
+        return [("A", given[0]), ("B", given[1])]
+    test = load_test(given) if isinstance(given, str) else given
+    if len(test.attributes) != 2:
+        raise WeatherglassError(
+            f"{test.name} has {len(test.attributes)} attribute sets; a map of words needs two"
+        )
+    return [(s.category, _texts(s)) for s in test.attributes]
+
+
+def _texts(element_set: ElementSet) -> Sequence[str]:
+    return element_set.texts
+
+
+def _mapped(
+    words: Sequence[str],
+    attributes: Sequence[Sequence[str]],
+    encodings: Encodings,
+    correction: str,
+    facts: Mapping[str, float | None],
+) -> list[MappedWord]:
+    if not words:
+        raise UnitError("the model knows none of the words")
+    rows = [encodings.vectors[[encodings.row[text] for text in texts]] for texts in (words, *attributes)]
+    for texts, vectors in zip((words, *attributes), rows, strict=True):
+        zero = ~vectors.any(axis=1)
+        if zero.any():
+            raise UnitError(f"the vector of '{texts[int(np.argmax(zero))]}' is zero, so it has no cosine")
+    table = standardised_cosines(rows[0], np.concatenate(rows[1:]))
+    n_a = len(attributes[0])
+    effects = table[:, :n_a].mean(axis=1) - table[:, n_a:].mean(axis=1)
+    p_values = np.array([1.0 if np.isnan(row).any() else _p(row, n_a) for row in table])
+    adjusted = adjust(p_values, correction)
+    return [
+        MappedWord(word, float(d), float(p), float(q), facts.get(word))
+        for word, d, p, q in zip(words, effects, p_values, adjusted, strict=True)
+    ]
+
+
+def _p(row: Vector, n_a: int) -> float:
+    return permutation_test(row[:n_a], row[n_a:], alternative="two-sided", budget=BUDGET).p_value
+
+
+def fact_correlation(words: Sequence[MappedWord]) -> FactCorrelation | None:
+    """The correlation of the effects with the facts; None where fewer than four words have both, or one is constant."""
+    from scipy.stats import pearsonr
+
+    pairs = [(w.effect_size, w.fact) for w in words if w.fact is not None and not math.isnan(w.effect_size)]
+    effects, facts = (
+        (np.array(column, dtype=np.float64) for column in zip(*pairs, strict=True)) if pairs else ((), ())
+    )
+    if len(pairs) < LEAST_FACTS or np.ptp(effects) == 0 or np.ptp(facts) == 0:
+        return None
+    found = pearsonr(effects, facts)
+    low, high = found.confidence_interval(0.95)
+    return FactCorrelation(float(found.statistic), float(low), float(high), float(found.pvalue), len(pairs))

@@ -1,0 +1,82 @@
+"""`weatherglass words`: a map of single words, such as which occupations lean male."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weatherglass.errors import WeatherglassError
+
+if TYPE_CHECKING:
+    from weatherglass.audit.word_map import WordMap
+
+
+def words(
+    model: Annotated[str, typer.Argument(metavar="[MODEL]", help="As in 'run'.", show_default=False)] = "",
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "-w", "--words", help="Words, one a line; or a table with tabs and a header.", metavar="FILE"
+        ),
+    ] = None,
+    attributes: Annotated[
+        str,
+        typer.Option("-t", "--test", help="A test whose A and B the words stand between.", metavar="TEST"),
+    ] = "weat7",
+    facts: Annotated[
+        str | None,
+        typer.Option(help="Column of the table to correlate with, such as share_of_women.", metavar="COLUMN"),
+    ] = None,
+    correction: Annotated[str, typer.Option(help="Over the words: holm or benjamini-hochberg.")] = "holm",
+    alpha: Annotated[float, typer.Option(help="Level of the marks.")] = 0.05,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the map as a table (.tsv).", metavar="FILE")
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the map (.svg, .png or .pdf).", metavar="FILE")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """To which of two attribute sets single words lean, with exact p, and whether facts agree (WEFAT, SC-WEAT).
+
+    Without --words: the target words of the test themselves. Example, with a table of words and shares:
+    weatherglass words vectors:glove.txt -w occupations.tsv --facts share_of_women -t weat7
+    """
+    from weatherglass.audit.word_map import word_map
+    from weatherglass.catalogue import load_test
+    from weatherglass.cli.bar import Bar
+    from weatherglass.encoders import DEFAULT_MODEL
+    from weatherglass.report.word_map import save_word_map, write_word_table
+    from weatherglass.storage.word_table import read_word_table
+
+    if file is None and facts is not None:
+        raise WeatherglassError("--facts names a column of the table that --words gives; add --words FILE")
+    test = load_test(attributes)
+    given = (
+        read_word_table(file, facts)
+        if file
+        else dict.fromkeys(text for targets in test.targets for text in targets.texts)
+    )
+    with Bar(as_json) as bar:
+        found = word_map(given, test, model or DEFAULT_MODEL, correction=correction, progress=bar)
+    if output:
+        write_word_table(found, output)
+    if figure:
+        save_word_map(found, figure, alpha)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        _show(found, alpha)
+
+
+def _show(found: WordMap, alpha: float) -> None:
+    from weatherglass.cli.console import screen
+    from weatherglass.report.word_map import word_lines, word_table
+
+    console = screen()
+    console.print(word_table(found, alpha))
+    for line in word_lines(found, alpha):
+        console.print(line, soft_wrap=True)

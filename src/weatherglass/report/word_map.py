@@ -1,0 +1,132 @@
+"""A map of words as a table for the terminal, a file of columns, and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from weatherglass.errors import OutputError, unwritable
+from weatherglass.registry import one_of
+from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
+from weatherglass.report.terminal import format_effect, format_p
+from weatherglass.runs.results import cell
+from weatherglass.storage.atomic import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from weatherglass.audit.word_map import MappedWord, WordMap
+
+FIGURES = ("svg", "png", "pdf")
+ROW = 0.17
+"""Height of a word in inches."""
+
+
+def word_table(found: WordMap, alpha: float) -> Table:
+    """One row a word, from the one nearest to A to the one nearest to B."""
+    table = Table(
+        title=f"{found.model}   {found.a} – {found.b}", title_justify="left", box=None, pad_edge=False
+    )
+    table.add_column("word", no_wrap=True)
+    table.add_column("d", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("p", justify="right", no_wrap=True)
+    table.add_column("leans to", no_wrap=True)
+    with_facts = found.facts is not None
+    if with_facts:
+        table.add_column("fact", justify="right", no_wrap=True)
+    for word in found.words:
+        fact = [] if not with_facts else ["" if word.fact is None else f"{word.fact:g}"]
+        leans = found.a if word.effect_size > 0 else found.b if word.effect_size < 0 else ""
+        table.add_row(
+            word.word,
+            format_effect(word.effect_size),
+            _mark(word, alpha),
+            format_p(word.p_value),
+            leans,
+            *fact,
+        )
+    return table
+
+
+def _mark(word: MappedWord, alpha: float) -> str:
+    return ("**" if word.p_adjusted <= alpha else "*") if word.p_value <= alpha else ""
+
+
+def word_lines(found: WordMap, alpha: float) -> Iterator[str]:
+    """What the marks mean, what the facts say, and what the model does not know."""
+    marked = [word for word in found.words if word.p_value <= alpha]
+    kept = sum(word.p_adjusted <= alpha for word in marked)
+    yield (
+        f"* p ≤ {alpha:g}   ** also after {found.correction} correction over {len(found.words)} words: "
+        f"{len(marked)} and {kept}."
+    )
+    if found.facts:
+        f = found.facts
+        yield (
+            f"Correlation of d with the facts over {f.words} words: r = {f.r:.2f}, 95 % {f.low:.2f} … {f.high:.2f}, "
+            f"p = {format_p(f.p_value)}; for words of this kind, with these attributes."
+        ).replace("-", "−")
+    if found.unknown:
+        yield f"Unknown to the model: {', '.join(found.unknown)}"
+
+
+def write_word_table(found: WordMap, path: Path) -> None:
+    """The map as a table with tabs, written whole or not at all."""
+    names = ("word", "effect_size", "p_value", "p_adjusted", "fact")
+    rows = [names, *([cell(getattr(word, name)) for name in names] for word in found.words)]
+    try:
+        write_whole(path, "".join("\t".join(row) + "\n" for row in rows))
+    except OSError as error:
+        raise OutputError(unwritable(path, error)) from error
+
+
+def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
+    """Draw the map; the ending of the name says in which form."""
+    from weatherglass.report.figures import save_figure
+
+    kind = path.suffix.removeprefix(".").lower()
+    one_of("kind of figure", kind, FIGURES)
+    try:
+        save_figure(word_map_figure(found, alpha), path, kind)
+    except OSError as error:
+        raise OutputError(unwritable(path, error)) from error
+
+
+def word_map_figure(found: WordMap, alpha: float) -> Figure:
+    """Effects as points, the words in order; with facts, effects over facts beside it."""
+    from matplotlib.figure import Figure
+
+    words = [word for word in found.words if word.effect_size == word.effect_size]
+    facts = [word for word in words if word.fact is not None]
+    figure = Figure(figsize=(8 if found.facts else 5, max(2.5, ROW * len(words) + 0.8)), layout="constrained")
+    axes = figure.subplots(1, 2 if found.facts else 1, squeeze=False)[0]
+    places = range(len(words))
+    axes[0].axvline(0, color=LINE, linewidth=1)
+    for place, word in zip(places, words, strict=True):
+        colour = GREY if word.p_value > alpha else BLUE if word.effect_size > 0 else ORANGE
+        axes[0].plot([0, word.effect_size], [place, place], color=colour, linewidth=0.8)
+        filled = word.p_adjusted <= alpha
+        axes[0].plot(
+            word.effect_size, place, "o", color=colour, markersize=3.5, fillstyle="full" if filled else "none"
+        )
+    axes[0].set_yticks(places, [word.word for word in words], fontsize=6)
+    axes[0].set_ylim(len(words) - 0.5, -0.5)
+    axes[0].set_xlabel(f"d: {found.b} ← → {found.a}", fontsize=8, color=INK)
+    if found.facts:
+        axes[1].plot([w.fact for w in facts], [w.effect_size for w in facts], "o", color=BLUE, markersize=3)
+        f = found.facts
+        axes[1].set_title(
+            f"r = {f.r:.2f} (95 % {f.low:.2f} … {f.high:.2f}), {f.words} words", fontsize=8, color=SOFT
+        )
+        axes[1].set_xlabel("fact", fontsize=8, color=INK)
+        axes[1].set_ylabel("d", fontsize=8, color=INK)
+    for one in axes:
+        one.tick_params(labelsize=6, labelcolor=INK, length=2)
+        one.spines[["top", "right"]].set_visible(False)
+        for label in [*one.get_xticklabels(), *one.get_yticklabels()]:
+            label.set_parse_math(False)
+    return figure
