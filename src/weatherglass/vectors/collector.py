@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -100,18 +100,14 @@ class Collector:
     def keep(self, words: list[str], entry: int) -> None:
         """Keep the first of the free rows as the vectors of these words; `entry` is the number of the first."""
         first = len(self._rows)
-        rows = dict(zip(words, range(first, first + len(words)), strict=True))
-        if len(rows) == len(words) and self._rows.keys().isdisjoint(rows):
-            self._rows |= rows
-            self._entries += range(entry, entry + len(words))
-            return
-        for number, word in enumerate(words):
-            row = len(self._rows)
-            if self._rows.setdefault(word, row) == row:
-                self._matrix[row] = self._matrix[first + number]
-                self._entries.append(entry + number)
-            else:
-                self._duplicates += 1
+        rows = list(map(self._rows.setdefault, words, range(first, first + len(words))))
+        kept: Sequence[int] = range(len(words))
+        if len(self._rows) < first + len(words):  # Some words came before: their rows are filled by the next ones.
+            kept = [number for number, row in enumerate(rows) if row == first + number]
+            self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
+            self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
+            self._duplicates += len(words) - len(kept)
+        self._entries += range(entry, entry + len(words)) if len(kept) == len(words) else [entry + number for number in kept]
 
     def add(self, word: bytes, vector: NDArray[Any], entry: int) -> None:
         """Add one wanted entry; `entry` is its number in the file, from 1, for error messages.

@@ -21,6 +21,9 @@ ZERO, SMALL_E, CAPITAL_E = ord("0"), ord("e"), ord("E")
 LONGEST_WORD = 2**14
 """Bytes without a space after which binary content is taken to be something else."""
 
+NOT_FINITE = np.uint32(0x7F800000)
+"""The bits of the exponent, which are all set in nan and inf."""
+
 LARGEST_POWER = 280
 """Within 10^±280 nothing overflows or loses digits in double precision; other numbers are left to Python."""
 POWERS = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_POWER + 1)])
@@ -141,7 +144,7 @@ def read_entries(
     """
     rows, size = matrix.shape[0], 4 * matrix.shape[1]
     raw = matrix.view(np.uint8)
-    exponents = matrix.view(np.uint32)
+    patterns = matrix.view(np.uint32)
     used = 0
     for row in range(rows):
         start = position
@@ -154,12 +157,13 @@ def read_entries(
             stop += 1
         if stop == start or stop + 1 + size > content.shape[0] or stop - position >= LONGEST_WORD:
             return row, position, used
+        source, target, pattern = content[stop + 1 : stop + 1 + size], raw[row], patterns[row]
         for byte in range(size):
-            raw[row, byte] = content[stop + 1 + byte]
-        wrong = False
-        for column in range(matrix.shape[1]):
-            wrong |= (exponents[row, column] & np.uint32(0x7F800000)) == np.uint32(0x7F800000)
-        if wrong:
+            target[byte] = source[byte]
+        largest = np.uint32(0)
+        for column in range(pattern.shape[0]):
+            largest = max(largest, pattern[column] & NOT_FINITE)
+        if largest == NOT_FINITE:
             return row, position, used
         for character in range(start, stop):
             words[used] = content[character]
