@@ -12,6 +12,9 @@ from weatherglass.vectors.collector import Collector, EveryWord, WordVectors, lo
 from weatherglass.vectors.text import HEADER, has_numbers
 
 BLOCK = 2**20
+FEW_BYTES = 2**20 - 1
+"""A file of no more is read without the compiled loop."""
+
 LONGEST_WORD = 2**14  # kernels.py has it, too, since importing that loads numba
 """Bytes without a space after which the content is taken to be something else."""
 
@@ -80,7 +83,9 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
     count, width = int(header[1]), int(header[2])
     size, position, wanted, entry = 4 * width, header.end(), collector.wanted, 0
     everything = isinstance(wanted, EveryWord)
-    plain = _PlainEntries(collector, count, width) if everything and width and len(block) == BLOCK else None
+    plain = (
+        _PlainEntries(collector, count, width) if everything and width and len(block) > FEW_BYTES else None
+    )
     while entry < count:
         if plain is not None:
             entry, position = plain.keep(block, position, entry)

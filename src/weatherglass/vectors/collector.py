@@ -102,12 +102,18 @@ class Collector:
         first = len(self._rows)
         rows = list(map(self._rows.setdefault, words, range(first, first + len(words))))
         kept: Sequence[int] = range(len(words))
-        if len(self._rows) < first + len(words):  # Some words came before: their rows are filled by the next ones.
+        if len(self._rows) < first + len(
+            words
+        ):  # Some words came before: their rows are filled by the next ones.
             kept = [number for number, row in enumerate(rows) if row == first + number]
             self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
             self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
             self._duplicates += len(words) - len(kept)
-        self._entries += range(entry, entry + len(words)) if len(kept) == len(words) else [entry + number for number in kept]
+        self._entries += (
+            range(entry, entry + len(words))
+            if len(kept) == len(words)
+            else [entry + number for number in kept]
+        )
 
     def add(self, word: bytes, vector: NDArray[Any], entry: int) -> None:
         """Add one wanted entry; `entry` is its number in the file, from 1, for error messages.

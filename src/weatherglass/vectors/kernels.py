@@ -34,9 +34,7 @@ MARGIN = 2.0**-50
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def read_lines(
-    text: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes
-) -> tuple[int, int, int]:
+def read_lines(text: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes) -> tuple[int, int, int]:
     """Read plain lines: a word without spaces, one number for each column of `matrix`, each after one space.
 
     A number is exactly float32(float(text)): both ends of the interval that must hold float(text) are rounded to
