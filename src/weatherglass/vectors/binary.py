@@ -112,6 +112,8 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
                     "space, this format cannot hold it: save the vectors as text"
                 )
             collector.add(word, np.frombuffer(block, "<f4", width, space + 1), entry)
+        elif not word.isascii():
+            collector.notice(word)
         position = end
     if block[position:].strip() or file.read(BLOCK).strip():
         raise VectorFileError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
+
+ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+"""Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
 
 FIRST_ROWS = 4096
 """Rows that are allocated at first, where the file does not say how many it has."""
@@ -34,6 +39,10 @@ class WordVectors:
     """How many further entries these words had; the first one counts."""
     counts: NDArray[np.int64] | None = None
     """How often each word occurred in the training text, where the file says so."""
+    twins: tuple[tuple[str, ...], ...] = ()
+    """Wanted words with others of the file that look the same: see `fold`."""
+    warnings: tuple[str, ...] = ()
+    """What may be wrong with the file, though it can be read."""
 
     @property
     def width(self) -> int:
@@ -81,9 +90,19 @@ class Collector:
         self._matrix = np.empty((0, 0), dtype=np.float32)
         self._entries: list[int] = []
         self._duplicates = 0
+        self._spellings: dict[str, dict[str, None]] = {}
+        for word in words or ():
+            self._spellings.setdefault(fold(word), {})[word] = None
+        self.warnings: list[str] = []
+
+    def notice(self, word: bytes) -> None:
+        """Remember an entry that is not wanted if it looks the same as a wanted word."""
+        text = word.decode("utf-8", "replace")
+        if (spellings := self._spellings.get(fold(text))) is not None:
+            spellings[text] = None
 
     def reserve(self, rows: int, width: int, row_bytes: int) -> None:
-        """Allocate the rows that a header promises, but no more than the file has space for; `row_bytes` at least each."""
+        """Allocate the rows that a header promises, but no more than a file of its size can hold."""
         rows = min(rows, self.path.stat().st_size // row_bytes)
         self._matrix = np.empty((rows, width), dtype=np.float32)
 
@@ -147,7 +166,19 @@ class Collector:
         matrix.resize((len(self._rows), width), refcheck=False)
         if counts is not None:
             counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
-        return WordVectors(matrix, self._rows, format, self._duplicates, counts)
+        twins = tuple(tuple(spellings) for spellings in self._spellings.values() if len(spellings) > 1)
+        return WordVectors(matrix, self._rows, format, self._duplicates, counts, twins, tuple(self.warnings))
+
+
+def fold(word: str) -> str:
+    """What a word looks like: composed, without zero-width characters and spaces around it.
+
+    >>> fold("nai\u0308ve\u200b ") == "na\u00efve"
+    True
+    """
+    if not word.isascii():
+        word = unicodedata.normalize("NFC", ZERO_WIDTH.sub("", word))
+    return word.strip()
 
 
 def load_kernel(name: str) -> Kernel | None:

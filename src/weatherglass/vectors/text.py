@@ -63,7 +63,8 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
     Raises:
         VectorFileError: if this is no file of vectors, is ragged, or has not as many lines as it says.
     """
-    blocks = _blocks(file, collector)
+    unfinished: list[bytes] = []
+    blocks = _blocks(file, collector, unfinished)
     # The first two blocks: the first could be no more than the header.
     start = b"".join(itertools.islice(blocks, 2)).removeprefix(b"\xef\xbb\xbf")
     layout = detect_layout(start, collector)
@@ -80,11 +81,13 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
             f"{collector.path}: the first line promises {layout.count} words, but {scan.words} follow; "
             "the file may be cut off"
         )
+    if unfinished and unfinished[0].strip():
+        scan.check_end(unfinished[0])
     return collector.finish(layout.width, "GloVe text" if layout.count is None else "word2vec text")
 
 
-def _blocks(file: BinaryIO, collector: Collector) -> Iterator[bytes]:
-    """The file in pieces of whole lines, each ended by a newline."""
+def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> Iterator[bytes]:
+    """The file in pieces of whole lines, each ended by a newline; `unfinished` gets a last line that has none."""
     rest = b""
     while piece := file.read(BLOCK):
         cut = piece.rfind(b"\n") + 1
@@ -96,6 +99,7 @@ def _blocks(file: BinaryIO, collector: Collector) -> Iterator[bytes]:
         if len(rest) > LONGEST_LINE:
             raise VectorFileError(f"{collector.path}: this is no file of word vectors (a line of over 64 MB)")
     if rest:
+        unfinished.append(rest)
         yield rest + b"\n"
 
 
@@ -182,10 +186,36 @@ class _Scan:
         first_fields, find, start = self._first_fields, block.find, 0
         for number, end in enumerate(ends.tolist(), start=self.line + 1):
             space = find(b" ", start, end)
-            if space > start and block[start:space] in first_fields:
-                self._add(block[start : end + 1], number)
+            if space > start:
+                field = block[start:space]
+                if field in first_fields:
+                    self._add(block[start : end + 1], number)
+                elif not field.isascii():
+                    self.collector.notice(field)
             start = end + 1
         self.line += len(ends)
+
+    def check_end(self, last: bytes) -> None:
+        """Say that a last line without a newline may be cut inside its last number: every tool writes one.
+
+        Nothing is said where all numbers of the line have as many decimals as the last.
+
+        Raises:
+            VectorFileError: if it is the only line, whose length nothing confirms, or its numbers are none.
+        """
+        path, line = self.collector.path, self.line
+        if self.layout.count is None and line == 1:
+            raise VectorFileError(
+                f"{path}: ends inside its first line; it is cut off, or lacks a newline at its end"
+            )
+        word, _ = self._split(last.replace(b"\t", b" ") if self.layout.tabs else last, line)
+        fields = _fields(last)[-self.layout.width :]
+        if len({len(field.partition(b".")[2]) for field in fields}) > 1 or b"." not in fields[-1]:
+            shown, number = (part.decode("utf-8", "replace") for part in (word, fields[-1]))
+            self.collector.warnings.append(
+                f"{path}, line {line} ('{shown}'): the file does not end with a newline; "
+                f"its last number, {number}, may be cut off"
+            )
 
     def _keep_every_line(
         self, block: bytes, characters: NDArray[np.uint8], every: EveryWord, read_lines: Kernel
@@ -228,6 +258,8 @@ class _Scan:
         word, numbers = self._plain(line) or self._split(line[:-1], number)
         if word in self.collector.wanted:
             self.collector.add(word, numbers, number)
+        else:
+            self.collector.notice(word)
 
     def _plain(self, line: bytes) -> tuple[bytes, NDArray[np.float32]] | None:
         """The word and the numbers of a plain line, by the compiled loop if it is loaded."""
