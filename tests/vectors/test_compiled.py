@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
 from weatherglass.vectors import WordVectors, binary, read_every_word, read_vectors, text
+from weatherglass.vectors.collector import load_kernel
 from weatherglass.vectors.kernels import read_entries, read_lines
 
 QUIET = settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -28,13 +29,15 @@ def parsed(*numbers: str) -> NDArray[np.float32] | None:
     if not lines:
         return None
     assert (end, words[:used].tobytes()) == (len(line), b"word\n")
-    return row[0]
+    numbers_read: NDArray[np.float32] = row[0]
+    return numbers_read
 
 
 def bits(*numbers: str) -> list[int]:
     """Python's reading of the numbers in single precision, as bit patterns: 0 and -0 differ."""
     with np.errstate(over="ignore"):
-        return np.array([float(number) for number in numbers]).astype(np.float32).view(np.uint32).tolist()
+        single = np.array([float(number) for number in numbers]).astype(np.float32)
+    return [int(pattern) for pattern in single.view(np.uint32)]
 
 
 @QUIET
@@ -128,7 +131,7 @@ class OneLoop:
 
     def outcomes(self, path: Path, words: list[str] | None) -> Iterator[object]:
         """What reading gives or ends in, by Python alone and then by the compiled loops."""
-        load = text.load_kernel
+        load = load_kernel
         for compiled in (False, True):
             self._patch.setattr(text, "MANY_NUMBERS", 0)
             self._patch.setattr(binary, "FEW_BYTES", 0)

@@ -97,7 +97,7 @@ def read_lines(text: Bytes, position: int, matrix: NDArray[np.float32], words: B
                 power, digits = 0, 0
                 digit = np.uint8(text[place] - ZERO)
                 while digit <= np.uint8(9) and digits < 5:
-                    power = power * 10 + np.int64(digit)
+                    power = power * 10 + int(digit)
                     digits += 1
                     place += 1
                     digit = np.uint8(text[place] - ZERO)
