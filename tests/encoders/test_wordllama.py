@@ -99,3 +99,21 @@ def test_a_new_process_reaches_no_network_writes_no_cache_and_leaves_logging_alo
     assert result.stdout.strip() == "(1, 256) [] True"
     assert result.stderr == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_is_tokenised_once_for_coverage_and_encode(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = encoder_module.WordLlamaEncoder()
+    tokeniser, seen = encoder._model.tokenizer, []
+
+    class Counting:
+        def encode(self, text: str, **options: bool) -> object:
+            seen.append(text)
+            return tokeniser.encode(text, **options)
+
+    monkeypatch.setattr(encoder._model, "tokenizer", Counting())
+    texts = ["rose", "a daisy", ""]
+    encoder.coverage(texts)
+    encoder.encode(texts)
+    assert seen == texts
+    encoder.encode(["tulip", "rose"])
+    assert seen == [*texts, "tulip"]

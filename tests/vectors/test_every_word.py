@@ -104,7 +104,7 @@ def test_a_binary_file_cannot_hold_a_word_with_spaces_and_says_so(tmp_path: Path
 
 
 def test_more_words_than_a_block_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weatherglass.vectors.collector.BLOCK_ROWS", 3)
+    monkeypatch.setattr("weatherglass.vectors.collector.FIRST_ROWS", 3)
     path = tmp_path / "v.txt"
     for number in range(1, 8):
         path.write_text("".join(f"w{i} {i} {i + 1}\n" for i in range(number)))

@@ -15,7 +15,7 @@ from weatherglass import __version__
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.profile import cautions_of, headline, warnings_of
 from weatherglass.audit.settings import Settings
-from weatherglass.encoders.base import ModelEncoder
+from weatherglass.encoders.base import ModelEncoder, WarningEncoder
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
 
@@ -140,6 +140,7 @@ def run_record(
         "missing_words": missing_words(results),
         "warnings": [
             *unreadable,
+            *encoder_warnings(plan),
             *warnings_of(plan.metrics),
             *cautions_of(plan.metrics),
             *collected_warnings(results),
@@ -147,6 +148,16 @@ def run_record(
         "failures": failure_records(failures),
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }
+
+
+def encoder_warnings(plan: Plan) -> list[str]:
+    """What the models warn of, such as words that look the same but are not."""
+    return [
+        f"{model.name}: {warning}"
+        for model in plan.models
+        if isinstance(model.encoder, WarningEncoder)
+        for warning in model.encoder.warnings()
+    ]
 
 
 def environment() -> dict[str, Any]:

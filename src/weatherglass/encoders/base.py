@@ -67,3 +67,12 @@ class ModelEncoder(Encoder, Protocol):
     def notes(self) -> list[str]:
         """What the record of the run should say, such as "3 duplicate words in the file; the first one counts"."""
         ...
+
+
+@runtime_checkable
+class WarningEncoder(Protocol):
+    """An encoder that may have something to warn of, such as a file that seems to be cut off."""
+
+    def warnings(self) -> list[str]:
+        """Lines for the warnings of the run, known after `encode`."""
+        ...

@@ -56,6 +56,8 @@ class VectorEncoder:
         self._in_lower_case: dict[str, None] = {}
         self._width: int | None = None
         self._duplicates = 0
+        self._twins: dict[tuple[str, ...], None] = {}
+        self._file_warnings: tuple[str, ...] = ()
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
@@ -113,6 +115,18 @@ class VectorEncoder:
             )
         return notes
 
+    def warnings(self) -> list[str]:
+        """What may be wrong with the file, and words that look the same but are not."""
+        warnings = list(self._file_warnings)
+        if self._twins:
+            groups = [" = ".join(map(ascii, spellings)) for spellings in self._twins]
+            rest = f" and {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
+            warnings.append(
+                "words that differ only in Unicode form, spaces or zero-width characters are different words here: "
+                f"{', '.join(groups[:SHOWN])}{rest}"
+            )
+        return warnings
+
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The words of each text; after the call their vectors are loaded."""
         tokens = [self._tokenise(text) for text in texts]
@@ -124,6 +138,8 @@ class VectorEncoder:
             self._looked_up |= wanted
             self._width = loaded.width
             self._duplicates += loaded.duplicates
+            self._twins |= dict.fromkeys(loaded.twins)
+            self._file_warnings = loaded.warnings
         return tokens
 
     def _forms(self, word: str) -> Iterable[str]:

@@ -39,6 +39,7 @@ class WordLlamaEncoder:
         self.options: Mapping[str, str] = {"dim": str(dim), "pooling": "mean"}
         self._dim = dim
         self._folder = package_folder()
+        self._last: dict[str, Any] = {}
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
@@ -71,22 +72,26 @@ class WordLlamaEncoder:
         """One mean vector per text; NaN for a text without tokens."""
         embedding = self._model.embedding
         means = np.full((len(texts), self._dim), np.nan)
-        for row, text in enumerate(texts):
-            ids = self._tokenised(text).ids
-            if ids:
+        for row, tokenised in enumerate(self._tokenised(texts)):
+            if ids := tokenised.ids:
                 means[row] = embedding[ids].mean(axis=0, dtype=np.float64)
         return means
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
         """The tokens of each text; none is ever missing, since unknown characters are read as bytes."""
-        return [Coverage(tuple(self._tokenised(text).tokens)) for text in texts]
+        return [Coverage(tuple(tokenised.tokens)) for tokenised in self._tokenised(texts)]
 
     def notes(self) -> list[str]:
         """Which release of the vectors this is."""
         return [f"wordllama {version('wordllama')}, {MODEL}"]
 
-    def _tokenised(self, text: str) -> Any:
-        return self._model.tokenizer.encode(text, add_special_tokens=False)
+    def _tokenised(self, texts: Sequence[str]) -> list[Any]:
+        """The tokens of each text; those of the last call are kept, since `coverage` and `encode` follow each other."""
+        tokenise, last = self._model.tokenizer.encode, self._last
+        self._last = {
+            text: last[text] if text in last else tokenise(text, add_special_tokens=False) for text in texts
+        }
+        return [self._last[text] for text in texts]
 
     @cached_property
     def _model(self) -> Any:

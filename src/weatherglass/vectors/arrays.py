@@ -48,7 +48,11 @@ def collect_rows(
 
 def _wanted(words: Iterable[str], collector: Collector) -> Iterable[tuple[int, bytes]]:
     """The wanted words with their positions, in the order of the file."""
-    return ((index, spelt) for index, spelt in enumerate(map(to_bytes, words)) if spelt in collector.wanted)
+    for index, (word, spelt) in enumerate((word, to_bytes(word)) for word in words):
+        if spelt in collector.wanted:
+            yield index, spelt
+        elif not word.isascii() or word[-1:].isspace():
+            collector.notice(spelt)
 
 
 def read_npz(path: Path, collector: Collector) -> WordVectors:

@@ -8,11 +8,14 @@ from typing import BinaryIO
 import numpy as np
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors.collector import Collector, EveryWord, WordVectors
+from weatherglass.vectors.collector import Collector, EveryWord, WordVectors, load_kernel
 from weatherglass.vectors.text import HEADER, has_numbers
 
 BLOCK = 2**20
-LONGEST_WORD = 2**14
+FEW_BYTES = 2**20 - 1
+"""A file of no more is read without the compiled loop."""
+
+LONGEST_WORD = 2**14  # kernels.py has it, too, since importing that loads numba
 """Bytes without a space after which the content is taken to be something else."""
 
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -41,6 +44,32 @@ def _is_text(sample: bytes) -> bool:
     return not CONTROL.search(sample)
 
 
+class _PlainEntries:
+    """Keeps the entries of a block by the compiled loop, as long as there is nothing unusual about them."""
+
+    def __init__(self, collector: Collector, count: int, width: int) -> None:
+        collector.reserve(count, width, 4 * width + 2)
+        self._collector, self._count, self._width = collector, count, width
+        self._read_entries = load_kernel("read_entries")
+
+    def keep(self, block: bytes, position: int, entries: int) -> tuple[int, int]:
+        """Keep entries from a position on; returns how many have been read since the start, and where the next is."""
+        if self._read_entries is None:
+            return entries, position
+        content, words = np.frombuffer(block, np.uint8), np.empty(len(block), np.uint8)
+        most = min(self._count - entries, (len(block) - position) // (4 * self._width + 2) + 1)
+        free = self._collector.free_rows(most, self._width)[:most]
+        while True:
+            number, end, used = self._read_entries(content, position, free, words)
+            joined = words[:used].tobytes()
+            try:
+                self._collector.keep(joined.decode().split(" ")[:-1], entries + 1)
+            except UnicodeDecodeError as error:
+                free = free[: joined.count(b" ", 0, error.start)]
+            else:
+                return entries + number, end
+
+
 def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
     """Walk through the entries and keep the wanted ones.
 
@@ -52,9 +81,17 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
     if header is None:
         raise VectorFileError(f"{collector.path}: the first line should be two whole numbers")
     count, width = int(header[1]), int(header[2])
-    size, position, wanted = 4 * width, header.end(), collector.wanted
+    size, position, wanted, entry = 4 * width, header.end(), collector.wanted, 0
     everything = isinstance(wanted, EveryWord)
-    for entry in range(1, count + 1):
+    plain = (
+        _PlainEntries(collector, count, width) if everything and width and len(block) > FEW_BYTES else None
+    )
+    while entry < count:
+        if plain is not None:
+            entry, position = plain.keep(block, position, entry)
+            if entry == count:
+                break
+        entry += 1
         space = block.find(b" ", position, position + LONGEST_WORD)
         end = space + 1 + size
         while space < 0 or end > len(block):
@@ -75,6 +112,8 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
                     "space, this format cannot hold it: save the vectors as text"
                 )
             collector.add(word, np.frombuffer(block, "<f4", width, space + 1), entry)
+        elif not word.isascii():
+            collector.notice(word)
         position = end
     if block[position:].strip() or file.read(BLOCK).strip():
         raise VectorFileError(

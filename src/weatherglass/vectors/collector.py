@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
 
-BLOCK_ROWS = 4096
-"""Rows that are allocated at a time; memory of this size goes back to the system when it is freed."""
+ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+"""Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
+
+FIRST_ROWS = 4096
+"""Rows that are allocated at first, where the file does not say how many it has."""
+
+
+Kernel = Callable[[NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8]], tuple[int, int, int]]
+"""Reads plain entries from a position of a buffer into rows: how many, where the next one starts, bytes of words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,10 @@ class WordVectors:
     """How many further entries these words had; the first one counts."""
     counts: NDArray[np.int64] | None = None
     """How often each word occurred in the training text, where the file says so."""
+    twins: tuple[tuple[str, ...], ...] = ()
+    """Wanted words with others of the file that look the same: see `fold`."""
+    warnings: tuple[str, ...] = ()
+    """What may be wrong with the file, though it can be read."""
 
     @property
     def width(self) -> int:
@@ -53,6 +66,13 @@ class EveryWord:
     def __getitem__(self, word: bytes) -> str:
         return word.decode("utf-8", "backslashreplace")
 
+    def spell(self, words: bytes, separator: bytes) -> list[str]:
+        """All of these words, each of which ends with the separator."""
+        try:
+            return words.decode().split(separator.decode())[:-1]
+        except UnicodeDecodeError:
+            return [self[word] for word in words.split(separator)[:-1]]
+
 
 class Collector:
     """Collects the wanted entries of one file and refuses numbers that are not finite.
@@ -67,9 +87,52 @@ class Collector:
         )
         self._noun = noun
         self._rows: dict[str, int] = {}
-        self._blocks: list[NDArray[np.float32]] = []
+        self._matrix = np.empty((0, 0), dtype=np.float32)
         self._entries: list[int] = []
         self._duplicates = 0
+        self._spellings: dict[str, dict[str, None]] = {}
+        for word in words or ():
+            self._spellings.setdefault(fold(word), {})[word] = None
+        self.warnings: list[str] = []
+
+    def notice(self, word: bytes) -> None:
+        """Remember an entry that is not wanted if it looks the same as a wanted word."""
+        text = word.decode("utf-8", "replace")
+        if (spellings := self._spellings.get(fold(text))) is not None:
+            spellings[text] = None
+
+    def reserve(self, rows: int, width: int, row_bytes: int) -> None:
+        """Allocate the rows that a header promises, but no more than a file of its size can hold."""
+        rows = min(rows, self.path.stat().st_size // row_bytes)
+        self._matrix = np.empty((rows, width), dtype=np.float32)
+
+    def free_rows(self, rows: int, width: int) -> NDArray[np.float32]:
+        """At least so many rows to be filled and then kept; valid until something is added."""
+        used = len(self._rows)
+        if self._matrix.size == 0:
+            self._matrix = np.empty((max(rows, FIRST_ROWS), width), dtype=np.float32)
+        elif used + rows > len(self._matrix):
+            # The system moves a large array without copying it. Views of the old place are no longer used.
+            self._matrix.resize((used + max(rows, used // 8), width), refcheck=False)
+        return self._matrix[used:]
+
+    def keep(self, words: list[str], entry: int) -> None:
+        """Keep the first of the free rows as the vectors of these words; `entry` is the number of the first."""
+        first = len(self._rows)
+        rows = list(map(self._rows.setdefault, words, range(first, first + len(words))))
+        kept: Sequence[int] = range(len(words))
+        if len(self._rows) < first + len(
+            words
+        ):  # Some words came before: their rows are filled by the next ones.
+            kept = [number for number, row in enumerate(rows) if row == first + number]
+            self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
+            self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
+            self._duplicates += len(words) - len(kept)
+        self._entries += (
+            range(entry, entry + len(words))
+            if len(kept) == len(words)
+            else [entry + number for number in kept]
+        )
 
     def add(self, word: bytes, vector: NDArray[Any], entry: int) -> None:
         """Add one wanted entry; `entry` is its number in the file, from 1, for error messages.
@@ -87,29 +150,48 @@ class Collector:
             wrong = int(np.flatnonzero(~np.isfinite(row))[0])
             where = f"{self.path}, {self._noun} {entry} ('{text}')"
             raise VectorFileError(f"{where}: number {wrong + 1} is {vector[wrong]}, which is not finite")
-        number = len(self._rows)
-        if number % BLOCK_ROWS == 0:
-            self._blocks.append(np.empty((BLOCK_ROWS, len(row)), dtype=np.float32))
-        self._blocks[-1][number % BLOCK_ROWS] = row
-        self._rows[text] = number
+        self.free_rows(1, len(row))[0] = row
+        self._rows[text] = len(self._rows)
         self._entries.append(entry)
 
     def finish(self, width: int, format: str, counts: NDArray[Any] | None = None) -> WordVectors:
-        """What was collected, moved rather than copied, so that memory is that of the vectors once.
+        """What was collected; nothing is copied, so that memory is that of the vectors once.
 
         Args:
             width: the number of dimensions.
             format: what the file is.
             counts: how often the word of each entry occurred, wanted or not.
         """
-        matrix = np.empty((len(self._rows), width), dtype=np.float32)
-        while self._blocks:
-            block = self._blocks.pop()
-            part = matrix[len(self._blocks) * BLOCK_ROWS :][:BLOCK_ROWS]
-            part[:] = block[: len(part)]
+        matrix, self._matrix = self._matrix, np.empty((0, 0), dtype=np.float32)
+        matrix.resize((len(self._rows), width), refcheck=False)
         if counts is not None:
             counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
-        return WordVectors(matrix, self._rows, format, self._duplicates, counts)
+        twins = tuple(tuple(spellings) for spellings in self._spellings.values() if len(spellings) > 1)
+        return WordVectors(matrix, self._rows, format, self._duplicates, counts, twins, tuple(self.warnings))
+
+
+def fold(word: str) -> str:
+    """What a word looks like: composed, without zero-width characters and spaces around it.
+
+    >>> fold("nai\u0308ve\u200b ") == "na\u00efve"
+    True
+    """
+    if not word.isascii():
+        word = unicodedata.normalize("NFC", ZERO_WIDTH.sub("", word))
+    return word.strip()
+
+
+def load_kernel(name: str) -> Kernel | None:
+    """A compiled loop of `kernels`; none where numba finds no folder for its machine code.
+
+    To compile it again in each process would cost more than it saves. Loading numba costs about half a second, which
+    every command that reads vectors pays sooner or later for its p-values or scores.
+    """
+    try:
+        from weatherglass.vectors import kernels
+    except RuntimeError:
+        return None
+    return cast(Kernel, getattr(kernels, name))
 
 
 def to_bytes(word: str) -> bytes:

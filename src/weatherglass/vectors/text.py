@@ -1,8 +1,9 @@
 """Vectors as lines of text: word2vec and fastText .vec (first line "words dimensions"), GloVe (no such line).
 
 The file is scanned, not parsed: numpy finds the line ends and counts the separators of every line, so that a
-ragged line is noticed wherever it is, and only the lines of wanted words are turned into numbers. A word may
-contain spaces (GloVe 840B has ". . ."): the last d fields of a line are its numbers, the rest is the word.
+ragged line is noticed wherever it is, and only the lines of wanted words are turned into numbers. Where all words are
+wanted, a compiled loop reads the plain lines, and only the others are looked at here. A word may contain spaces
+(GloVe 840B has ". . ."): the last d fields of a line are its numbers, the rest is the word.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors.collector import Collector, EveryWord, WordVectors
+from weatherglass.vectors.collector import Collector, EveryWord, Kernel, WordVectors, load_kernel
 
 BLOCK = 2**20
 """Bytes read at a time; larger blocks fall out of the processor's cache and are slower."""
@@ -31,6 +32,9 @@ HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
 """The first line of a word2vec file: how many words, how many dimensions."""
 
 SPACE, NEWLINE = ord(" "), ord("\n")
+
+MANY_NUMBERS = 2**17
+"""Numbers that are worth loading the compiled loop for; Python parses so many in about 50 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +63,17 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
     Raises:
         VectorFileError: if this is no file of vectors, is ragged, or has not as many lines as it says.
     """
-    blocks = _blocks(file, collector)
+    unfinished: list[bytes] = []
+    blocks = _blocks(file, collector, unfinished)
     # The first two blocks: the first could be no more than the header.
     start = b"".join(itertools.islice(blocks, 2)).removeprefix(b"\xef\xbb\xbf")
     layout = detect_layout(start, collector)
-    scan = _Scan(layout, collector)
+    scan = _Scan(layout, collector, start)
     if layout.count is not None:
         start = start[start.index(b"\n") + 1 :]
         scan.line = 1
+        if isinstance(collector.wanted, EveryWord):
+            collector.reserve(layout.count, layout.width, 2 * layout.width + 2)
     for block in itertools.chain([start] if start else [], blocks):
         scan.block(block)
     if layout.count not in (None, scan.words):
@@ -74,11 +81,13 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
             f"{collector.path}: the first line promises {layout.count} words, but {scan.words} follow; "
             "the file may be cut off"
         )
+    if unfinished and unfinished[0].strip():
+        scan.check_end(unfinished[0])
     return collector.finish(layout.width, "GloVe text" if layout.count is None else "word2vec text")
 
 
-def _blocks(file: BinaryIO, collector: Collector) -> Iterator[bytes]:
-    """The file in pieces of whole lines, each ended by a newline."""
+def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> Iterator[bytes]:
+    """The file in pieces of whole lines, each ended by a newline; `unfinished` gets a last line that has none."""
     rest = b""
     while piece := file.read(BLOCK):
         cut = piece.rfind(b"\n") + 1
@@ -90,6 +99,7 @@ def _blocks(file: BinaryIO, collector: Collector) -> Iterator[bytes]:
         if len(rest) > LONGEST_LINE:
             raise VectorFileError(f"{collector.path}: this is no file of word vectors (a line of over 64 MB)")
     if rest:
+        unfinished.append(rest)
         yield rest + b"\n"
 
 
@@ -150,43 +160,90 @@ def _begins(line: bytes) -> str:
 class _Scan:
     """Goes over the blocks and counts lines and words."""
 
-    def __init__(self, layout: Layout, collector: Collector) -> None:
+    def __init__(self, layout: Layout, collector: Collector, start: bytes) -> None:
         self.layout = layout
         self.collector = collector
         self.line = 0
         self.words = 0
+        wanted = collector.wanted
         # A wanted word may itself contain spaces; its line is recognised by the part before the first.
         self._first_fields: EveryWord | set[bytes] = (
-            collector.wanted
-            if isinstance(collector.wanted, EveryWord)
-            else {word.partition(b" ")[0] for word in collector.wanted}
+            wanted if isinstance(wanted, EveryWord) else {word.partition(b" ")[0] for word in wanted}
         )
+        numbers = len(start) // 8 if isinstance(wanted, EveryWord) else len(wanted) * layout.width
+        self._read_lines = load_kernel("read_lines") if numbers >= MANY_NUMBERS else None
 
     def block(self, block: bytes) -> None:
         """Check the shape of every line and keep the wanted ones."""
         if self.layout.tabs:
             block = block.replace(b"\t", b" ")
         characters = np.frombuffer(block, np.uint8)
-        ends = np.flatnonzero(characters == NEWLINE)
-        starts = np.concatenate(([0], ends[:-1] + 1))
+        if isinstance(self.collector.wanted, EveryWord) and self._read_lines is not None:
+            self._keep_every_line(block, characters, self.collector.wanted, self._read_lines)
+            return
+        ends = self._check(block, characters)
         self.words += len(ends)
-        self._check(block, characters, starts, ends)
         first_fields, find, start = self._first_fields, block.find, 0
         for number, end in enumerate(ends.tolist(), start=self.line + 1):
             space = find(b" ", start, end)
-            if space > start and block[start:space] in first_fields:
-                self._add(block[start:end], number)
+            if space > start:
+                field = block[start:space]
+                if field in first_fields:
+                    self._add(block[start : end + 1], number)
+                elif not field.isascii():
+                    self.collector.notice(field)
             start = end + 1
         self.line += len(ends)
 
-    def _check(
-        self,
-        block: bytes,
-        characters: NDArray[np.uint8],
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
+    def check_end(self, last: bytes) -> None:
+        """Say that a last line without a newline may be cut inside its last number: every tool writes one.
+
+        Nothing is said where all numbers of the line have as many decimals as the last.
+
+        Raises:
+            VectorFileError: if it is the only line, whose length nothing confirms, or its numbers are none.
+        """
+        path, line = self.collector.path, self.line
+        if self.layout.count is None and line == 1:
+            raise VectorFileError(
+                f"{path}: ends inside its first line; it is cut off, or lacks a newline at its end"
+            )
+        word, _ = self._split(last.replace(b"\t", b" ") if self.layout.tabs else last, line)
+        fields = _fields(last)[-self.layout.width :]
+        if len({len(field.partition(b".")[2]) for field in fields}) > 1 or b"." not in fields[-1]:
+            shown, number = (part.decode("utf-8", "replace") for part in (word, fields[-1]))
+            self.collector.warnings.append(
+                f"{path}, line {line} ('{shown}'): the file does not end with a newline; "
+                f"its last number, {number}, may be cut off"
+            )
+
+    def _keep_every_line(
+        self, block: bytes, characters: NDArray[np.uint8], every: EveryWord, read_lines: Kernel
     ) -> None:
-        """Look closer at the lines that have an unusual number of separators."""
+        """By turns, plain lines in the compiled loop and one line that is not plain."""
+        position, line, checked, width = 0, self.line, False, self.layout.width
+        words = np.empty(len(block), np.uint8)
+        while position < len(block):
+            free = self.collector.free_rows((len(block) - position) // (2 * width + 1) + 1, width)
+            lines, position, used = read_lines(characters, position, free, words)
+            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"), line + 1)
+            line += lines
+            if position < len(block):
+                if not checked:
+                    self._check(block, characters)
+                    checked = True
+                line += 1
+                end = block.index(b"\n", position)
+                if block[position : position + 1] not in (b" ", b"\n") and b" " in block[position:end]:
+                    self._add(block[position : end + 1], line)
+                position = end + 1
+        self.words += line - self.line
+        self.line = line
+
+    def _check(self, block: bytes, characters: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Look closer at the lines that have an unusual number of separators; where the lines end."""
+        ends = np.flatnonzero(characters == NEWLINE)
+        starts = np.concatenate(([0], ends[:-1] + 1))
         separators = np.add.reduceat(characters == SPACE, starts, dtype=np.int32)
         for line in np.flatnonzero(separators != self.layout.separators).tolist():
             content = block[starts[line] : ends[line]]
@@ -194,11 +251,24 @@ class _Scan:
                 self._split(content, self.line + line + 1)
             else:
                 self.words -= 1
+        return ends
 
     def _add(self, line: bytes, number: int) -> None:
-        word, numbers = self._split(line, number)
+        """Keep a line, which ends with a newline, if its word is wanted."""
+        word, numbers = self._plain(line) or self._split(line[:-1], number)
         if word in self.collector.wanted:
             self.collector.add(word, numbers, number)
+        else:
+            self.collector.notice(word)
+
+    def _plain(self, line: bytes) -> tuple[bytes, NDArray[np.float32]] | None:
+        """The word and the numbers of a plain line, by the compiled loop if it is loaded."""
+        if self._read_lines is None:
+            return None
+        row = np.empty((1, self.layout.width), dtype=np.float32)
+        words = np.empty(len(line), dtype=np.uint8)
+        lines, _, used = self._read_lines(np.frombuffer(line, np.uint8), 0, row, words)
+        return (words[: used - 1].tobytes(), row[0]) if lines else None
 
     def _split(self, line: bytes, number: int) -> tuple[bytes, NDArray[np.float64]]:
         """The word and the numbers of one line."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Integers, Vector
 from weatherglass.reliability.training.embedding import Vectors
 
-BLOCK = 2**25
-"""Similarities in memory at a time: 128 MB."""
-STRETCH = 64
+BLOCK = 2**23
+"""Similarities in memory at a time: 32 MB; more are slower, and so are fewer, for the matrix product."""
+GROUP = 16
 """At most so many similarities are skipped at once, if none of them is near enough."""
 
 
@@ -54,23 +53,25 @@ def _select(
 ) -> None:
     """Fill `nearest` with the nearest rows of each row.
 
-    At least k similarities reach the k-th largest of the stretches' maxima. Only stretches that reach this bound are
-    searched, and there are hardly more than k of them.
+    At least k similarities reach the k-th largest of the groups' maxima. Only groups that reach this bound are
+    searched, and there are hardly more than k of them. A group's members are as far apart as there are groups, so that
+    the maxima of neighbouring groups are taken by one instruction.
     """
     k = nearest.shape[1]
     number = products.shape[1]
-    stretch = max(1, min(STRETCH, number // (4 * k)))
-    largest = np.empty(-(-number // stretch), dtype=np.float32)
+    group = max(1, min(GROUP, number // (4 * k)))
+    largest = np.empty(-(-number // group), dtype=np.float32)
+    band = np.empty(number, dtype=np.int64)
+    similarities = np.empty(number, dtype=np.float32)
     for line in range(rows.shape[0]):
         near = products[line]
         near[rows[line]] = -np.inf
-        _stretch_maxima(near, stretch, largest)
+        _group_maxima(near, largest)
         bound = np.partition(largest, largest.shape[0] - k)[largest.shape[0] - k] - 2 * error
-        band = _indices_reaching(near, stretch, largest, bound, k)
-        similarities = near[band]
-        threshold = np.partition(similarities, band.shape[0] - k)[band.shape[0] - k]
+        reaching = _collect_reaching(near, largest, bound, band, similarities)
+        threshold = np.partition(similarities[:reaching], reaching - k)[reaching - k]
         sure, doubtful = 0, 0
-        for place in range(band.shape[0]):
+        for place in range(reaching):
             if similarities[place] > threshold + 2 * error:
                 nearest[line, sure] = band[place]
                 sure += 1
@@ -80,41 +81,43 @@ def _select(
         _select_in_double(band[:doubtful], vectors, norms, rows[line], nearest[line, sure:])
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def _stretch_maxima(near: NDArray[np.float32], stretch: int, largest: NDArray[np.float32]) -> None:
-    for place in range(largest.shape[0]):
-        start = place * stretch
-        most = near[start]
-        for index in range(start + 1, min(start + stretch, near.shape[0])):
-            most = max(most, near[index])
-        largest[place] = most
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _group_maxima(near: NDArray[np.float32], largest: NDArray[np.float32]) -> None:
+    groups = largest.shape[0]
+    largest[:] = near[:groups]
+    for start in range(groups, near.shape[0], groups):
+        members = near[start : start + groups]
+        for place in range(members.shape[0]):
+            largest[place] = max(largest[place], members[place])
 
 
 @njit(cache=True, nogil=True)
-def _indices_reaching(
-    near: NDArray[np.float32], stretch: int, largest: NDArray[np.float32], bound: np.float32, k: int
-) -> Any:
-    """The indices of the similarities that reach the bound, in ascending order."""
-    band = np.empty(2 * k, dtype=np.int64)
+def _collect_reaching(
+    near: NDArray[np.float32],
+    largest: NDArray[np.float32],
+    bound: np.float32,
+    band: Integers,
+    similarities: NDArray[np.float32],
+) -> int:
+    """Fill `band` and `similarities` with what reaches the bound; returns how many."""
     number = 0
     for place in range(largest.shape[0]):
-        if largest[place] < bound:
-            continue
-        for index in range(place * stretch, min((place + 1) * stretch, near.shape[0])):
-            if near[index] >= bound:
-                if number == band.shape[0]:
-                    band = np.concatenate((band, np.empty_like(band)))
-                band[number] = index
-                number += 1
-    return band[:number]
+        if largest[place] >= bound:
+            for index in range(place, near.shape[0], largest.shape[0]):
+                if near[index] >= bound:
+                    band[number] = index
+                    similarities[number] = near[index]
+                    number += 1
+    return number
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _select_in_double(band: Integers, vectors: Vectors, norms: Vector, row: int, places: Integers) -> None:
-    """Fill `places` with the nearest of `band`, which is sorted by index, by cosines in double precision."""
+    """Fill `places` with the nearest of `band` by cosines in double precision; of equal ones the lower index."""
     if band.shape[0] == places.shape[0]:
         places[:] = band
         return
+    band.sort()
     cosines = np.empty(band.shape[0])
     for number in range(band.shape[0]):
         total = 0.0

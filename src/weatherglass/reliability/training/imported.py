@@ -75,6 +75,7 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
     descriptions = [_stored_description(path) for path in paths]
     _check_dimensions(files, descriptions)
     warnings = (
+        *(line for description in descriptions for line in description.settings.get("warnings", [])),
         *_duplicate_word_warnings(files, descriptions),
         *_identical_file_warnings(files, hashes),
         *_vocabulary_warnings(name, files, descriptions),
@@ -115,7 +116,12 @@ def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedd
     order = np.argsort(-counts, kind="stable")
     if (np.diff(order) != 1).any():
         words, vectors, counts = [words[row] for row in order], vectors[order], counts[order]
-    settings = {"file": path.name, "format": content.format, "duplicates": content.duplicates}
+    settings = {
+        "file": path.name,
+        "format": content.format,
+        "duplicates": content.duplicates,
+        "warnings": list(content.warnings),
+    }
     return Embedding(words, counts, vectors, algorithm, seed, corpus, settings)
 
 

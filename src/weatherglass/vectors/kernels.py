@@ -1,0 +1,172 @@
+"""Compiled loops over the bytes of vector files: clean entries are read here, everything else by the callers.
+
+Both loops stop at the first entry that is not plain, such as a word with a space, "nan", a ragged line or the end of
+the buffer. The caller reads that entry by itself, so there is one place that knows the rules and words the errors.
+
+Why a parser of our own: polars and pyarrow read numbers as fast, but know neither words with spaces nor the line of
+an error, hold the table twice, and parse float32 directly, which for some numbers is not float32(float(text)).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+
+SPACE, TAB, NEWLINE, RETURN, POINT, PLUS, MINUS = (ord(character) for character in " \t\n\r.+-")
+ZERO, SMALL_E, CAPITAL_E = ord("0"), ord("e"), ord("E")
+
+LONGEST_WORD = 2**14
+"""Bytes without a space after which binary content is taken to be something else."""
+
+NOT_FINITE = np.uint32(0x7F800000)
+"""The bits of the exponent, which are all set in nan and inf."""
+
+LARGEST_POWER = 280
+"""Within 10^±280 nothing overflows or loses digits in double precision; other numbers are left to Python."""
+POWERS = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_POWER + 1)])
+DIGITS = np.uint64(10**18)
+"""A mantissa below this takes another digit and still fits into 64 bits; later digits are below `MARGIN`."""
+MARGIN = 2.0**-50
+"""Bounds the relative error of mantissa × 10^exponent: three roundings of 2^-53, that of float(text), cut digits."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def read_lines(text: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes) -> tuple[int, int, int]:
+    """Read plain lines: a word without spaces, one number for each column of `matrix`, each after one space.
+
+    A number is exactly float32(float(text)): both ends of the interval that must hold float(text) are rounded to
+    float32, and where they differ (one number in millions) the line is not plain.
+
+    Args:
+        text: whole lines, each ended by a newline.
+        position: where the first line starts.
+        matrix: gets the numbers, one row for each line.
+        words: gets the words, a newline after each; at least as long as `text`.
+
+    Returns:
+        How many lines were read, where the next one starts, and how many bytes of `words` are used.
+    """
+    rows, width = matrix.shape
+    used = 0
+    for row in range(rows):
+        start = place = position
+        if start >= text.shape[0]:
+            return row, position, used
+        while text[place] != SPACE and text[place] != NEWLINE:
+            place += 1
+        stop = place
+        if stop == start:
+            return row, position, used
+        for column in range(width):
+            if text[place] != SPACE:
+                return row, position, used
+            place += 1
+            negative = text[place] == MINUS
+            if negative or text[place] == PLUS:
+                place += 1
+            mantissa, exponent, digits = np.uint64(0), 0, 0
+            digit = np.uint8(text[place] - ZERO)  # Characters before "0" wrap around and are large.
+            while digit <= np.uint8(9):
+                if mantissa < DIGITS:
+                    mantissa = mantissa * np.uint64(10) + np.uint64(digit)
+                else:
+                    exponent += 1
+                digits += 1
+                place += 1
+                digit = np.uint8(text[place] - ZERO)
+            if text[place] == POINT:
+                place += 1
+                digit = np.uint8(text[place] - ZERO)
+                while digit <= np.uint8(9):
+                    if mantissa < DIGITS:
+                        mantissa = mantissa * np.uint64(10) + np.uint64(digit)
+                        exponent -= 1
+                    digits += 1
+                    place += 1
+                    digit = np.uint8(text[place] - ZERO)
+            if digits == 0:
+                return row, position, used
+            if text[place] == SMALL_E or text[place] == CAPITAL_E:
+                place += 1
+                downwards = text[place] == MINUS
+                if downwards or text[place] == PLUS:
+                    place += 1
+                power, digits = 0, 0
+                digit = np.uint8(text[place] - ZERO)
+                while digit <= np.uint8(9) and digits < 5:
+                    power = power * 10 + int(digit)
+                    digits += 1
+                    place += 1
+                    digit = np.uint8(text[place] - ZERO)
+                if digits == 0:
+                    return row, position, used
+                exponent += -power if downwards else power
+            if exponent > LARGEST_POWER or exponent < -LARGEST_POWER:
+                return row, position, used
+            value = np.float64(mantissa)
+            value = value / POWERS[-exponent] if exponent < 0 else value * POWERS[exponent]
+            number = np.float32(value * (1 - MARGIN))
+            if number != np.float32(value * (1 + MARGIN)) or np.isinf(number):
+                return row, position, used
+            matrix[row, column] = -number if negative else number
+        while text[place] == SPACE or text[place] == RETURN:
+            place += 1
+        if text[place] != NEWLINE:
+            return row, position, used
+        for character in range(start, stop):
+            words[used] = text[character]
+            used += 1
+        words[used] = NEWLINE
+        used += 1
+        position = place + 1
+    return rows, position, used
+
+
+@njit(cache=True, nogil=True)
+def read_entries(
+    content: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes
+) -> tuple[int, int, int]:
+    """Read plain entries of word2vec's binary form: newlines or none, a word of characters, a space, finite numbers.
+
+    Args:
+        content: bytes from the file.
+        position: where the first entry starts.
+        matrix: gets the numbers, one row for each entry.
+        words: gets the words, a space after each; at least as long as `content`.
+
+    Returns:
+        How many entries were read, where the next one starts, and how many bytes of `words` are used.
+    """
+    rows, size = matrix.shape[0], 4 * matrix.shape[1]
+    raw = matrix.view(np.uint8)
+    patterns = matrix.view(np.uint32)
+    used = 0
+    for row in range(rows):
+        start = position
+        while start < content.shape[0] and content[start] == NEWLINE:
+            start += 1
+        stop = start
+        while stop < content.shape[0] and content[stop] != SPACE:
+            if content[stop] < SPACE and content[stop] not in (TAB, NEWLINE, RETURN):
+                return row, position, used  # Such a word is no text.
+            stop += 1
+        if stop == start or stop + 1 + size > content.shape[0] or stop - position >= LONGEST_WORD:
+            return row, position, used
+        source, target, pattern = content[stop + 1 : stop + 1 + size], raw[row], patterns[row]
+        for byte in range(size):
+            target[byte] = source[byte]
+        largest = np.uint32(0)
+        for column in range(pattern.shape[0]):
+            largest = max(largest, pattern[column] & NOT_FINITE)
+        if largest == NOT_FINITE:
+            return row, position, used
+        for character in range(start, stop):
+            words[used] = content[character]
+            used += 1
+        words[used] = SPACE
+        used += 1
+        position = stop + 1 + size
+    return rows, position, used
