@@ -111,6 +111,7 @@ def _results(
             "procedure": procedures.index(_procedure(r)),
             "oov": r.oov,
             "lean": r.lean,
+            "says": None if r.is_effect_size or not r.lean else r.direction,
         }
 
 

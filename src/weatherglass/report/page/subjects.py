@@ -44,12 +44,14 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class TestRow:
-    """A row of the matrix: the test's name, context, group and categories."""
+    """A row of the matrix: the test, or the part of it that a metric takes, with its context, group and sets."""
 
     name: str
     context: str
     group: str
     categories: tuple[str, ...]
+    roles: tuple[str, ...]
+    """X, Y, A, …: what the sets of these names are."""
 
     __test__ = False  # not a test class for pytest
 
@@ -102,7 +104,7 @@ def lay_out(runs: Sequence[StoredRun]) -> Layout:
             key = (number, result.model, result.options)
             subjects.setdefault(key, len(subjects))
             metrics.setdefault(result.metric, len(metrics))
-            test = TestRow(result.row, result.context, group_of(result.test), result.categories)
+            test = TestRow(result.row, result.context, group_of(result.test), result.categories, result.roles)
             if not tests.setdefault(result.row, test).context:
                 tests[result.row] = test
             results.append(result)

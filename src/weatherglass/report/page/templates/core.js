@@ -82,6 +82,7 @@ const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
 function direction(r) {
   if (r.d === null) return isEffectSize(r) ? "All scores are equal: there is no effect to speak of." : "The value is not defined.";
   if (r.lean === null) return isEffectSize(r) ? "This metric is unsigned: d says how far the sets stand apart, not which way." : `This metric is unsigned; without bias it is ${r.unbiased}.`;
+  if (r.says) return r.says;
   if (tests[r.test].categories.length !== 4) return `${["Below", "At", "Above"][r.lean + 1]} ${r.unbiased}, the value without bias.`;
   const [x, y, a, b] = tests[r.test].categories;
   const [first, second] = r.lean < 0 ? [b, a] : [a, b];

@@ -60,7 +60,13 @@ function sizesText(r) {
 }
 
 function effectFigure(r) {
-  if (!isEffectSize(r)) return figure(data.metrics[r.metric], effect(r.d), `not an effect size d; without bias it is ${r.unbiased}`, sizesText(r));
+  if (!isEffectSize(r)) {
+    const { level } = subjects[r.subject].run;
+    return figure(data.metrics[r.metric], effect(r.d, 3), `not an effect size d; without bias it is ${r.unbiased}`,
+      r.ciLow !== null && `${level} interval [${effect(r.ciLow, 3)}, ${effect(r.ciHigh, 3)}] over the words that p exchanges`,
+      r.ciAttrLow !== null && `[${effect(r.ciAttrLow, 3)}, ${effect(r.ciAttrHigh, 3)}] over all words`,
+      `sets used: ${tests[r.test].roles.map((role, n) => `${role} ${tests[r.test].categories[n]}`).join(", ")}`);
+  }
   return figure("Effect size d", effect(r.d), sizesText(r), r.units && r.units[0] === r.units[1] && "|d| stays below 2 with sets of equal size");
 }
 
@@ -128,19 +134,21 @@ function detailMissing() {
 }
 
 function detailPlots(r, found, width) {
-  const { categories } = tests[r.test];
+  const { categories, roles } = tests[r.test];
   const half = width > 780 ? (width - 40) / 2 : width;
   const range = padded(found.elements.map((element) => element.score));
   const names = Math.min(150, Math.max(60, ...found.words.map((word) => 12 + Array.from(shorten(word.word, 20)).length * 6.6)));
   const parts = [];
   if (found.words.length) {
-    parts.push(make("h3", {}, "Scores of the targets"),
+    const scored = [...new Set(found.words.map((word) => word.role))];
+    const ofAttributes = !/^[XY]/.test(scored[0]);
+    parts.push(make("h3", {}, ofAttributes ? "Scores of the attribute words" : "Scores of the targets"),
       isEffectSize(r) && r.lean !== null && make("p", { class: "intro", dir: "auto" }, `s(w): to the right, closer to ${categories[2]}; to the left, closer to ${categories[3]}.`),
-      make("div", { class: "plots" }, [...new Set(found.words.map((word) => word.role))].map((role, n) => scorePlot(role, categories[n], found, range, half, names))));
+      make("div", { class: "plots" }, scored.map((role) => scorePlot(role, categories[roles.indexOf(role)], found, range, scored.length > 1 ? half : width, names))));
   }
   const pair = [];
   if (found.null.length && r.d !== null) {
-    pair.push(make("figure", {}, make("h3", {}, "If labels did not matter"), make("figcaption", {}, "d in random relabellings of the targets, and the value observed"), nullPlot(found.null, r.d, half)));
+    pair.push(make("figure", {}, make("h3", {}, "If labels did not matter"), make("figcaption", {}, isEffectSize(r) ? "d in random relabellings of the targets, and the value observed" : `${quantity(r)} with exchanged labels or signs, and the value observed`), nullPlot(found.null, r.d, half)));
   }
   if (found.leftOut.length && r.d !== null) pair.push(leftOutFigure(r, found, half));
   if (pair.length) parts.push(make("div", { class: "plots" }, pair));
@@ -151,9 +159,9 @@ function leftOutFigure(r, found, width) {
   const sign = r.d < 0 ? -1 : 1;
   const lines = found.leftOut.filter((line) => line.d !== null).sort((p, q) => sign * (p.d - q.d));
   return make("figure", {}, make("h3", {}, found.leftOut.some((line) => line.kind === "template") ? "With one word or template left out" : "With one word left out"),
-    make("figcaption", { dir: "auto" }, `d without each; the line is d with all. ${hangsOnText(r, found)}`),
+    make("figcaption", { dir: "auto" }, `${quantity(r)} without each; the line is ${quantity(r)} with all. ${hangsOnText(r, found)}`),
     leftOutPlot(lines.slice(0, 10), r.d, width),
-    lines.length > 10 && lazyDetails(`All ${lines.length}`, () => plainTable(["Left out", "Set", "p, where close", "d"], lines.map((line) => [line.name, line.kind === "template" ? "template" : line.role, present(line.p) ? pText(line.p) : "", effect(line.d, 3)]))));
+    lines.length > 10 && lazyDetails(`All ${lines.length}`, () => plainTable(["Left out", "Set", "p, where close", quantity(r)], lines.map((line) => [line.name, line.kind === "template" ? "template" : line.role, present(line.p) ? pText(line.p) : "", effect(line.d, 3)]))));
 }
 
 function hangsOnText(r, found) {
@@ -187,7 +195,8 @@ function detailWords(r, found) {
   } else parts.push(make("p", { class: "soft", dir: "auto" }, r.oov ? `Not known to the model: ${r.oov}.` : "The model knows every word of this test."));
   if (found && found.elements.length) {
     parts.push(lazyDetails(`Target elements and their scores (${found.elements.length})`, () => plainTable(["Set", "Text", "Word", "s(w)"], found.elements.map((e) => [e.role, e.text, e.word, effect(e.score, 4)]))));
-    for (const [role, category] of [["A", tests[r.test].categories[2]], ["B", tests[r.test].categories[3]]]) {
+    const { roles, categories } = tests[r.test];
+    for (const [role, category] of roles.map((role, n) => [role, categories[n]]).filter(([role]) => /^[AB]/.test(role))) {
       const words = found.leftOut.filter((line) => line.role === role).map((line) => line.name);
       if (words.length) parts.push(make("p", { class: "attributes", dir: "auto" }, make("b", {}, `${role}: ${category}. `), words.join(", ")));
     }

@@ -88,12 +88,12 @@ function leftOutPlot(lines, d, width) {
   const range = padded([d, ...known.map((line) => line.d)]);
   const bottom = known.length * ROW + 4;
   const x = linear(...range, names, width - 14);
-  const svg = draw("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, role: "img", "aria-label": `d without one word: ${known.map((l) => `${l.name} ${effect(l.d)}`).join(", ")}` });
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, role: "img", "aria-label": `The value without one word: ${known.map((l) => `${l.name} ${effect(l.d)}`).join(", ")}` });
   axis(svg, x, ...range, 0, bottom);
   svg.append(draw("line", { class: "observed", x1: x(d), x2: x(d), y1: 0, y2: bottom }));
   known.forEach((line, n) => {
     const y = n * ROW + ROW / 2 + 2;
-    svg.append(draw("g", { class: "row" }, draw("title", {}, `without ${line.name}: d = ${effect(line.d, 3)}`),
+    svg.append(draw("g", { class: "row" }, draw("title", {}, `without ${line.name}: ${effect(line.d, 3)}`),
       draw("rect", { x: 0, y: y - ROW / 2, width, height: ROW }),
       draw("text", { x: names - 8, y: y + 4, "text-anchor": "end" }, shorten(line.name, line.role === "XYAB" ? 24 : 20), line.role === "XYAB" ? "" : draw("tspan", { class: "soft" }, `  ${line.role}`)),
       draw("circle", { class: "ring", cx: x(line.d), cy: y, r: 3.6 })));
