@@ -30,6 +30,8 @@ class WordVectors:
     """How many further entries these words had; the first one counts."""
     counts: NDArray[np.int64] | None = None
     """How often each word occurred in the training text, where the file says so."""
+    from_subwords: frozenset[str] = frozenset()
+    """Out-of-vocabulary words whose vectors are made of their character n-grams."""
 
     @property
     def width(self) -> int:
@@ -94,13 +96,20 @@ class Collector:
         self._rows[text] = number
         self._entries.append(entry)
 
-    def finish(self, width: int, format: str, counts: NDArray[Any] | None = None) -> WordVectors:
+    def finish(
+        self,
+        width: int,
+        format: str,
+        counts: NDArray[Any] | None = None,
+        from_subwords: Collection[str] = (),
+    ) -> WordVectors:
         """What was collected, moved rather than copied, so that memory is that of the vectors once.
 
         Args:
             width: the number of dimensions.
             format: what the file is.
             counts: how often the word of each entry occurred, wanted or not.
+            from_subwords: the words that are not in the file's vocabulary.
         """
         matrix = np.empty((len(self._rows), width), dtype=np.float32)
         while self._blocks:
@@ -109,7 +118,9 @@ class Collector:
             part[:] = block[: len(part)]
         if counts is not None:
             counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
-        return WordVectors(matrix, self._rows, format, self._duplicates, counts)
+        return WordVectors(
+            matrix, self._rows, format, self._duplicates, counts, frozenset(from_subwords)
+        )
 
 
 def to_bytes(word: str) -> bytes:
