@@ -118,9 +118,7 @@ class Collector:
             part[:] = block[: len(part)]
         if counts is not None:
             counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
-        return WordVectors(
-            matrix, self._rows, format, self._duplicates, counts, frozenset(from_subwords)
-        )
+        return WordVectors(matrix, self._rows, format, self._duplicates, counts, frozenset(from_subwords))
 
 
 def to_bytes(word: str) -> bytes:

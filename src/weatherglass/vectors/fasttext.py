@@ -66,9 +66,7 @@ class _Model:
         rows = [self.words[word]] if word in self.words else []
         if word != END_OF_SENTENCE and self.layout.has_subwords:
             rows += [first + bucket for bucket in _buckets(word, self.layout)]
-        mean: NDArray[np.float64] | None = (
-            self.matrix[rows].mean(axis=0, dtype=np.float64) if rows else None
-        )
+        mean: NDArray[np.float64] | None = self.matrix[rows].mean(axis=0, dtype=np.float64) if rows else None
         return mean
 
 
@@ -118,7 +116,7 @@ def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], i
     entries, words, labels, _, kept = _SIZES.unpack_from(content, start)
     if kept >= 0:
         raise VectorFileError(f"{path}: {_QUANTISED}")
-    plausible = width > 0 and buckets >= 0 and 0 <= shortest and 0 <= longest and words >= 0 and labels >= 0
+    plausible = width > 0 and buckets >= 0 and shortest >= 0 and longest >= 0 and words >= 0 and labels >= 0
     # The shortest entry is a zero byte, a count and a type.
     if not plausible or entries != words + labels or entries * (1 + _ENTRY.size) > len(content):
         raise VectorFileError(
@@ -141,10 +139,14 @@ def _dictionary(
     for row in range(count + labels):
         end = content.find(b"\0", start)
         if end < 0:
-            raise VectorFileError(f"{path}: the dictionary is cut off after {row} of {count + labels} entries")
+            raise VectorFileError(
+                f"{path}: the dictionary is cut off after {row} of {count + labels} entries"
+            )
         occurrences, is_label = _ENTRY.unpack_from(content, end + 1)
         if is_label != (row >= count):
-            raise VectorFileError(f"{path}: damaged: entry {row + 1} of the dictionary is no word of its kind")
+            raise VectorFileError(
+                f"{path}: damaged: entry {row + 1} of the dictionary is no word of its kind"
+            )
         if not is_label:
             counts[row] = occurrences
             if (word := content[start:end]) in collector.wanted:
@@ -153,9 +155,7 @@ def _dictionary(
     return words, counts, start
 
 
-def _matrix(
-    path: Path, content: mmap.mmap, start: int, layout: _Layout, words: int
-) -> NDArray[np.float32]:
+def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: int) -> NDArray[np.float32]:
     """The matrix of words and buckets, mapped after the sizes of both matrices agree with the file's."""
     (quantised,) = struct.unpack_from("<?", content, start)
     if quantised:

@@ -112,7 +112,9 @@ def _table(path: Path) -> NDArray[np.float32]:
     except (ValueError, OSError, EOFError, SyntaxError) as error:
         raise VectorFileError(f"{path}: no array can be read from it ({error})") from None
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
-        raise VectorFileError(f"{path}: an array of shape {vectors.shape} and type {vectors.dtype}, not of vectors")
+        raise VectorFileError(
+            f"{path}: an array of shape {vectors.shape} and type {vectors.dtype}, not of vectors"
+        )
     if 0 in vectors.shape:
         raise VectorFileError(f"{path}: an empty table: {_NO_VECTORS}")
     return vectors
