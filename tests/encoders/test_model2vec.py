@@ -62,7 +62,9 @@ def test_weights_and_mapping_of_a_quantised_vocabulary(tmp_path: Path) -> None:
     weights = np.linspace(0.5, 2, len(TOKENS)).astype(np.float32)
     folder = write_model(tmp_path / "quantised", embeddings=VECTORS[:3], mapping=mapping, weights=weights)
     expected = (VECTORS[mapping[[2, 6]]] * weights[[2, 6], None]).mean(axis=0)
-    np.testing.assert_allclose(load_encoder(f"model2vec:{folder}").encode(["rose red"])[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        load_encoder(f"model2vec:{folder}").encode(["rose red"])[0], expected, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.int8])

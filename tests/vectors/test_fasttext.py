@@ -29,7 +29,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     from gensim.models import FastText
     from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
-    trained = FastText(SENTENCES, vector_size=12, min_count=1, epochs=2, bucket=500, min_n=2, max_n=4, workers=1, seed=1)
+    trained = FastText(
+        SENTENCES, vector_size=12, min_count=1, epochs=2, bucket=500, min_n=2, max_n=4, workers=1, seed=1
+    )
     path = tmp_path_factory.mktemp("fasttext") / "model.bin"
     save_facebook_model(trained, str(path))
     return path, load_facebook_vectors(str(path))
@@ -48,7 +50,9 @@ def test_single_characters_are_subwords_where_min_n_is_one(tmp_path: Path) -> No
     from gensim.models import FastText
     from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
-    trained = FastText(SENTENCES, vector_size=4, min_count=1, epochs=1, bucket=50, min_n=1, max_n=2, workers=1)
+    trained = FastText(
+        SENTENCES, vector_size=4, min_count=1, epochs=1, bucket=50, min_n=1, max_n=2, workers=1
+    )
     save_facebook_model(trained, str(tmp_path / "model.bin"))
     peer = load_facebook_vectors(str(tmp_path / "model.bin"))
     read = read_vectors(tmp_path / "model.bin", UNKNOWN)
@@ -84,7 +88,10 @@ def test_lower_case_in_the_vocabulary_comes_before_subwords(model: tuple[Path, A
 
 
 def test_without_subwords_unknown_words_are_missing(model: tuple[Path, Any]) -> None:
-    with_subwords, without = load_encoder(f"vectors:{model[0]}"), load_encoder(f"vectors:{model[0]}?subwords=no")
+    with_subwords, without = (
+        load_encoder(f"vectors:{model[0]}"),
+        load_encoder(f"vectors:{model[0]}?subwords=no"),
+    )
     assert np.isnan(without.encode(["rhodora"])).all()
     assert without.coverage(["rhodora"])[0].missing == ("rhodora",)
     assert with_subwords.identity() != without.identity()

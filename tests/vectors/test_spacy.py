@@ -14,7 +14,14 @@ from weatherglass.errors import SpecError, VectorFileError
 from weatherglass.vectors.spacy import find_pipeline, key_of, read_pipeline
 
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3) + 1
-WORDS = {"rose": 0, "violet": 1, "Rose": 2, "agent": 3, "a rather long word of the vocabulary": 1, "Straße": 0}
+WORDS = {
+    "rose": 0,
+    "violet": 1,
+    "Rose": 2,
+    "agent": 3,
+    "a rather long word of the vocabulary": 1,
+    "Straße": 0,
+}
 
 
 def write_pipeline(folder: Path, mode: str = "default") -> Path:
@@ -113,7 +120,11 @@ def test_what_is_no_pipeline_is_one_line(tmp_path: Path, pipeline: Path) -> None
         ("key2row", b"", "cut off or damaged"),
         ("key2row", b"\x92\x01\x02", "cut off or damaged"),
         ("key2row", b"\xdf\xff\xff\xff\xff\x01\x02", "cut off or damaged"),
-        ("key2row", b"\x81\xcf" + struct.pack(">Q", key_of("rose")) + b"\x09", "'rose' has row 9, but the table has 4"),
+        (
+            "key2row",
+            b"\x81\xcf" + struct.pack(">Q", key_of("rose")) + b"\x09",
+            "'rose' has row 9, but the table has 4",
+        ),
         ("vectors", b"no array", "no array can be read"),
         ("vectors.cfg", b"{", "cannot be read"),
     ],
