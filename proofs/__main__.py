@@ -1,4 +1,4 @@
-"""Every proof on real models, one after another: `python -m proofs`. Each also runs alone: `python -m proofs.static`."""
+"""Every proof on real models, one after another: `python -m proofs`; each also alone: `python -m proofs.static`."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ TOKENS = ["[UNK]", "the", "rose", "violet", "is", "##s", "red"]
 VECTORS = np.random.default_rng(0).normal(size=(len(TOKENS), 6)).astype(np.float32)
 
 
-def write_model(folder: Path, config: dict[str, Any] | None = None, **tensors: NDArray[Any]) -> Path:
+def write_model(folder: Path, *, config: Any = None, **tensors: Any) -> Path:
     """A folder as `StaticModel.save_pretrained` writes it."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer(models.WordPiece({token: i for i, token in enumerate(TOKENS)}, unk_token="[UNK]"))
@@ -48,7 +48,7 @@ def test_a_text_is_the_mean_over_its_known_tokens(folder: Path) -> None:
 
 
 def test_normalised_as_the_config_says(tmp_path: Path) -> None:
-    folder = write_model(tmp_path / "unit", {"normalize": True})
+    folder = write_model(tmp_path / "unit", config={"normalize": True})
     encoder = load_encoder(f"model2vec:{folder}")
     assert encoder.options["normalise"] == "yes"
     np.testing.assert_allclose(np.linalg.norm(encoder.encode(["the rose", "red"]), axis=1), 1, rtol=1e-6)
@@ -96,7 +96,7 @@ def test_the_layout_of_sentence_transformers(tmp_path: Path) -> None:
 
 def test_missing_files_are_named(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(EncoderError, match="has no tokenizer.json, so it is not a model2vec model"):
+    with pytest.raises(EncoderError, match=r"has no tokenizer\.json, so it is not a model2vec model"):
         load_encoder(f"model2vec:{folder}")
     with pytest.raises(SpecError, match="name a model's folder or hub name"):
         load_encoder("model2vec:")

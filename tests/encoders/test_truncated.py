@@ -23,9 +23,8 @@ def vectors(tmp_path: Path) -> str:
 def test_unit_vectors_stay_unit_vectors_and_others_keep_their_numbers(vectors: str) -> None:
     short = load_encoder(f"{vectors}?dim=2")
     # daisy had length 1, so (0.6, 0) becomes (1, 0); rose had length 13
-    np.testing.assert_allclose(
-        short.encode(["rose", "violet", "daisy"]), [[3, 4], [0.6, 0.8], [1, 0]], atol=1e-7
-    )
+    expected = np.array([[3.0, 4.0], [0.6, 0.8], [1.0, 0.0]])
+    np.testing.assert_allclose(short.encode(["rose", "violet", "daisy"]), expected, atol=1e-7)
 
 
 def test_unknown_texts_stay_unknown(vectors: str) -> None:

@@ -1,4 +1,4 @@
-"""Vectors of spaCy pipelines: a folder of the same layout, written here; `python -m proofs.static` compares with spaCy."""
+"""Vectors of spaCy pipelines: a folder of their layout, written here; `python -m proofs.static` has spaCy itself."""
 
 from __future__ import annotations
 
