@@ -21,7 +21,7 @@ def compare(
     alpha: Annotated[float, typer.Option(help="A change is marked where its p is at most this.")] = 0.05,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show which effects changed between two runs (or the models of one), with intervals, and what cannot be compared."""
+    """Show which effects changed between two runs or the models of one, with intervals, and what has no counterpart."""
     from weatherglass.cli.console import print_json, screen
     from weatherglass.report.comparison import caption, comparison_table
     from weatherglass.runs.compare import compare_models, compare_runs

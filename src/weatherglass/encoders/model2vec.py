@@ -33,6 +33,9 @@ SENTENCE_TRANSFORMERS = "0_StaticEmbedding"
 DEFAULT_MAX_LENGTH = 512
 """model2vec's own, for models whose config names none."""
 
+BATCH = 1024
+"""Texts at a time: the token vectors of more no longer fit in the processor's cache."""
+
 METHOD = "model2vec, 1"
 
 
@@ -105,6 +108,10 @@ class Model2VecEncoder:
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         """One mean vector per text; NaN for a text without known tokens."""
+        batches = [self._encode(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        return np.concatenate([self._encode(()), *batches])
+
+    def _encode(self, texts: Sequence[str]) -> AnyMatrix:
         tensors = self._tensors
         ids = self._token_ids(texts)
         kind = np.dtype(np.float32) if tensors.embeddings.dtype == np.int8 else tensors.embeddings.dtype

@@ -119,7 +119,8 @@ def compare_models(folder: str | Path, *, alpha: float = 0.05) -> Comparison:
         WeatherglassError: if the run has one model only.
     """
     run = read_whole_run(Path(folder))
-    models = list(dict.fromkeys(result.model for result in run.results))
+    # From the record: a model that no test could be run with has no result.
+    models = list(dict.fromkeys(str(entry["model"]) for entry in run.record.get("models", [])))
     if len(models) < 2:
         raise WeatherglassError(f"{folder}: this run has one model; name another run to compare it with")
     keyed = _by_key(run, by_model=True)
