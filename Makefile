@@ -5,6 +5,7 @@ BIN = $(VENV)/bin
 BASE = .venv-base/bin
 LOWEST = .venv-lowest/bin
 BUILD = .venv-build/bin
+PROOF = .venv-proof/bin
 ESLINT = eslint@10.14.0
 
 # What needs neither torch nor a browser: the tests that must also pass with the lowest versions allowed.
@@ -12,7 +13,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -50,6 +51,9 @@ lint-page:  ## the page's scripts; needs Node.js, so it is not a part of lint
 
 benchmarks: $(VENV)/installed-dev  ## print every benchmark's table
 	$(BIN)/python -m benchmarks
+
+models-proof: .venv-proof/installed  ## real models from packages, beside their own libraries; writes its sections of docs/models.md
+	$(PROOF)/python -m proofs --write
 
 dist:  ## build what is published, check it, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel
@@ -89,5 +93,11 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	  --editable ".[encodings,api,reliability,distributed]" pytest pytest-xdist hypothesis nltk scikit-learn
 	touch $@
 
+.venv-proof/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-proof
+	$(PROOF)/pip install --quiet --upgrade "pip>=25.1"
+	$(PROOF)/pip install --quiet --constraint constraints.txt --editable ".[all]" --group proof
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-base .venv-lowest .venv-build .venv-wheel dist
+	rm -rf $(VENV) .venv-proof .venv-base .venv-lowest .venv-build .venv-wheel dist

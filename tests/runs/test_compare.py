@@ -14,9 +14,9 @@ import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.cli import app
-from weatherglass.errors import OutputError
+from weatherglass.errors import OutputError, WeatherglassError
 from weatherglass.metrics.weat.effect import effect_size
-from weatherglass.runs.compare import compare_runs
+from weatherglass.runs.compare import compare_models, compare_runs
 
 
 class TiltedEncoder(HashedEncoder):
@@ -144,3 +144,31 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     assert record["differences"][0]["changed"] is True
     with pytest.raises(OutputError, match="no run is here"):
         compare_runs(tmp_path, after)
+
+
+def test_the_models_of_one_run_compare_as_two_runs_do(tmp_path: Path) -> None:
+    before, after = run(tmp_path / "one"), run(tmp_path / "two", tilt=3.0, name="other")
+    models = [TiltedEncoder(0.0), TiltedEncoder(3.0, name="other")]
+    wg.run(models, tests=made_test(), folder=tmp_path / "both", trust="none")
+    (two_runs,), (one_run,) = (
+        compare_runs(before, after).differences,
+        compare_models(tmp_path / "both").differences,
+    )
+    assert one_run == two_runs
+    assert one_run.models == ("tilted", "other")
+    shown = CliRunner().invoke(app, ["compare", str(tmp_path / "both")])
+    assert shown.exit_code == 0
+    assert "1 of 1 effects changed" in shown.output
+
+
+def test_a_test_that_one_model_cannot_do_is_said_to_be_missing(tmp_path: Path) -> None:
+    unknown = tuple(f"x{i}" for i in range(20))
+    models = [TiltedEncoder(0.0), TiltedEncoder(0.0, unknown, name="ignorant")]
+    wg.run(models, tests=made_test(), folder=tmp_path / "both", trust="none")
+    (other,) = compare_models(tmp_path / "both").incomparable
+    assert other.reason.startswith("could not be run with ignorant: ")
+
+
+def test_one_model_alone_has_nothing_to_compare_with(tmp_path: Path) -> None:
+    with pytest.raises(WeatherglassError, match="this run has one model; name another run"):
+        compare_models(run(tmp_path / "one"))

@@ -120,10 +120,6 @@ def test_a_gzip_file_that_is_cut_off_or_damaged(damage: object, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("start", "expected"),
     [
-        (
-            b"\xba\x16\x4f\x2f\x0c\0\0\0",
-            ": this is a binary model of fastText; its vectors are in the .vec file",
-        ),
         (b"\x89HDF\r\n\x1a\n", ": this is an HDF5 file; if it holds encodings, name it as encodings:FILE"),
         (b"\x93NUMPY\x01\x00", ": this is a bare array without words"),
     ],

@@ -13,6 +13,7 @@ from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.cache.cached import CachedEncoder
 from weatherglass.encoders.cache.store import Encoding
+from weatherglass.encoders.truncated import TruncatedEncoder
 from weatherglass.errors import EncoderError
 from weatherglass.mitigation.base import Transform
 from weatherglass.parallel import Backend
@@ -57,6 +58,10 @@ def encode_texts(encoder: Encoder, texts: Sequence[str], backend: Backend, progr
     Raises:
         EncoderError: if the model does not return one row per text, all of one width.
     """
+    if isinstance(encoder, TruncatedEncoder):
+        # The whole vectors come from the cache, or go there, wherever they are computed.
+        whole = encode_texts(encoder.inner, texts, backend, progress)
+        return replace(whole, vectors=encoder.truncate(whole.vectors))
     distinct = list(dict.fromkeys(texts))
     progress.stage(f"encoding with {encoder.name}", len(distinct))
     if isinstance(encoder, ModelEncoder) and encoder.costly and not backend.in_process:

@@ -1,4 +1,4 @@
-"""`weatherglass compare`: which effects changed between two runs."""
+"""`weatherglass compare`: which effects changed between two runs, or between the models of one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,24 @@ import typer
 def compare(
     before: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)],
     after: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder of the run to compare it with.", show_default=False)
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[RUN]",
+            help="Folder of the run to compare it with. Without it: the other models of the run with its first.",
+            show_default=False,
+        ),
+    ] = None,
     alpha: Annotated[float, typer.Option(help="A change is marked where its p is at most this.")] = 0.05,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show which effects changed between two runs, with intervals, and what cannot be compared and why."""
+    """Show which effects changed between two runs or the models of one, with intervals, and what has no counterpart."""
     from weatherglass.cli.console import print_json, screen
     from weatherglass.report.comparison import caption, comparison_table
-    from weatherglass.runs.compare import compare_runs
+    from weatherglass.runs.compare import compare_models, compare_runs
 
-    comparison = compare_runs(before, after, alpha=alpha)
+    comparison = (
+        compare_models(before, alpha=alpha) if after is None else compare_runs(before, after, alpha=alpha)
+    )
     if as_json:
         print_json(comparison.to_json())
         return

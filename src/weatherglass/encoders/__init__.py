@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
@@ -19,6 +20,8 @@ ENCODERS = Registry[type[ModelEncoder]](
     {
         "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
         "vectors": "weatherglass.encoders.vectors:VectorEncoder",
+        "spacy": "weatherglass.encoders.spacy:SpacyEncoder",
+        "model2vec": "weatherglass.encoders.model2vec:Model2VecEncoder",
         "hf": "weatherglass.encoders.transformers:TransformerEncoder",
         "st": "weatherglass.encoders.transformers.sentence_transformers:SentenceTransformerEncoder",
         "elmo": "weatherglass.encoders.papers.elmo:ElmoEncoder",
@@ -56,10 +59,23 @@ def resolve_spec(text: str) -> Spec:
 
 
 def _kind_of_path(path: Path) -> str:
-    """A folder is a model of transformers or sentence-transformers; a file, word vectors."""
+    """A folder is a model, of the kind that its files tell; a file, word vectors."""
+    if (path / "vocab" / "vectors").is_file():
+        return "spacy"
+    if _is_model2vec(path):
+        return "model2vec"
     if (path / "modules.json").is_file():
         return "st"
     return "hf" if (path / "config.json").is_file() else "vectors"
+
+
+def _is_model2vec(path: Path) -> bool:
+    try:
+        return bool(
+            json.loads((path / "config.json").read_text(encoding="utf-8"))["model_type"] == "model2vec"
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
@@ -74,9 +90,29 @@ def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
         SpecError: if an option is unknown or out of range.
     """
     parsed = resolve_spec(spec) if isinstance(spec, str) else spec
-    encoder = ENCODERS.get(parsed.kind).from_spec(parsed)
+    kind = ENCODERS.get(parsed.kind)
+    if getattr(kind, "reads_dim", False):  # the model itself knows shorter vectors
+        return _with_cache(kind.from_spec(parsed), cache)
+    whole, dim = _without_dim(parsed)
+    encoder = _with_cache(kind.from_spec(whole), cache)
+    if dim is None:
+        return encoder
+    from weatherglass.encoders.truncated import TruncatedEncoder
+
+    return TruncatedEncoder(encoder, dim, str(parsed))
+
+
+def _with_cache(encoder: ModelEncoder, cache: bool) -> ModelEncoder:
     if not (cache and encoder.costly):
         return encoder
     from weatherglass.encoders.cache.cached import CachedEncoder
 
     return CachedEncoder(encoder)
+
+
+def _without_dim(spec: Spec) -> tuple[Spec, int | None]:
+    """The spec of the whole vectors, and how many dimensions are wanted of them."""
+    if "dim" not in dict(spec.options):
+        return spec, None
+    rest = tuple((name, value) for name, value in spec.options if name != "dim")
+    return Spec(spec.kind, spec.target, rest), spec.reader().integer("dim", 0)

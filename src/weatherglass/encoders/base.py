@@ -50,6 +50,9 @@ class ModelEncoder(Encoder, Protocol):
 
     Building one checks the spec and the files but loads no weights: that happens at the first `encode`, so that a
     run whose encodings are all cached never loads the model.
+
+    `?dim=` is not its concern: `load_encoder` cuts the vectors of any kind. A class that has shorter ones of its own
+    says so with `reads_dim = True` and reads the option itself.
     """
 
     costly: ClassVar[bool]

@@ -38,8 +38,16 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "wordllama": Kind("the embedded default: 256-d static vectors, no download", "wordllama", ("wordllama",)),
     "vectors": Kind(
-        "word vectors from a file: word2vec, GloVe, fastText, .kv, npz, safetensors",
+        "word vectors from a file: word2vec, GloVe, fastText (.bin with subwords), .kv, npz, safetensors",
         "vectors:glove.840B.300d.txt",
+    ),
+    "spacy": Kind(
+        "word vectors of a spaCy pipeline, installed or a folder; spaCy is not needed",
+        "spacy:en_core_web_md",
+    ),
+    "model2vec": Kind(
+        "static sentence models of model2vec, by folder or hub name; the package is not needed",
+        "model2vec:minishlab/potion-base-8M",
     ),
     "hf": Kind(
         "any transformers encoder or decoder, by hub name or folder",

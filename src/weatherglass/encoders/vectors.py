@@ -1,13 +1,14 @@
 """`vectors:PATH`: a file of word vectors; a text is the mean over its words (a continuous bag of words).
 
 The file is read at `encode`, once for all texts, and only for their words. A word is looked up as it is written and
-then, by default, in lower case; out-of-vocabulary words are left out of the mean.
+then, by default, in lower case; out-of-vocabulary words are left out of the mean, unless the file is a fastText model
+with subwords, which give any word a vector.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -21,11 +22,12 @@ from weatherglass.errors import SpecError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
-from weatherglass.vectors import check_file, read_vectors, related_files
+from weatherglass.vectors import WordVectors, check_file, has_subwords, read_vectors, related_files
 
 METHOD = "mean over words, 1"
 """Part of the identity; to be changed when the same file and options would give other vectors."""
 
+TOKENS = ("words", "whitespace", "none")
 CASES = ("exact-then-lower", "exact", "lower")
 SHOWN = 10
 """How many words a note lists."""
@@ -42,18 +44,22 @@ class VectorEncoder:
         tokens: str = "words",
         case: str = "exact-then-lower",
         language: str = DEFAULT_LANGUAGE,
+        subwords: bool = True,
     ) -> None:
-        check_file(path)
+        self._check(path)
         self.path = path
         self.name = str(Spec("vectors", str(path)))
         self.options: Mapping[str, str] = {"tokens": tokens, "case": case}
         if language != DEFAULT_LANGUAGE:
             self.options = {**self.options, "language": language}
+        self._subwords = subwords
         self._tokenise = LANGUAGES.get(language).tokenise if tokens == "words" else TOKENISERS[tokens]
         self._case = case
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._looked_up: set[str] = set()
+        self._encoded: dict[str, None] = {}
         self._in_lower_case: dict[str, None] = {}
+        self._from_subwords: dict[str, NDArray[np.float32]] = {}
         self._width: int | None = None
         self._duplicates = 0
         self._twins: dict[tuple[str, ...], None] = {}
@@ -61,7 +67,7 @@ class VectorEncoder:
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower&language=en`.
+        """`vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower&language=en&subwords=yes`.
 
         Raises:
             SpecError: if no file is named or an option is wrong.
@@ -69,18 +75,34 @@ class VectorEncoder:
         """
         if not spec.target:
             raise SpecError(f"'{spec}': name a file of vectors, as in vectors:glove.840B.300d.txt")
+        path = Path(spec.target).expanduser()
+        check_file(path)
         options = spec.reader()
-        tokens = options.choice("tokens", ("words", "whitespace", "none"), "words")
+        tokens = options.choice("tokens", TOKENS, "words")
         case = options.choice("case", CASES, "exact-then-lower")
         language = options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE)
+        with_subwords = has_subwords(path)
+        subwords = options.flag("subwords", True) if with_subwords else True
         options.done()
-        encoder = cls(Path(spec.target).expanduser(), tokens, case, language)
+        encoder = cls(path, tokens, case, language, subwords)
+        if with_subwords:
+            encoder.options = {**encoder.options, "subwords": "yes" if subwords else "no"}
         encoder.name = str(spec)
         return encoder
 
+    @staticmethod
+    def _check(path: Path) -> None:
+        check_file(path)
+
+    def _read(self, words: Collection[str]) -> WordVectors:
+        return read_vectors(self.path, words, self._subwords)
+
+    def _files(self) -> list[Path]:
+        return related_files(self.path)
+
     def identity(self) -> str:
         """A hash of the content of the file, what belongs to it, and the options."""
-        parts = [METHOD, *map(file_hash, related_files(self.path)), *map("=".join, self.options.items())]
+        parts = [METHOD, *map(file_hash, self._files()), *map("=".join, self.options.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> Matrix:
@@ -94,20 +116,25 @@ class VectorEncoder:
         return means
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """The words of each text and those that are not in the file."""
-        return [
-            Coverage(tuple(words), tuple(word for word in words if self._vector(word) is None))
-            for words in self._tokens(texts)
-        ]
+        """The words of each text, those that have no vector, and a remark on those that have one of subwords."""
+        return [self._coverage(words) for words in self._tokens(texts)]
+
+    def _coverage(self, words: Sequence[str]) -> Coverage:
+        missing = tuple(word for word in words if self._vector(word) is None)
+        of_subwords = [word for word in dict.fromkeys(words) if self._is_of_subwords(word)]
+        note = f"out-of-vocabulary, vector of subwords: {', '.join(of_subwords)}" if of_subwords else ""
+        return Coverage(tuple(words), missing, note)
 
     def notes(self) -> list[str]:
-        """What was found only in lower case, and which words the file has twice."""
+        """What was found only in lower case, what has subword vectors, and which words the file has twice."""
         notes = []
         if self._in_lower_case:
-            words = list(self._in_lower_case)
-            rest = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
             notes.append(
-                f"{len(words)} words are in the file only in lower case: {', '.join(words[:SHOWN])}{rest}"
+                f"{len(self._in_lower_case)} words are in the file only in lower case: {_some(self._in_lower_case)}"
+            )
+        if used := [word for word in self._encoded if self._is_of_subwords(word)]:
+            notes.append(
+                f"{len(used)} out-of-vocabulary words have subword vectors (subwords=no leaves them out): {_some(used)}"
             )
         if self._duplicates:
             notes.append(
@@ -130,11 +157,14 @@ class VectorEncoder:
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """The words of each text; after the call their vectors are loaded."""
         tokens = [self._tokenise(text) for text in texts]
+        self._encoded |= dict.fromkeys(word for words in tokens for word in words)
         forms = {form for words in tokens for word in words for form in self._forms(word)}
         wanted = forms - self._looked_up
         if wanted or self._width is None:
-            loaded = read_vectors(self.path, wanted)
-            self._vectors |= {word: loaded[word] for word in loaded.rows}
+            loaded = self._read(wanted)
+            for word in loaded.rows:
+                known = self._from_subwords if word in loaded.from_subwords else self._vectors
+                known[word] = loaded[word]
             self._looked_up |= wanted
             self._width = loaded.width
             self._duplicates += loaded.duplicates
@@ -156,4 +186,15 @@ class VectorEncoder:
                 if form != word and self._case != "lower":
                     self._in_lower_case[word] = None
                 return self._vectors[form]
-        return None
+        # A form of the vocabulary is preferred to subwords, which are those of the word as it is written.
+        return self._from_subwords.get(next(iter(self._forms(word))))
+
+    def _is_of_subwords(self, word: str) -> bool:
+        forms = list(self._forms(word))
+        return forms[0] in self._from_subwords and not any(form in self._vectors for form in forms)
+
+
+def _some(words: Collection[str]) -> str:
+    """The first few words, and how many more there are."""
+    rest = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
+    return f"{', '.join(list(words)[:SHOWN])}{rest}"

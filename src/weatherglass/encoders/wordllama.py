@@ -33,6 +33,7 @@ class WordLlamaEncoder:
     """Averages the token vectors of a text, in float64."""
 
     costly: ClassVar[bool] = False
+    reads_dim: ClassVar[bool] = True
 
     def __init__(self, dim: int = 256) -> None:
         self.name = str(Spec("wordllama"))

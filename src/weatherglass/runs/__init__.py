@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from weatherglass.runs.compare import Comparison as Comparison
     from weatherglass.runs.compare import Difference as Difference
     from weatherglass.runs.compare import Incomparable as Incomparable
+    from weatherglass.runs.compare import compare_models as compare_models
     from weatherglass.runs.compare import compare_runs as compare_runs
     from weatherglass.runs.results import ElementScore as ElementScore
     from weatherglass.runs.results import Failure as Failure
@@ -25,6 +26,7 @@ _PLACES = {
     "Failure": "results",
     "read_run": "stored",
     "StoredRun": "stored",
+    "compare_models": "compare",
     "compare_runs": "compare",
     "Comparison": "compare",
     "Difference": "compare",

@@ -107,8 +107,42 @@ def compare_runs(before: str | Path, after: str | Path, *, alpha: float = 0.05) 
         for key, row in first.items()
     ]
     rows += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
+    return _comparison((str(before), str(after)), rows, alpha)
+
+
+def compare_models(folder: str | Path, *, alpha: float = 0.05) -> Comparison:
+    """Compare the models of one run: every other one with the first, row by row, matched by test and metric.
+
+    So "does int8, or dim=64, change bias?" is one run of both.
+
+    Raises:
+        OutputError: if the folder holds no run.
+        WeatherglassError: if the run has one model only.
+    """
+    run = read_whole_run(Path(folder))
+    # From the record: a model that no test could be run with has no result.
+    models = list(dict.fromkeys(str(entry["model"]) for entry in run.record.get("models", [])))
+    if len(models) < 2:
+        raise WeatherglassError(f"{folder}: this run has one model; name another run to compare it with")
+    keyed = _by_key(run, by_model=True)
+    rows: list[Difference | Incomparable] = []
+    for (test, metric, model), row in keyed.items():
+        if model == models[0]:
+            continue
+        first = keyed.get((test, metric, models[0]))
+        rows.append(_difference((first, row), alpha) if first else _only_of(row.result, models[0], run))
+    for (test, metric, model), row in keyed.items():
+        if model == models[0]:
+            without = (other for other in models[1:] if (test, metric, other) not in keyed)
+            rows += [_only_of(row.result, other, run) for other in without]
+    return _comparison((str(folder), str(folder)), rows, alpha)
+
+
+def _comparison(
+    folders: tuple[str, str], rows: Sequence[Difference | Incomparable], alpha: float
+) -> Comparison:
     return Comparison(
-        (str(before), str(after)),
+        folders,
         tuple(row for row in rows if isinstance(row, Difference)),
         tuple(row for row in rows if isinstance(row, Incomparable)),
         alpha,
@@ -157,6 +191,17 @@ def _only_in(row: _Row, there: StoredRun) -> Incomparable:
         if failure["test"] == result.test:
             reason = f"could not be run in {there.path}: {failure['reason']}"
             break
+    return Incomparable(result.test, result.metric, result.model, reason)
+
+
+def _only_of(result: Result, other: str, run: StoredRun) -> Incomparable:
+    """A row without its counterpart of the model `other`, in the same run."""
+    reasons = [
+        failure["reason"]
+        for failure in run.record.get("failures", [])
+        if (failure["model"], failure["test"]) == (other, result.test)
+    ]
+    reason = f"could not be run with {other}: {reasons[0]}" if reasons else f"has no result of {other}"
     return Incomparable(result.test, result.metric, result.model, reason)
 
 

@@ -1,7 +1,7 @@
 """Word-vector files: read the words that are wanted, or all, in the format that the content shows.
 
 word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, each also compressed with gzip;
-.npz and .safetensors.
+.npz, .safetensors and fastText .bin. The vectors of a spaCy pipeline, which is a folder, are read by `spacy.py`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import BinaryIO, cast
 from weatherglass.errors import VectorFileError, unreadable
 from weatherglass.vectors.binary import is_binary, read_binary
 from weatherglass.vectors.collector import Collector, WordVectors
+from weatherglass.vectors.fasttext import MAGIC as FASTTEXT
+from weatherglass.vectors.fasttext import read_fasttext
 from weatherglass.vectors.text import read_text
 
-__all__ = ["WordVectors", "check_file", "read_every_word", "read_vectors", "related_files"]
+__all__ = ["WordVectors", "check_file", "has_subwords", "read_every_word", "read_vectors", "related_files"]
 
 HEAD = 2**16
 """Bytes from which the format is detected; enough for one line of 5 000 numbers."""
@@ -28,7 +30,6 @@ EMPTY_ZIP = b"PK\x05\x06"
 PICKLE = tuple(bytes([0x80, protocol]) for protocol in (2, 3, 4, 5))
 
 NOT_WORD_VECTORS = {
-    b"\xba\x16\x4f\x2f": "a binary model of fastText; its vectors are in the .vec file",
     b"\x89HDF": "an HDF5 file; if it holds encodings, name it as encodings:FILE",
     b"\x93NUMPY": "a bare array without words; save words and vectors together as .npz",
     b"BZh": "compressed with bzip2; unpack it first",
@@ -53,6 +54,12 @@ def check_file(path: Path) -> None:
         raise VectorFileError(unreadable(path, error)) from None
 
 
+def has_subwords(path: Path) -> bool:
+    """Whether this is a binary model of fastText, which has vectors for words that are not in its vocabulary."""
+    with path.open("rb") as file:
+        return file.read(len(FASTTEXT)) == FASTTEXT
+
+
 def related_files(path: Path) -> list[Path]:
     """The file itself and those beside it that belong to it: gensim's arrays, the words of a .safetensors file."""
     words = path.name.removesuffix(".safetensors") + ".words.json"
@@ -60,8 +67,8 @@ def related_files(path: Path) -> list[Path]:
     return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
 
 
-def read_vectors(path: Path, words: Collection[str]) -> WordVectors:
-    """The vectors of those of `words` that the file has.
+def read_vectors(path: Path, words: Collection[str], subwords: bool = True) -> WordVectors:
+    """The vectors of those of `words` that the file has, or that its subwords give (`WordVectors.from_subwords`).
 
     Only wanted words are parsed and stored: memory is that of the words, not of the file (a format that stores
     one compressed or pickled array has to unpack it). A word that occurs twice has its first vector.
@@ -71,7 +78,7 @@ def read_vectors(path: Path, words: Collection[str]) -> WordVectors:
             has a number that is not finite. Errors name the file and the line or the word.
         UnsafeFileError: if reading it would run code.
     """
-    return _read_file(path, words)
+    return _read_file(path, words, subwords)
 
 
 def read_every_word(path: Path) -> WordVectors:
@@ -84,9 +91,11 @@ def read_every_word(path: Path) -> WordVectors:
     return _read_file(path, None)
 
 
-def _read_file(path: Path, words: Collection[str] | None) -> WordVectors:
+def _read_file(path: Path, words: Collection[str] | None, subwords: bool = True) -> WordVectors:
     check_file(path)
     try:
+        if has_subwords(path):
+            return read_fasttext(path, Collector(path, words), subwords)
         with path.open("rb") as file:
             compressed = file.read(2) == GZIP
         with _open(path, compressed) as stream:
@@ -106,6 +115,8 @@ def _open(path: Path, compressed: bool) -> BinaryIO:
 
 def _read(path: Path, compressed: bool, head: bytes, words: Collection[str] | None) -> WordVectors:
     """Detect the format from the first bytes and read the file."""
+    if head.startswith(FASTTEXT):  # not compressed, it would have been read already
+        raise VectorFileError(f"{path}: a binary model of fastText inside gzip; unpack it first (gunzip)")
     for start, description in NOT_WORD_VECTORS.items():
         if head.startswith(start):
             raise VectorFileError(f"{path}: this is {description}")

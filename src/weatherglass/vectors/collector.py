@@ -43,6 +43,8 @@ class WordVectors:
     """Wanted words with others of the file that look the same: see `fold`."""
     warnings: tuple[str, ...] = ()
     """What may be wrong with the file, though it can be read."""
+    from_subwords: frozenset[str] = frozenset()
+    """Out-of-vocabulary words whose vectors are made of their character n-grams."""
 
     @property
     def width(self) -> int:
@@ -154,20 +156,30 @@ class Collector:
         self._rows[text] = len(self._rows)
         self._entries.append(entry)
 
-    def finish(self, width: int, format: str, counts: NDArray[Any] | None = None) -> WordVectors:
+    def finish(
+        self,
+        width: int,
+        format: str,
+        counts: NDArray[Any] | None = None,
+        from_subwords: Collection[str] = (),
+    ) -> WordVectors:
         """What was collected; nothing is copied, so that memory is that of the vectors once.
 
         Args:
             width: the number of dimensions.
             format: what the file is.
             counts: how often the word of each entry occurred, wanted or not.
+            from_subwords: the words that are not in the file's vocabulary.
         """
         matrix, self._matrix = self._matrix, np.empty((0, 0), dtype=np.float32)
         matrix.resize((len(self._rows), width), refcheck=False)
         if counts is not None:
             counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
         twins = tuple(tuple(spellings) for spellings in self._spellings.values() if len(spellings) > 1)
-        return WordVectors(matrix, self._rows, format, self._duplicates, counts, twins, tuple(self.warnings))
+        return WordVectors(
+            *(matrix, self._rows, format, self._duplicates, counts),
+            *(twins, tuple(self.warnings), frozenset(from_subwords)),
+        )
 
 
 def fold(word: str) -> str:

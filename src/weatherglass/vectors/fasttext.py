@@ -1,0 +1,200 @@
+"""fastText's binary models (.bin): words, and the character n-grams from which any other word gets a vector.
+
+The file has a header, a dictionary and two matrices, of which the first is read here: a row for each word, then a row
+for each bucket that n-grams are hashed into. A word's vector is the mean over its own row and those of its n-grams; an
+out-of-vocabulary word has n-grams only (Bojanowski et al. 2017, section 3.2). The matrix is mapped, not loaded.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.errors import VectorFileError
+from weatherglass.vectors.collector import Collector, EveryWord, WordVectors
+
+MAGIC = struct.pack("<i", 793712314)
+VERSION = 12
+FORMAT = "fastText binary"
+
+_ARGUMENTS = struct.Struct("<12id")
+"""dim, ws, epoch, minCount, neg, wordNgrams, loss, model, bucket, minn, maxn, lrUpdateRate, t."""
+_SIZES = struct.Struct("<iiiqq")
+"""Entries, words, labels, tokens of the training text, kept n-grams (-1: all of them)."""
+_ENTRY = struct.Struct("<qb")
+"""How often it occurred, and whether it is a word (0) or a label (1)."""
+_SHAPE = struct.Struct("<qq")
+
+END_OF_SENTENCE = b"</s>"
+"""The one word that fastText gives no n-grams."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What the header says of the vectors."""
+
+    width: int
+    buckets: int
+    shortest: int
+    longest: int
+    """Characters of an n-gram."""
+
+    @property
+    def has_subwords(self) -> bool:
+        return self.buckets > 0 and self.longest > 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """The layout, the wanted words of the dictionary, and the mapped matrix."""
+
+    layout: _Layout
+    words: dict[bytes, int]
+    counts: NDArray[np.int64]
+    """Of all words, wanted or not."""
+    matrix: NDArray[np.float32]
+
+    def vector(self, word: bytes) -> NDArray[np.float64] | None:
+        """The mean over the word's row, where it has one, and its n-grams; None where there is neither."""
+        first = len(self.counts)
+        rows = [self.words[word]] if word in self.words else []
+        if word != END_OF_SENTENCE and self.layout.has_subwords:
+            rows += [first + bucket for bucket in _buckets(word, self.layout)]
+        mean: NDArray[np.float64] | None = self.matrix[rows].mean(axis=0, dtype=np.float64) if rows else None
+        return mean
+
+
+def read_fasttext(path: Path, collector: Collector, subwords: bool = True) -> WordVectors:
+    """The wanted words; those that are not in the dictionary, from their n-grams, unless `subwords` is false.
+
+    Raises:
+        VectorFileError: if the file is of another version, quantised, cut off or damaged.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        model = _read_model(path, content, collector)
+    for word, row in model.words.items():
+        vector = model.vector(word)
+        if vector is not None:
+            collector.add(word, vector, row + 1)
+    from_subwords = []
+    if subwords and not isinstance(collector.wanted, EveryWord):
+        for word, text in collector.wanted.items():
+            if word and word not in model.words and (vector := model.vector(word)) is not None:
+                collector.add(word, vector, len(model.counts) + 1)
+                from_subwords.append(text)
+    # Words that the training text did not have are counted in one more place, with 0.
+    counts = np.append(model.counts, 0)
+    return collector.finish(model.layout.width, FORMAT, counts, from_subwords)
+
+
+def _read_model(path: Path, content: mmap.mmap, collector: Collector) -> _Model:
+    try:
+        layout, sizes, start = _header(path, content)
+        words, counts, start = _dictionary(path, content, start, sizes, collector)
+        matrix = _matrix(path, content, start, layout, len(counts))
+    except struct.error:
+        raise VectorFileError(f"{path}: this fastText model is cut off in its header or dictionary") from None
+    return _Model(layout, words, counts, matrix)
+
+
+def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], int]:
+    """The layout, the numbers of words and of labels, and where the dictionary begins."""
+    (version,) = struct.unpack_from("<i", content, len(MAGIC))
+    if version != VERSION:
+        raise VectorFileError(
+            f"{path}: a fastText model of version {version}; version {VERSION} is read (save it with fastText 0.9)"
+        )
+    start = len(MAGIC) + 4
+    width, *_, buckets, shortest, longest, _, _ = _ARGUMENTS.unpack_from(content, start)
+    start += _ARGUMENTS.size
+    entries, words, labels, _, kept = _SIZES.unpack_from(content, start)
+    if kept >= 0:
+        raise VectorFileError(f"{path}: {_QUANTISED}")
+    plausible = width > 0 and buckets >= 0 and shortest >= 0 and longest >= 0 and words >= 0 and labels >= 0
+    # The shortest entry is a zero byte, a count and a type.
+    if not plausible or entries != words + labels or entries * (1 + _ENTRY.size) > len(content):
+        raise VectorFileError(
+            f"{path}: damaged: its header promises {entries} entries ({words} words, {labels} labels) of {width} "
+            f"dimensions, which do not fit together or into {len(content)} bytes"
+        )
+    return _Layout(width, buckets, shortest, longest), (words, labels), start + _SIZES.size
+
+
+_QUANTISED = "a quantised fastText model (.ftz), which is not read; use the .bin that it was made from"
+
+
+def _dictionary(
+    path: Path, content: mmap.mmap, start: int, sizes: tuple[int, int], collector: Collector
+) -> tuple[dict[bytes, int], NDArray[np.int64], int]:
+    """The wanted words with their rows, the count of every word, and where the matrix begins; labels come last."""
+    count, labels = sizes
+    words: dict[bytes, int] = {}
+    counts = np.empty(count, dtype=np.int64)
+    for row in range(count + labels):
+        end = content.find(b"\0", start)
+        if end < 0:
+            raise VectorFileError(
+                f"{path}: the dictionary is cut off after {row} of {count + labels} entries"
+            )
+        occurrences, is_label = _ENTRY.unpack_from(content, end + 1)
+        if is_label != (row >= count):
+            raise VectorFileError(
+                f"{path}: damaged: entry {row + 1} of the dictionary is no word of its kind"
+            )
+        if not is_label:
+            counts[row] = occurrences
+            if (word := content[start:end]) in collector.wanted:
+                words.setdefault(word, row)
+        start = end + 1 + _ENTRY.size
+    return words, counts, start
+
+
+def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: int) -> NDArray[np.float32]:
+    """The matrix of words and buckets, mapped after the sizes of both matrices agree with the file's."""
+    (quantised,) = struct.unpack_from("<?", content, start)
+    if quantised:
+        raise VectorFileError(f"{path}: {_QUANTISED}")
+    rows, width = _SHAPE.unpack_from(content, start + 1)
+    if (rows, width) != (words + layout.buckets, layout.width):
+        raise VectorFileError(
+            f"{path}: a matrix of {rows} × {width}, but {words} words and {layout.buckets} buckets of "
+            f"{layout.width} dimensions need {words + layout.buckets} × {layout.width}"
+        )
+    start += 1 + _SHAPE.size
+    end = start + 4 * rows * width
+    needed = end + 1 + _SHAPE.size
+    if needed <= len(content):
+        output_rows, output_width = _SHAPE.unpack_from(content, end + 1)
+        needed += 4 * output_rows * output_width
+    if needed != len(content):
+        raise VectorFileError(
+            f"{path}: {len(content)} bytes, but its matrices need {needed}; the file is cut off or damaged"
+        )
+    return np.memmap(path, dtype="<f4", mode="r", offset=start, shape=(rows, width))
+
+
+def _buckets(word: bytes, layout: _Layout) -> Iterator[int]:
+    """The bucket of every n-gram of <word>, in characters, not bytes; a bracket alone is none."""
+    marked = b"<" + word + b">"
+    starts = [place for place, byte in enumerate(marked) if byte & 0xC0 != 0x80] + [len(marked)]
+    characters = len(starts) - 1
+    for first in range(characters):
+        for length in range(max(1, layout.shortest), min(layout.longest, characters - first) + 1):
+            if length == 1 and first in (0, characters - 1):
+                continue
+            yield _hash(marked[starts[first] : starts[first + length]]) % layout.buckets
+
+
+def _hash(ngram: bytes) -> int:
+    """FNV-1a of 32 bits as fastText computes it: bytes are signed, so 0x80 and above set the upper bits, too."""
+    value = 2166136261
+    for byte in ngram:
+        value ^= byte if byte < 0x80 else byte | 0xFFFFFF00
+        value = value * 16777619 & 0xFFFFFFFF
+    return value
