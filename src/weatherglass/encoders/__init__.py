@@ -21,6 +21,8 @@ ENCODERS = Registry[type[ModelEncoder]](
         "vectors": "weatherglass.encoders.vectors:VectorEncoder",
         "hf": "weatherglass.encoders.transformers:TransformerEncoder",
         "st": "weatherglass.encoders.transformers.sentence_transformers:SentenceTransformerEncoder",
+        "onnx": "weatherglass.encoders.onnx:OnnxEncoder",
+        "gguf": "weatherglass.encoders.gguf:GgufEncoder",
         "elmo": "weatherglass.encoders.papers.elmo:ElmoEncoder",
         "infersent": "weatherglass.encoders.papers.infersent:InferSentEncoder",
         "gensen": "weatherglass.encoders.papers.gensen:GenSenEncoder",
@@ -56,7 +58,11 @@ def resolve_spec(text: str) -> Spec:
 
 
 def _kind_of_path(path: Path) -> str:
-    """A folder is a model of transformers or sentence-transformers; a file, word vectors."""
+    """A folder is a model of transformers, sentence-transformers or ONNX; a file, by its ending or else word vectors."""
+    if path.suffix.lower() in (".onnx", ".gguf") and path.is_file():
+        return path.suffix.lower()[1:]
+    if any(path.glob("*.onnx")) and not any((*path.glob("*.safetensors"), *path.glob("*.bin"))):
+        return "onnx"
     if (path / "modules.json").is_file():
         return "st"
     return "hf" if (path / "config.json").is_file() else "vectors"
