@@ -58,7 +58,7 @@ def resolve_spec(text: str) -> Spec:
 
 
 def _kind_of_path(path: Path) -> str:
-    """A folder is a model of transformers, sentence-transformers or ONNX; a file, by its ending or else word vectors."""
+    """A folder: transformers, sentence-transformers or ONNX; a file: by its ending, else word vectors."""
     if path.suffix.lower() in (".onnx", ".gguf") and path.is_file():
         return path.suffix.lower()[1:]
     if any(path.glob("*.onnx")) and not any((*path.glob("*.safetensors"), *path.glob("*.bin"))):

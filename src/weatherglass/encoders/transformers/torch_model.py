@@ -40,7 +40,8 @@ def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
         if "trust_remote_code" in str(error):
             code = ", ".join(files.own_code()) or "named in its configuration"
             raise UnsafeFileError(
-                f"'{name}' comes with its own code ({code}), which is not run; if you trust it, add trust_remote_code=yes"
+                f"'{name}' comes with its own code ({code}), which is not run; if you trust it, add"
+                " trust_remote_code=yes"
             ) from None
         raise EncoderError(f"'{name}' cannot be loaded: {first_line(error)}") from None
 
