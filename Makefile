@@ -12,7 +12,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -51,6 +51,9 @@ lint-page:  ## the page's scripts; needs Node.js, so it is not a part of lint
 benchmarks: $(VENV)/installed-dev  ## print every benchmark's table
 	$(BIN)/python -m benchmarks
 
+models-proof: .venv-models/installed  ## audit real models, compare them with the plain libraries, write docs/models.md
+	.venv-models/bin/python -m proofs.neural
+
 dist:  ## build what is published, check it, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel
 	$(PYTHON) -m venv .venv-build
@@ -77,6 +80,11 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all,use]"
 	touch $@
 
+.venv-models/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-models
+	.venv-models/bin/pip install --quiet --constraint constraints.txt --editable ".[transformers,onnx,gguf]" onnx
+	touch $@
+
 .venv-base/installed: pyproject.toml
 	$(PYTHON) -m venv --clear .venv-base
 	$(BASE)/pip install --quiet --editable . pytest
@@ -90,4 +98,4 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-base .venv-lowest .venv-build .venv-wheel dist
+	rm -rf $(VENV) .venv-base .venv-lowest .venv-models .venv-build .venv-wheel dist .models-proof

@@ -356,9 +356,9 @@ def summary(title: str, changes: Sequence[Difference]) -> str:
     median = float(np.median([abs(change.change) for change in changes]))
     marked = sum(change.changed is True for change in changes)
     return (
-        f"- **{title}**: over {len(changes)} tests |change of d| has median {median:.3f}; the largest is {largest.test},"
-        f" {largest.before:.2f} to {largest.after:.2f}, change {moved(largest)}. The 95 % interval of the change leaves"
-        f" out 0 in {marked} of {len(changes)}."
+        f"- **{title}**: over {len(changes)} tests |change of d| has median {median:.3f}; the largest is"
+        f" {largest.test}, {largest.before:.2f} to {largest.after:.2f}, change {moved(largest)}."
+        f" The 95 % interval of the change leaves out 0 in {marked} of {len(changes)}."
     )
 
 
