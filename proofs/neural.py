@@ -1,6 +1,6 @@
 """Real transformers, ONNX and GGUF models: fetched by package name, compared with the plain libraries, audited.
 
-    python -m proofs.neural [parity] [speed] [audits]      (all three by default)
+    python -m proofs.neural [parity] [speed] [quantisation] [causal] [matryoshka]      (all by default)
 
 Prints what it finds and writes it to docs/models.md between two marks. Everything fetched or computed is kept in
 .models-proof/, so a second call finishes what the first began.
@@ -296,40 +296,61 @@ def audit(name: str, spec: str) -> dict[str, Result]:
     return {result.test: result for result in run.results}
 
 
-def audits() -> list[str]:
-    """mpnet whole and cut, SmolLM2, and MiniLM before and after quantisation."""
-    runs = {f"mpnet-{dim}": audit(f"mpnet-{dim}", f"st:{mpnet()}?dim={dim}") for dim in DIMENSIONS}
-    runs["smollm2"] = audit("smollm2", f"gguf:{smollm2()}?pooling=last")
-    runs["smollm2-mean"] = audit("smollm2-mean", f"gguf:{smollm2()}?pooling=mean")
-    titles = [f"mpnet, {dim} dimensions" for dim in DIMENSIONS] + ["SmolLM2, last token", "SmolLM2, mean"]
-    lines = ["### all-mpnet-base-v2 at three lengths, and SmolLM2 as a causal encoder", ""]
-    lines += [f"| test | {' | '.join(titles)} |", "|---" * (1 + len(titles)) + "|"]
-    for test in runs["mpnet-768"]:
-        lines.append(f"| {test} | {' | '.join(cell(run[test]) for run in runs.values())} |")
-    lines += ["", "d, its 95 % interval, `*` p ≤ 0.05, `**` also after Holm correction over the 46.", ""]
-    for dim in DIMENSIONS[1:]:
-        lines += [
-            summary(f"mpnet at {dim} dimensions against 768", compared("mpnet-768", f"mpnet-{dim}")),
-            "",
-        ]
+def table(runs: dict[str, dict[str, Result]]) -> list[str]:
+    """A column of effect sizes per model."""
+    head = [f"| test | {' | '.join(runs)} |", "|---" * (1 + len(runs)) + "|"]
+    tests = next(iter(runs.values()))
+    rows = [f"| {test} | {' | '.join(cell(run[test]) for run in runs.values())} |" for test in tests]
+    return [
+        *head,
+        *rows,
+        "",
+        "d, its 95 % interval, `*` p ≤ 0.05, `**` also after Holm correction over the 46.",
+    ]
+
+
+def quantisation() -> list[str]:
+    """MiniLM in fp32 against its graphs in fp32 and int8."""
     audit("minilm-fp32", f"st:{minilm()}")
-    lines += ["### MiniLM: fp32 against int8", ""]
     kinds = {
         "fp32": "the same weights as ONNX, exported here",
         "int8": "int8 weights, as published in a package",
         "dynamic": "int8 weights and activations, by onnxruntime's quantize_dynamic",
     }
-    changes = {}
+    lines, changes = [], {}
     for kind, title in kinds.items():
         audit(f"minilm-onnx-{kind}", f"onnx:{minilm_onnx(kind)}")
-        changes[kind] = compared("minilm-fp32", f"minilm-onnx-{kind}")
-        lines += [summary(f"{title} (`onnx:`) against fp32 (`st:`)", changes[kind]), ""]
-    lines += ["| test | d, fp32 | change, int8 as published | change, dynamic int8 |", "|---|---|---|---|"]
-    after = {change.test: change for change in changes["dynamic"]}
-    for change in changes["int8"]:
-        cells = (f"{change.before:.2f}", moved(change), moved(after[change.test]))
-        lines.append(f"| {change.test} | {' | '.join(cells)} |")
-    return lines
+        changes[kind] = {change.test: change for change in compared("minilm-fp32", f"minilm-onnx-{kind}")}
+        lines += [summary(f"{title} (`onnx:`) against fp32 (`st:`)", list(changes[kind].values()))]
+    lines += [
+        "",
+        "| test | d, fp32 | change, int8 as published | change, dynamic int8 |",
+        "|---|---|---|---|",
+    ]
+    for test, change in changes["int8"].items():
+        cells = (f"{change.before:.2f}", moved(change), moved(changes["dynamic"][test]))
+        lines.append(f"| {test} | {' | '.join(cells)} |")
+    return [
+        *lines,
+        "",
+        "In parentheses the 95 % interval of the change, by `compare`; `!` where it leaves out 0.",
+    ]
+
+
+def causal() -> list[str]:
+    """SmolLM2 from its GGUF file, by its last token."""
+    return table({"SmolLM2, last token": audit("smollm2", f"gguf:{smollm2()}?pooling=last")})
+
+
+def matryoshka() -> list[str]:
+    """mpnet whole, and by its first 256 and 64 dimensions; it was not trained for being cut."""
+    runs = {f"{dim} dimensions": audit(f"mpnet-{dim}", f"st:{mpnet()}?dim={dim}") for dim in DIMENSIONS}
+    shorter = [(dim, compared(f"mpnet-{DIMENSIONS[0]}", f"mpnet-{dim}")) for dim in DIMENSIONS[1:]]
+    return [
+        *(summary(f"{dim} dimensions against {DIMENSIONS[0]}", changes) for dim, changes in shorter),
+        "",
+        *table(runs),
+    ]
 
 
 def compared(before: str, after: str) -> list[Difference]:
@@ -363,9 +384,11 @@ def summary(title: str, changes: Sequence[Difference]) -> str:
 
 
 SECTIONS = {
-    "parity": ("### Against the plain libraries", parity),
-    "speed": ("### Throughput on 5 000 texts", speed),
-    "audits": ("", audits),
+    "parity": ("Against the plain libraries", parity),
+    "speed": ("Throughput on 5 000 texts", speed),
+    "quantisation": ("MiniLM: fp32 against int8", quantisation),
+    "causal": ("SmolLM2-135M-Instruct Q4_1 (GGUF) as a causal encoder", causal),
+    "matryoshka": ("all-mpnet-base-v2 at 768, 256 and 64 dimensions", matryoshka),
 }
 
 
@@ -389,7 +412,7 @@ def main(names: Sequence[str]) -> None:
     )
     for name in names or SECTIONS:
         title, section = SECTIONS[name]
-        lines = [*([title, ""] if title else []), *section(), "", f"{date.today()}, {libraries}."]
+        lines = [f"### {title}", "", *section(), "", f"{date.today()}, {libraries}."]
         print("\n".join(lines), flush=True)
         write(name, lines)
 

@@ -26,6 +26,14 @@ def folder(tiny_model: Callable[[str], Path], tmp_path: Path) -> Path:
     """A model with two prompts of its own and no default."""
     folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
     configure(folder, prompts=PROMPTS)
+    own = "sentence_transformers.models."
+    modules = [
+        {"idx": 0, "name": "0", "path": "", "type": f"{own}Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{own}Pooling"},
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"word_embedding_dimension": 16}')
     return folder
 
 
@@ -104,8 +112,6 @@ def test_a_configuration_that_trusts_itself_runs_no_code(folder: Path, tmp_path:
     (folder / "config.json").write_text(json.dumps(config))
     trusting = {key: {"trust_remote_code": True} for key in ("model_args", "config_args", "tokenizer_args")}
     (folder / "sentence_bert_config.json").write_text(json.dumps(trusting))
-    modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
-    (folder / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(UnsafeFileError, match=r"own code \(own\.C, own\.M\), which is not run"):
         encoder(folder).encode(TEXTS)
     assert not (tmp_path / "it ran").exists()

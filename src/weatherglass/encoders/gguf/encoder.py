@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -72,9 +74,17 @@ class GgufFile(ModelFiles):
         }
 
     def load(self, loader: Callable[..., T], **options: Any) -> T:
-        """`loader(…)` on this file, without the progress bar that unpacking shows whatever the log level."""
-        with contextlib.redirect_stderr(io.StringIO()):
-            return loader(str(self.folder), gguf_file=self.target, local_files_only=True, **options)
+        """`loader(…)` on this file alone: what lies beside it, such as a config.json that names code, is not seen.
+
+        The progress bar, which unpacking shows whatever the log level, is not shown either.
+        """
+        with tempfile.TemporaryDirectory() as alone, contextlib.redirect_stderr(io.StringIO()):
+            link = Path(alone) / "model.gguf"
+            try:
+                link.symlink_to(self.path.resolve())
+            except OSError:  # Windows allows it to few users
+                os.link(self.path, link)
+            return loader(alone, gguf_file=link.name, local_files_only=True, **options)
 
 
 def find_gguf(spec: Spec) -> GgufFile:
