@@ -91,8 +91,8 @@ def test_kinds_agree_and_the_prompt_is_part_of_key_and_tokens(folder: Path, kind
 
 
 def test_a_mistake_is_one_line(folder: Path) -> None:
-    with pytest.raises(SpecError, match=r"no prompt 'qeury' \(its prompts are query, passage\)"):
-        encoder(folder, "?prompt_name=qeury")
+    with pytest.raises(SpecError, match=r"no prompt 'passages' \(its prompts are query, passage\)"):
+        encoder(folder, "?prompt_name=passages")
     with pytest.raises(SpecError, match="two ways to say it"):
         encoder(folder, "?prompt_name=query&prompt=a")
     configure(folder, prompts={}, default_prompt_name="lost")
