@@ -100,4 +100,4 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-proof .venv-base .venv-lowest .venv-build .venv-wheel dist
+	rm -rf $(VENV) .venv-proof .venv-base .venv-lowest .venv-build .venv-wheel dist .models-proof

@@ -24,6 +24,8 @@ ENCODERS = Registry[type[ModelEncoder]](
         "model2vec": "weatherglass.encoders.model2vec:Model2VecEncoder",
         "hf": "weatherglass.encoders.transformers:TransformerEncoder",
         "st": "weatherglass.encoders.transformers.sentence_transformers:SentenceTransformerEncoder",
+        "onnx": "weatherglass.encoders.onnx:OnnxEncoder",
+        "gguf": "weatherglass.encoders.gguf:GgufEncoder",
         "elmo": "weatherglass.encoders.papers.elmo:ElmoEncoder",
         "infersent": "weatherglass.encoders.papers.infersent:InferSentEncoder",
         "gensen": "weatherglass.encoders.papers.gensen:GenSenEncoder",
@@ -59,11 +61,15 @@ def resolve_spec(text: str) -> Spec:
 
 
 def _kind_of_path(path: Path) -> str:
-    """A folder is a model, of the kind that its files tell; a file, word vectors."""
+    """A folder is a model, of the kind that its files tell; a file, by its ending, else word vectors."""
     if (path / "vocab" / "vectors").is_file():
         return "spacy"
     if _is_model2vec(path):
         return "model2vec"
+    if path.suffix.lower() in (".onnx", ".gguf") and path.is_file():
+        return path.suffix.lower()[1:]
+    if any(path.glob("*.onnx")) and not any((*path.glob("*.safetensors"), *path.glob("*.bin"))):
+        return "onnx"
     if (path / "modules.json").is_file():
         return "st"
     return "hf" if (path / "config.json").is_file() else "vectors"

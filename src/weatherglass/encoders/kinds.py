@@ -61,6 +61,18 @@ KINDS: dict[str, Kind] = {
         ("torch", "transformers", "sentence_transformers"),
         "transformers",
     ),
+    "onnx": Kind(
+        "a sentence model exported to ONNX, by folder or file; quantised ones too",
+        "onnx:all-MiniLM-L6-v2-onnx?pooling=mean",
+        ("onnxruntime", "tokenizers"),
+        "onnx",
+    ),
+    "gguf": Kind(
+        "a model of llama.cpp, by file, as a causal encoder; weights are unpacked to float32",
+        "gguf:SmolLM2-135M-Instruct.Q4_1.gguf?pooling=last",
+        ("torch", "transformers", "gguf", "accelerate"),
+        "gguf",
+    ),
     "elmo": Kind(
         "ELMo from its original options and weights; 1024-d",
         "elmo:FOLDER?pooling=mean&layers=sum",

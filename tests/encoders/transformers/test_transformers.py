@@ -353,7 +353,10 @@ def test_a_models_own_code_runs_only_when_the_spec_says_so_and_then_it_is_noted(
     folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
     payload = tmp_path / "it ran"
     code_in_folder(folder, payload)
-    with pytest.raises(EncoderError, match="trust_remote_code"):
+    with pytest.raises(
+        UnsafeFileError,
+        match=r"own code \(own\.OwnConfig, own\.OwnModel\), which is not run.*trust_remote_code",
+    ):
         encoder(folder).encode(TEXTS)
     assert not payload.exists()
     assert encoder(folder).notes() == []

@@ -18,6 +18,7 @@ from weatherglass.encoders.batches import by_length
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import POOLINGS, pool
+from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.encoders.transformers.tokens import Pieces, Tokenizer, has_cls_token, max_tokens
@@ -44,12 +45,14 @@ class Settings:
     trust_remote_code: bool
 
     @classmethod
-    def from_options(cls, options: OptionReader, files: ModelFiles) -> Settings:
+    def from_options(
+        cls, options: OptionReader, files: ModelFiles, default_pooling: str | None = None
+    ) -> Settings:
         """The options of a spec, checked against the model's config."""
         spec = options.spec
         special_tokens = options.flag("special_tokens", True)
-        default_pooling = "cls" if special_tokens and has_cls_token(files) else "last"
-        pooling = options.choice("pooling", POOLINGS, default_pooling)
+        papers_pooling = "cls" if special_tokens and has_cls_token(files) else "last"
+        pooling = options.choice("pooling", POOLINGS, default_pooling or papers_pooling)
         if pooling == "cls" and not special_tokens:
             raise SpecError(
                 f"'{spec}': pooling=cls needs special_tokens=yes; for the first piece use pooling=first"
@@ -91,10 +94,13 @@ class TransformerEncoder:
     costly: ClassVar[bool] = True
     """Its encodings are worth caching."""
 
-    def __init__(self, spec: Spec, files: ModelFiles, settings: Settings, batch_size: int) -> None:
+    def __init__(
+        self, spec: Spec, files: ModelFiles, settings: Settings, prompt: Prompt, batch_size: int
+    ) -> None:
         self._spec = spec
         self._files = files
         self._settings = settings
+        self._prompt = prompt
         self._batch_size = batch_size
 
     @classmethod
@@ -104,9 +110,10 @@ class TransformerEncoder:
         options = spec.reader()
         files = find_model(spec.target, options.text("revision", ""))
         settings = Settings.from_options(options, files)
+        prompt = Prompt.from_options(options, files)
         batch_size = options.integer("batch_size", 128)
         options.done()
-        return cls(spec, files, settings, batch_size)
+        return cls(spec, files, settings, prompt, batch_size)
 
     @property
     def name(self) -> str:
@@ -115,18 +122,23 @@ class TransformerEncoder:
     @property
     def options(self) -> Mapping[str, str]:
         revision = {"revision": self._files.commit} if self._files.commit else {}
-        return {**self._settings.as_options(), "batch_size": str(self._batch_size), **revision}
+        choices = {**self._settings.as_options(), **self._prompt.as_options()}
+        return {**choices, "batch_size": str(self._batch_size), **revision}
 
     def identity(self) -> str:
         """Weights, choices and library versions; not the batch size, which changes no more than the last digit."""
         libraries = {library: version(library) for library in ("torch", "transformers", "tokenizers")}
-        content = ["hf", self._files.identity(), self._settings.as_options(), libraries]
+        choices = {**self._settings.as_options(), **self._prompt.as_options()}
+        content = ["hf", self._files.identity(), choices, libraries]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def notes(self) -> list[str]:
-        if not self._settings.trust_remote_code:
-            return []
-        return [f"'{self.name}': trust_remote_code=yes, so code that came with the model was allowed to run"]
+        notes = self._prompt.notes(self.name)
+        if self._settings.trust_remote_code:
+            notes.append(
+                f"'{self.name}': trust_remote_code=yes, so code that came with the model was allowed to run"
+            )
+        return notes
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -143,10 +155,10 @@ class TransformerEncoder:
         )
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        return self._tokenizer.coverage(texts)
+        return self._tokenizer.coverage(self._prompt.before(texts))
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
-        pieces = self._tokenizer(texts)
+        pieces = self._tokenizer(self._prompt.before(texts))
         lengths = [len(text.ids) for text in pieces]
         rows: list[AnyMatrix] = []
         positions = []

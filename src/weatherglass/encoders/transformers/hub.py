@@ -59,6 +59,18 @@ class ModelFiles:
         """config.json, in which transformers keeps what a model is."""
         return self.table("config.json")
 
+    def own_code(self) -> list[str]:
+        """The classes of its own that a model's configuration names, such as "modeling_own.OwnModel"."""
+        names: set[str] = set()
+        for file in ("config.json", "tokenizer_config.json"):
+            auto_map = self.table(file).get("auto_map")
+            values = auto_map.values() if isinstance(auto_map, dict) else [auto_map]
+            for value in values:  # of a tokenizer, a list: slow and fast
+                names |= {
+                    one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)
+                }
+        return sorted(names)
+
     def load(self, loader: Callable[..., T], **options: Any) -> T:
         """`loader(target, …)`, from the local files first and only then from the hub."""
         if not self.commit:

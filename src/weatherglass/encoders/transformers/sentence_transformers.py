@@ -15,13 +15,15 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix, unit_length
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.kinds import require
+from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
+from weatherglass.encoders.transformers.modules import module_types, refuse_foreign_modules
 from weatherglass.encoders.transformers.torch_model import DEVICES, one_line_errors, pick_device, quiet
-from weatherglass.errors import EncoderError, UnsafeFileError
 
-OWN_MODULES = "sentence_transformers."
 HUB_OWNER = "sentence-transformers/"
+WITHOUT_MODULES = ["Transformer", "Pooling"]
+"""What sentence-transformers makes of a model without modules.json: mean pooling."""
 
 
 class SentenceTransformerEncoder:
@@ -29,10 +31,13 @@ class SentenceTransformerEncoder:
 
     costly: ClassVar[bool] = True
 
-    def __init__(self, spec: Spec, files: ModelFiles, choices: Mapping[str, str], batch_size: int) -> None:
+    def __init__(
+        self, spec: Spec, files: ModelFiles, choices: Mapping[str, str], prompt: Prompt, batch_size: int
+    ) -> None:
         self._spec = spec
         self._files = files
         self._choices = dict(choices)
+        self._prompt = prompt
         self._batch_size = batch_size
 
     @classmethod
@@ -47,15 +52,15 @@ class SentenceTransformerEncoder:
         choices = {
             "normalise": _yes_no(options.flag("normalise", False)),
             "max_length": str(options.integer("max_length", 0, least=0)),
-            "prompt": options.text("prompt", ""),
             "device": options.choice("device", DEVICES, "auto"),
             "trust_remote_code": _yes_no(options.flag("trust_remote_code", False)),
         }
+        prompt = Prompt.from_options(options, files)
         batch_size = options.integer("batch_size", 32)
         options.done()
         if choices["trust_remote_code"] == "no":
-            _check_modules(spec, files)
-        return cls(spec, files, choices, batch_size)
+            refuse_foreign_modules(spec, files, "; if you trust it, add trust_remote_code=yes")
+        return cls(spec, files, choices, prompt, batch_size)
 
     @property
     def name(self) -> str:
@@ -63,27 +68,38 @@ class SentenceTransformerEncoder:
 
     @property
     def options(self) -> Mapping[str, str]:
-        modules = [str(module.get("type", "")).rpartition(".")[2] for module in _modules(self._files)]
-        chosen = {name: value for name, value in self._choices.items() if value not in ("", "0")}
+        modules = [kind for kind, _ in module_types(self._files)] or WITHOUT_MODULES
+        chosen = {name: value for name, value in self._choices.items() if value != "0"}
         revision = {"revision": self._files.commit} if self._files.commit else {}
-        return {"modules": "+".join(modules), **chosen, "batch_size": str(self._batch_size), **revision}
+        return {
+            "modules": "+".join(modules),
+            **chosen,
+            **self._prompt.as_options(),
+            "batch_size": str(self._batch_size),
+            **revision,
+        }
 
     def identity(self) -> str:
         """Weights, choices and library versions; not the batch size, which changes no more than the last digit."""
         names = ("torch", "transformers", "tokenizers", "sentence-transformers")
-        content = ["st", self._files.identity(), self._choices, {name: version(name) for name in names}]
+        # An empty prompt is written out, as before prompts had names: cached encodings keep their key.
+        choices = {"prompt": "", **self._choices, **self._prompt.as_options()}
+        content = ["st", self._files.identity(), choices, {name: version(name) for name in names}]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def notes(self) -> list[str]:
-        if self._choices["trust_remote_code"] == "no":
-            return []
-        return [f"'{self.name}': trust_remote_code=yes, so code that came with the model was allowed to run"]
+        notes = self._prompt.notes(self.name)
+        if self._choices["trust_remote_code"] == "yes":
+            notes.append(
+                f"'{self.name}': trust_remote_code=yes, so code that came with the model was allowed to run"
+            )
+        return notes
 
     @cached_property
     def _model(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
-        with one_line_errors(self.name), quiet():
+        with one_line_errors(self.name, self._files), quiet():
             model = self._files.load(
                 SentenceTransformer,
                 device=pick_device(self._choices["device"]),
@@ -98,7 +114,7 @@ class SentenceTransformerEncoder:
             return np.empty((0, 0), dtype=np.float32)
         vectors: AnyMatrix = self._model.encode(
             list(texts),
-            prompt=self._choices["prompt"] or None,
+            prompt=self._prompt.text,  # never None, which would mean the model's default
             batch_size=self._batch_size,
             show_progress_bar=False,
             convert_to_numpy=True,
@@ -106,7 +122,7 @@ class SentenceTransformerEncoder:
         return unit_length(vectors) if self._choices["normalise"] == "yes" else vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        return [self._coverage(self._choices["prompt"] + text) for text in texts]
+        return [self._coverage(text) for text in self._prompt.before(texts)]
 
     def _coverage(self, text: str) -> Coverage:
         tokenizer = self._model.tokenizer
@@ -123,24 +139,3 @@ class SentenceTransformerEncoder:
 
 def _yes_no(flag: bool) -> str:
     return "yes" if flag else "no"
-
-
-def _modules(files: ModelFiles) -> list[dict[str, Any]]:
-    """The entries of modules.json; without that file, a transformer with mean pooling."""
-    modules = files.json("modules.json")
-    if modules is None:
-        return [{"type": f"{OWN_MODULES}Transformer"}, {"type": f"{OWN_MODULES}Pooling"}]
-    if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
-        raise EncoderError(f"{files.folder / 'modules.json'}: should be a list of modules")
-    return modules
-
-
-def _check_modules(spec: Spec, files: ModelFiles) -> None:
-    """Refuse modules from elsewhere: a name in modules.json is enough to import its code."""
-    for module in _modules(files):
-        kind = str(module.get("type", ""))
-        if not kind.startswith(OWN_MODULES):
-            raise UnsafeFileError(
-                f"'{spec}': its module '{kind}' is code that comes with the model, which is not run;"
-                " if you trust it, add trust_remote_code=yes"
-            )

@@ -25,8 +25,8 @@ one at 512, 4.6 times at 2048); a GPU wants more work at a time."""
 
 
 @contextlib.contextmanager
-def one_line_errors(name: str) -> Iterator[None]:
-    """Whatever loading raises, as one line about the model called `name`."""
+def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
+    """Whatever loading raises, as one line about the model called `name`; code of its own is refused by its name."""
     try:
         yield
     except WeatherglassError:
@@ -38,8 +38,10 @@ def one_line_errors(name: str) -> Iterator[None]:
         ) from None
     except Exception as error:  # three libraries raise many types of errors for a bad file
         if "trust_remote_code" in str(error):
-            raise EncoderError(
-                f"'{name}' comes with its own code, which is not run; if you trust it, add trust_remote_code=yes"
+            code = ", ".join(files.own_code()) or "named in its configuration"
+            raise UnsafeFileError(
+                f"'{name}' comes with its own code ({code}), which is not run; if you trust it, add"
+                " trust_remote_code=yes"
             ) from None
         raise EncoderError(f"'{name}' cannot be loaded: {first_line(error)}") from None
 
@@ -64,7 +66,7 @@ def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any
     """The model's own tokenizer."""
     from transformers import AutoTokenizer
 
-    with one_line_errors(name), quiet():
+    with one_line_errors(name, files), quiet():
         return files.load(AutoTokenizer.from_pretrained, trust_remote_code=trust_remote_code)
 
 
@@ -109,7 +111,7 @@ class TorchModel:
         from transformers import AutoModel
 
         resolved = pick_device(device)
-        with one_line_errors(name), quiet():
+        with one_line_errors(name, files), quiet():
             model, report = files.load(
                 AutoModel.from_pretrained,
                 trust_remote_code=trust_remote_code,

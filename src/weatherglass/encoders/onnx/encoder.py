@@ -1,0 +1,336 @@
+"""`onnx:FOLDER-OR-FILE`: a sentence model as exported to ONNX, run by onnxruntime on the processor."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix, Integers, unit_length
+from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.batches import by_length
+from weatherglass.encoders.kinds import require
+from weatherglass.encoders.onnx.files import Configuration, OnnxFiles, find_onnx, read_configuration
+from weatherglass.encoders.onnx.graph import Graph, Port, read_graph
+from weatherglass.encoders.pooling import pool
+from weatherglass.encoders.prompts import Prompt
+from weatherglass.encoders.spec import OptionReader, Spec
+from weatherglass.encoders.transformers.hub import first_line
+from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.fingerprint import file_hash
+
+PACKAGES = ("onnxruntime", "tokenizers")
+
+SENTENCE_OUTPUTS = ("sentence_embedding",)
+TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+"""The names that optimum, sentence-transformers and fastembed give to what is wanted here, best first."""
+
+IN_THE_GRAPH = "graph"
+"""The pooling of an output that is one vector per text already."""
+
+POOLINGS = ("cls", "mean", "max", "last")
+"""cls is the first token, as in sentence-transformers."""
+
+READABLE_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+
+TOKENS_PER_BATCH = 512
+"""As for torch on a processor: more tokens no longer fit in its cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options that determine a text's vector: with the files, they are the encoder's identity."""
+
+    output: str
+    pooling: str
+    normalise: bool
+    lowercase: bool
+    max_length: int
+    """0 where nothing sets a limit."""
+    prompt: Prompt
+    batch_size: int
+
+    @classmethod
+    def from_options(
+        cls, options: OptionReader, files: OnnxFiles, graph: Graph, configuration: Configuration
+    ) -> Settings:
+        """The options of a spec; what they leave open comes from the model's configuration."""
+        output = _output(options, graph)
+        pooling = _pooling(options, output, configuration)
+        prompt = Prompt.from_options(options, files.around)
+        if prompt.text and pooling != IN_THE_GRAPH and not configuration.pools_prompt:
+            raise SpecError(
+                f"'{options.spec}': this model leaves the prompt's tokens out of its pooling, which onnx: cannot;"
+                " use st: or prompt_name=none"
+            )
+        return cls(
+            output.name,
+            pooling,
+            options.flag("normalise", configuration.normalise),
+            options.flag("lowercase", configuration.lowercase),
+            options.integer("max_length", configuration.max_length, least=0),
+            prompt,
+            options.integer("batch_size", 1 if graph.depends_on_batch else 128),
+        )
+
+    def as_options(self) -> dict[str, str]:
+        """In the spelling of a spec."""
+        flags = {"normalise": self.normalise, "lowercase": self.lowercase}
+        return {
+            "output": self.output,
+            "pooling": self.pooling,
+            **{name: "yes" if flag else "no" for name, flag in flags.items()},
+            "max_length": str(self.max_length),
+            **self.prompt.as_options(),
+            "batch_size": str(self.batch_size),
+        }
+
+
+def _output(options: OptionReader, graph: Graph) -> Port:
+    """The output that the spec names, else one with a known name, else the only one."""
+    by_name = {port.name: port for port in graph.outputs}
+    wanted = options.text("output", "")
+    if not wanted:
+        known = [name for name in (*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS) if name in by_name]
+        if not known and len(by_name) > 1:
+            raise SpecError(
+                f"'{options.spec}': which output? add output=NAME (there are: {', '.join(by_name)})"
+            )
+        wanted = known[0] if known else graph.outputs[0].name
+    if wanted not in by_name:
+        raise SpecError(
+            f"'{options.spec}': the graph has no output '{wanted}' (it has: {', '.join(by_name)})"
+        )
+    port = by_name[wanted]
+    if port.dimensions is None and port.name in (*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS):
+        return Port(port.name, port.element, 2 if port.name in SENTENCE_OUTPUTS else 3)
+    if port.dimensions not in (2, 3):
+        raise SpecError(
+            f"'{options.spec}': output '{wanted}' has {port.dimensions or 'unknown'} dimensions; an encoder's has 2"
+            " (texts) or 3 (tokens)"
+        )
+    return port
+
+
+def _pooling(options: OptionReader, output: Port, configuration: Configuration) -> str:
+    asked = "pooling" in options.unread
+    if output.dimensions == 2:
+        pooling = options.text("pooling", IN_THE_GRAPH)
+        if pooling != IN_THE_GRAPH:
+            raise SpecError(
+                f"'{options.spec}': pooling={pooling}, but output '{output.name}' is one vector per text already"
+            )
+        return pooling
+    if configuration.other_modules and not asked:
+        raise SpecError(
+            f"'{options.spec}': modules.json has {'+'.join(configuration.other_modules)} after pooling, which is not in"
+            f" output '{output.name}'; export the model with its sentence_embedding, or say pooling=mean to go without"
+        )
+    if configuration.pooling is None and not asked:
+        raise SpecError(
+            f"'{options.spec}': the model's files do not say how to pool its tokens; add pooling=mean or another of"
+            f" {', '.join(POOLINGS)}"
+        )
+    return options.choice("pooling", POOLINGS, configuration.pooling or "")
+
+
+class OnnxEncoder:
+    """A graph of onnxruntime between a tokenizer and pooling."""
+
+    costly: ClassVar[bool] = True
+
+    def __init__(
+        self, spec: Spec, files: OnnxFiles, graph: Graph, settings: Settings, from_files: Sequence[str]
+    ) -> None:
+        self._spec = spec
+        self._files = files
+        self._graph = graph
+        self._settings = settings
+        self._from_files = list(from_files)
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """Check the spec, the graph and the files beside it; weights are loaded at the first `encode`.
+
+        Raises:
+            SpecError: if an option does not fit the model, or pooling is neither told nor configured.
+            EncoderError: if a file is damaged or missing.
+            UnsafeFileError: if the model needs code of its own.
+        """
+        require(str(spec), PACKAGES, "onnx")
+        options = spec.reader()
+        given = set(options.unread)
+        files = find_onnx(options)
+        graph = read_graph(files.graph)
+        foreign = [port.name for port in graph.inputs if port.name not in READABLE_INPUTS]
+        if foreign or "input_ids" not in {port.name for port in graph.inputs}:
+            names = ", ".join(foreign or (port.name for port in graph.inputs))
+            raise EncoderError(
+                f"{files.graph}: not a text encoder that can be read here: its inputs include {names}; known:"
+                f" {', '.join(READABLE_INPUTS)}"
+            )
+        settings = Settings.from_options(options, files, graph, read_configuration(options, files.around))
+        options.done()
+        from_files = {"pooling", "normalise", "max_length", "lowercase"} - given
+        return cls(spec, files, graph, settings, sorted(from_files))
+
+    @property
+    def name(self) -> str:
+        return str(self._spec)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return {"file": self._files.name, **self._settings.as_options()}
+
+    def identity(self) -> str:
+        """Graph, external tensors, tokenizer, options and versions; the batch size only if vectors depend on it."""
+        folder = self._files.graph.parent
+        options = self._settings.as_options()
+        if not self._graph.depends_on_batch:
+            options.pop("batch_size")
+        content = [
+            "onnx",
+            file_hash(self._files.graph),
+            {name: file_hash(folder / name) for name in sorted(self._graph.external_files)},
+            file_hash(self._files.tokenizer),
+            options,
+            {name: version(name) for name in PACKAGES},
+        ]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def notes(self) -> list[str]:
+        """What was taken from the model's files, and what a quantised graph does to vectors."""
+        values = self._settings.as_options()
+        taken = [f"{name}={values[name]}" for name in self._from_files if values[name] not in ("no", "0")]
+        notes = [f"'{self.name}': {', '.join(taken)}, as the model's own files say"] if taken else []
+        if self._graph.depends_on_batch:
+            notes.append(
+                f"'{self.name}': quantised by the numbers of each batch, so batch_size={self._settings.batch_size} is a"
+                " part of the result"
+            )
+        return [*notes, *self._settings.prompt.notes(self.name)]
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(str(self._files.tokenizer))
+        except Exception as error:  # the library raises plain Exception
+            raise EncoderError(f"{self._files.tokenizer}: not a tokenizer ({first_line(error)})") from None
+        # The file may fix a length to pad to, as MiniLM's does; both are done here, batch by batch.
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        if self._settings.max_length:
+            try:
+                tokenizer.enable_truncation(self._settings.max_length)
+            except Exception as error:
+                raise SpecError(
+                    f"'{self.name}': max_length={self._settings.max_length}: {first_line(error)}"
+                ) from None
+        return tokenizer
+
+    @cached_property
+    def _padding(self) -> int:
+        """The padding token's number; it is masked, so any number serves where the model names none."""
+        number = self._files.around.config.get("pad_token_id")
+        return number if isinstance(number, int) and number >= 0 else 0
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime
+
+        onnxruntime.set_default_logger_severity(4)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        try:
+            return onnxruntime.InferenceSession(
+                str(self._files.graph), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime's errors share no type
+            raise EncoderError(
+                f"{self._files.graph}: onnxruntime cannot load it ({first_line(error)})"
+            ) from None
+
+    def _tokenised(self, texts: Sequence[str]) -> list[Any]:
+        prepared = self._settings.prompt.before(texts)
+        if self._settings.lowercase:
+            prepared = [text.lower() for text in prepared]
+        encodings: list[Any] = self._tokenizer.encode_batch(prepared)
+        return encodings
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        return [self._coverage(encoding) for encoding in self._tokenised(texts)]
+
+    def _coverage(self, encoding: Any) -> Coverage:
+        unknown = self._unknown_token
+        notes = []
+        if encoding.overflowing:
+            notes.append(f"cut to {len(encoding.ids)} tokens")
+        if unknown and (count := encoding.tokens.count(unknown)):
+            notes.append(f"{count} unknown, read as {unknown}")
+        if not encoding.ids:
+            notes.append("no tokens")
+        return Coverage(tuple(encoding.tokens), note="; ".join(notes))
+
+    @cached_property
+    def _unknown_token(self) -> str:
+        model = self._files.around.table("tokenizer.json").get("model")
+        unknown = model.get("unk_token") if isinstance(model, dict) else None
+        return unknown if isinstance(unknown, str) else ""
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        encodings = self._tokenised(texts)
+        lengths = [len(encoding.ids) for encoding in encodings]
+        rows, positions = [], []
+        for batch in by_length(lengths, self._settings.batch_size, TOKENS_PER_BATCH):
+            rows.append(self._encode_batch([encodings[position] for position in batch]))
+            positions.append(batch)
+        if not rows:
+            return np.empty((0, 0), dtype=np.float32)
+        vectors = np.empty((len(texts), rows[0].shape[1]), dtype=rows[0].dtype)
+        vectors[np.concatenate(positions)] = np.concatenate(rows)
+        return vectors
+
+    def _encode_batch(self, encodings: Sequence[Any]) -> AnyMatrix:
+        lengths = np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
+        inputs = self._inputs(encodings, lengths)
+        try:
+            (output,) = self._session.run([self._settings.output], inputs)
+        except Exception as error:
+            raise EncoderError(
+                f"'{self.name}': the model cannot read what its tokenizer makes ({first_line(error)}); do the two"
+                " belong together?"
+            ) from None
+        states = output if output.dtype.itemsize >= 4 else output.astype(np.float32)
+        if self._settings.pooling == IN_THE_GRAPH:
+            vectors: AnyMatrix = np.where((lengths > 0)[:, None], states, states.dtype.type(np.nan))
+        else:
+            pooling = "first" if self._settings.pooling == "cls" else self._settings.pooling
+            vectors = pool(states, lengths, pooling)
+        return unit_length(vectors) if self._settings.normalise else vectors
+
+    def _inputs(self, encodings: Sequence[Any], lengths: Integers) -> dict[str, Any]:
+        """Each input of the graph, padded on the right, in the type that the graph asks for."""
+        width = max(1, int(lengths.max()))
+        is_token = np.arange(width) < lengths[:, None]
+        columns = {
+            "input_ids": np.full(is_token.shape, self._padding, dtype=np.int64),
+            "token_type_ids": np.zeros(is_token.shape, dtype=np.int64),
+        }
+        columns["input_ids"][is_token] = [number for encoding in encodings for number in encoding.ids]
+        columns["token_type_ids"][is_token] = [kind for encoding in encodings for kind in encoding.type_ids]
+        # A text without tokens is given one to look at; its row becomes NaN.
+        columns["attention_mask"] = is_token.astype(np.int64)
+        columns["attention_mask"][:, 0] = 1
+        columns["position_ids"] = np.broadcast_to(np.arange(width), is_token.shape)
+        return {
+            port.name: np.ascontiguousarray(columns[port.name], dtype=port.element)
+            for port in self._graph.inputs
+        }
