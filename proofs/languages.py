@@ -20,6 +20,7 @@ from weatherglass.catalogue import Test, load_test
 
 HERE = Path(__file__).parent
 FRENCH = ("fr-weat1", "fr-weat7", str(HERE / "fr-sentences.toml"))
+"""Words, and words in sentences of our own that need no article."""
 FOUR_LANGUAGES = ("weat7", "fr-weat7", "ja-weat7", "ru-weat7")
 
 

@@ -8,7 +8,7 @@ from weatherglass.catalogue.test import Context, Element, ElementSet, Test
 from weatherglass.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from weatherglass.catalogue.imports import import_tests, write_import
+    from weatherglass.catalogue.imports.importing import import_tests, write_import
     from weatherglass.catalogue.jsonl import export_test, read_jsonl
     from weatherglass.catalogue.published import list_sets, reference
     from weatherglass.catalogue.select import list_tests, list_topics, load_test, load_tests, write_test
@@ -42,8 +42,8 @@ _PLACES = {
     "sentence_test": "sentence_level",
     "list_sets": "published",
     "reference": "published",
-    "import_tests": "imports",
-    "write_import": "imports",
+    "import_tests": "imports.importing",
+    "write_import": "imports.importing",
     "list_tests": "select",
     "list_topics": "select",
     "load_test": "select",
