@@ -26,7 +26,7 @@ def test_they_are_selected_by_topic_group_name_and_glob() -> None:
         "religion-islam-christianity",
         "religion-judaism-christianity",
     ]
-    assert names("intersectional") == [f"intersectional-c{number}" for number in (11, 12, 13, 14)]
+    assert len(names("double bind")) == 12  # double bind: competence, double bind: likability
     assert names("fields") == list(field_names())
     assert names("fr-*") == ["fr-weat7", "fr-weat1"]
     assert names("control")[:2] == ["weat1", "sent-weat1"]  # topics of the 46 select, too
@@ -57,14 +57,3 @@ def test_the_religions_are_three_groups_of_five_words() -> None:
         ("torah", "bible", "quran"),
         ("rabbi", "priest", "imam"),
     ]
-
-
-def test_intersectional_sets_have_the_sizes_of_the_paper() -> None:
-    # Guo & Caliskan 2021: 12 names a group; 13 and 13, 8 and 8, 12 and 12, 6 and 6 attributes
-    sizes = {name: [len(each) for each in load_test(name).sets] for name in names("intersectional")}
-    assert sizes == {
-        "intersectional-c11": [12, 12, 13, 13],
-        "intersectional-c12": [12, 12, 8, 8],
-        "intersectional-c13": [12, 12, 12, 12],
-        "intersectional-c14": [12, 12, 6, 6],
-    }

@@ -132,7 +132,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_topic(topic: str) -> list[str]:
-    """The tests of a topic, or of all topics that begin with it and a colon: intersectional."""
+    """The tests of a topic, or of all topics that begin with it and a colon: double bind."""
     topics = {name: catalogue_test(name).topic for name in catalogue_names()}
     return [name for name, about in topics.items() if topic in (about, about.partition(":")[0])]
 

@@ -156,6 +156,21 @@ query = Query([words["male"], words["female"]], [words["science"]], ["Male", "Fe
         import_tests(write(path, "q = Query(load(), [['a']])"))
 
 
+def test_lists_of_published_code_are_joined_and_cut_without_running_it(tmp_path: Path) -> None:
+    code = """
+first = ['Ann', 'Eve', 'Joan'][0:2]
+second = ['Bob', 'Carl']
+shared = ['loud']
+traits = shared + ['proud']
+others = [word.upper() for word in shared]
+"""
+    path = write(tmp_path / "code.py", code)
+    (imported,) = import_tests(path, "en", ["first", "second"], ["traits"]).tests
+    assert [each.texts for each in imported.test.sets] == [("Ann", "Eve"), ("Bob", "Carl"), ("loud", "proud")]
+    with pytest.raises(CatalogueError, match="has no set 'others'"):  # it would have to be run
+        import_tests(path, "en", ["others"], ["traits"])
+
+
 def test_word_sets_need_to_be_told_what_is_compared(tmp_path: Path) -> None:
     path = write(tmp_path / "sets.json", {"islam": ["imam", "mosque"], "church": ["priest", "bible"]})
     with pytest.raises(CatalogueError, match=r"no test; name the sets .*sets: islam, church"):
@@ -213,7 +228,7 @@ def test_files_named_x_y_a_b_are_a_test(tmp_path: Path) -> None:
         ("a.txt", "\n\n", r"a.txt: holds no words"),
         ("a.txt", "one\ntw\x07o", r"a.txt, line 2: 'tw\\x07o' has a control character"),
         ("a.py", "def (", r"a.py, line 1: not Python"),
-        ("a.py", "print(1)", r"a.py: no dictionary of word lists"),
+        ("a.py", "print(1)", r"a.py: no list or dictionary of words"),
         ("a.parquet", "no parquet", r"a.parquet: not a Parquet file"),
     ],
 )

@@ -21,7 +21,7 @@ from weatherglass.catalogue.imports.dictionaries import (
     wefe_drafts,
     word_sets,
 )
-from weatherglass.catalogue.imports.draft import Draft, DraftSet
+from weatherglass.catalogue.imports.draft import Draft, DraftSet, draft_set
 from weatherglass.catalogue.imports.plain_text import ROLES as FILE_ROLES
 from weatherglass.catalogue.imports.plain_text import text_set
 from weatherglass.catalogue.imports.python_file import literals
@@ -182,16 +182,25 @@ def _read(path: Path, language: str) -> _Content:
     if suffix == ".txt":
         return _Content([], {path.stem: text_set(source)})
     if suffix == ".py":
-        content = _Content([], {})
-        for name, value in literals(source).items():
-            if isinstance(value, dict | list):
-                part = _form(source, value, name) if _known(value) else _Content([], {})
-                content.drafts.extend(part.drafts)
-                content.sets.update(part.sets)
-        if not content.drafts and not content.sets:
-            raise _UnknownFormError(f"{path}: no dictionary of word lists and no Query in it is a literal")
-        return content
+        return _python(source)
     return _form(source, _json(source))
+
+
+def _python(source: Source) -> _Content:
+    """The literals of a Python file: dictionaries and queries, and lists of words under their variables' names."""
+    content = _Content([], {})
+    for name, value in literals(source).items():
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            content.sets[name] = draft_set(source, name, name, value)
+        elif _known(value):
+            part = _form(source, value, name)
+            content.drafts.extend(part.drafts)
+            content.sets.update(part.sets)
+    if not content.drafts and not content.sets:
+        raise _UnknownFormError(
+            f"{source.path}: no list or dictionary of words and no Query in it is a literal"
+        )
+    return content
 
 
 def _known(value: object) -> bool:

@@ -14,8 +14,8 @@ QUERY_ARGUMENTS = ("target_sets", "attribute_sets", "target_sets_names", "attrib
 def literals(source: Source) -> dict[str, Any]:
     """The literal values of a file by the names they are assigned to; a single expression goes by the file's name.
 
-    A call of `Query` becomes the dictionary of its arguments, which may name literals above it. Anything else that is
-    no literal is passed over: it would have to be run.
+    Lists may be joined, cut and named, as published code does; a call of `Query` becomes the dictionary of its
+    arguments. Anything else is passed over: it would have to be run.
 
     Raises:
         CatalogueError: if the file is not Python.
@@ -40,7 +40,11 @@ def literals(source: Source) -> dict[str, Any]:
                 continue
         try:
             known[name] = _value(source, value, known)
-        except ValueError:  # no literal
+        except (
+            ValueError,
+            TypeError,
+            RecursionError,
+        ):  # no literal, or a slice by something else than numbers
             continue
     return known
 
@@ -54,13 +58,13 @@ def _value(source: Source, node: ast.expr, known: dict[str, Any]) -> Any:
             }
             try:
                 return {key: _part(value, known) for key, value in given.items()}
-            except ValueError:
+            except (ValueError, TypeError, RecursionError):
                 raise CatalogueError(
                     f"{source.path}, line {node.lineno}: Query takes a value that is no literal of this file; "
                     "files are not run, so write its lists out"
                 ) from None
         case _:
-            return ast.literal_eval(node)
+            return _part(node, known)
 
 
 def _part(node: ast.expr, known: dict[str, Any]) -> Any:
@@ -73,5 +77,17 @@ def _part(node: ast.expr, known: dict[str, Any]) -> Any:
             name, ()
         ):
             return known[name][key]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _list(left, known) + _list(right, known)
+        case ast.Subscript(value=value, slice=ast.Slice(lower=lower, upper=upper, step=None)):
+            ends = (None if end is None else ast.literal_eval(end) for end in (lower, upper))
+            return _list(value, known)[slice(*ends)]
         case _:
             return ast.literal_eval(node)
+
+
+def _list(node: ast.expr, known: dict[str, Any]) -> list[Any]:
+    value = _part(node, known)
+    if not isinstance(value, list):
+        raise ValueError("no list")
+    return value
