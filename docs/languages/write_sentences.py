@@ -1,7 +1,7 @@
-"""Write every sentence that the German, French and Spanish packs make of 50 words a class, to be read one by one.
+"""Write every sentence that the German, French and Spanish packs make of the words they know, to be read one by one.
 
-`python docs/languages/write_sentences.py` writes sentences-de.txt, -fr.txt and -es.txt beside itself. The words are the
-first 50 of each class in the pack's words.toml; closed classes, such as pronouns, have fewer.
+`python docs/languages/write_sentences.py` writes sentences-de.txt, -fr.txt and -es.txt beside itself. The words are all
+of words.toml: at least 50 a class, save for closed classes such as pronouns; and a few that no lexicon of ours has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from weatherglass.languages.base import NO_WORDS
 from weatherglass.languages.inflected import InflectedLanguage
 from weatherglass.languages.slots import filled
 
-WORDS = 50
 UNKNOWN = {"de": ["Kranich", "Zwerg", "wackelig"], "fr": ["poireau", "râteau"], "es": ["puerro", "rastrillo"]}
 """Words that no lexicon of ours has: what is made of them needs no form."""
 
@@ -29,7 +28,7 @@ def sentences(language: str) -> Iterator[str]:
     for word_class in pack.word_classes():
         members = [reading for reading in readings if reading.word_class == word_class]
         yield f"# {word_class}"
-        for reading in sorted(members, key=lambda each: order[each.word])[:WORDS]:
+        for reading in sorted(members, key=lambda each: order[each.word]):
             made = [filled(template, reading.slots) for template in pack.templates(word_class)]
             yield f"{reading.word}: {' '.join(text for text in made if text)}"
 

@@ -24,7 +24,7 @@ from weatherglass.catalogue import (
     to_toml,
 )
 from weatherglass.catalogue.checks import overlaps
-from weatherglass.errors import CatalogueError, UnknownNameError
+from weatherglass.errors import CatalogueError
 from weatherglass.metrics.base import AT_LEAST_ONE, Context, Measurement, Shape
 from weatherglass.metrics.sets import VectorSet
 

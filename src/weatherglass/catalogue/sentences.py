@@ -107,7 +107,12 @@ def _read_word(
 def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[str, str]) -> list[str]:
     """The forms for want of which a word does not go into templates of its class."""
     slots = (base_name(slot) for template in templates for slot in slot_names(template))
-    return list(dict.fromkeys(needed.get(slot) or slot for slot in slots if slot not in reading.slots))
+    empty = [needed.get(slot) or slot for slot in slots if slot not in reading.slots]
+    asked: dict[str, None] = {}
+    for need in empty:
+        first, _, second = need.partition(", ")
+        asked[first if first in empty else second or first] = None
+    return list(asked)
 
 
 def _nothing_fits(test: Test, reading: Reading, lacking: Mapping[str, list[str]], fitting: bool) -> str:

@@ -141,16 +141,16 @@ def to_toml(test: Test) -> str:
         if all(element.text == element.word for element in element_set.elements):
             lines += ["words = [", *_listed(element_set.texts), "]"]
             continue
-        lines += ["", f"[{key}.sentences]"]
+        lists: list[str] = []
         tables: list[str] = []  # after the lists: a table goes on to the next header
         for word, elements in _by_word(element_set.elements):
             templates = [element.template for element in elements]
             if None in templates or len(set(templates)) < len(templates):
-                lines += [f"{quoted(word)} = [", *_listed(element.text for element in elements), "]"]
+                lists += [f"{quoted(word)} = [", *_listed(element.text for element in elements), "]"]
             else:
                 tables += ["", f"[{key}.sentences.{quoted(word)}]"]
                 tables += [f"{quoted(each.template or '')} = {quoted(each.text)}" for each in elements]
-        lines += tables
+        lines += ["", f"[{key}.sentences]", *lists, *tables] if lists else tables
     return "\n".join(lines) + "\n"
 
 

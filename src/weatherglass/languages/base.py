@@ -73,7 +73,10 @@ class Language(Protocol):
         """The values of a form that has only a few, such as m and f; empty for one that is spelt out."""
 
     def slots(self) -> Mapping[str, str]:
-        """Each slot that templates may have, and the form that it needs; "" for one that is always known."""
+        """Each slot that templates may have, and the form that it needs; "" for one that is always known.
+
+        "gender, accusative" is a slot that needs the second form where the first alone does not tell.
+        """
 
     def templates(self, word_class: str) -> Sequence[str]:
         """The sentence templates of a class, in order."""

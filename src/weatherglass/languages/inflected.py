@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from weatherglass.languages.base import STATED, Lexicon, Reading
 from weatherglass.storage.resources import shipped_toml
@@ -26,9 +26,9 @@ class InflectedLanguage(ABC):
     package: str
     templates_source = "weatherglass"
     templates_citation = ""
-    needs: Mapping[str, str]
-    """Each slot, and the form that it needs."""
-    values: Mapping[str, Sequence[str]]
+    needs: ClassVar[Mapping[str, str]]
+    """Each slot, and the forms that it needs."""
+    values: ClassVar[Mapping[str, Sequence[str]]]
     """The values of forms that have only a few: gender = m, f."""
 
     @abstractmethod
@@ -61,7 +61,8 @@ class InflectedLanguage(ABC):
 
     def form_names(self) -> list[str]:
         """Singular, and every form that a slot needs."""
-        return ["singular", *dict.fromkeys(form for form in self.needs.values() if form)]
+        needed = (form for forms in self.needs.values() for form in forms.split(", ") if form)
+        return ["singular", *dict.fromkeys(needed)]
 
     def form_values(self, form: str) -> Sequence[str]:
         """Such as m and f; empty for a form that is spelt out."""

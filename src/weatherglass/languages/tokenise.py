@@ -21,7 +21,7 @@ TOKEN = re.compile(
 def word_tokens(text: str) -> list[str]:
     """Words, numbers and punctuation marks.
 
-    >>> word_tokens("Das ist z.B. eine E-Mail, oder?")
-    ['Das', 'ist', 'z.B.', 'eine', 'E-Mail', ',', 'oder', '?']
+    >>> word_tokens("Das ist z.B. eine E-Mail, was?")
+    ['Das', 'ist', 'z.B.', 'eine', 'E-Mail', ',', 'was', '?']
     """
     return TOKEN.findall(text)

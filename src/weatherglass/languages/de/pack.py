@@ -23,9 +23,9 @@ class German(InflectedLanguage):
         "word": "",
         "ein word": "gender",
         "der word": "gender",
-        "einen word": "accusative",
+        "einen word": "gender, accusative",
         "words": "plural",
-        "den words": "dative",
+        "den words": "plural, dative",
         "ihn": "case",
         "ihm": "case",
     }
