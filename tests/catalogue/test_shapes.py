@@ -24,7 +24,7 @@ from weatherglass.catalogue import (
     to_toml,
 )
 from weatherglass.catalogue.checks import overlaps
-from weatherglass.errors import CatalogueError, UnknownNameError
+from weatherglass.errors import CatalogueError
 from weatherglass.metrics.base import AT_LEAST_ONE, Context, Measurement, Shape
 from weatherglass.metrics.sets import VectorSet
 
@@ -119,9 +119,9 @@ def test_sentences_are_made_for_a_test_of_any_shape_in_a_language_that_has_a_pac
     path.write_text(to_toml(shaped(3, 1, topic="letters")), encoding="utf-8")
     made, _ = sentence_test(path)
     assert (made.shape, made.topic, made.targets[2].category) == ((3, 1), "letters", "Set2")
-    path.write_text(to_toml(shaped(3, 1, language="de")), encoding="utf-8")
-    assert read_toml(path).language == "de"
-    with pytest.raises(UnknownNameError, match=r"unknown language 'de' \(known: en\)"):
+    path.write_text(to_toml(shaped(3, 1, language="pt-BR")), encoding="utf-8")
+    assert read_toml(path).language == "pt-BR"
+    with pytest.raises(CatalogueError, match=r"no language pack has 'pt-BR' \(known: en, de, fr, es\)"):
         sentence_test(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import pytest
 
 from weatherglass.catalogue import sentence_test
 from weatherglass.encoders import load_encoder
-from weatherglass.errors import SpecError, UnknownNameError
+from weatherglass.errors import CatalogueError, SpecError
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import Forms, Lexicon, Reading
+from weatherglass.languages.base import Lexicon, Reading
 from weatherglass.languages.en.tokenise import treebank
 
 
@@ -30,11 +31,24 @@ class Esperanto:
     def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
         del file_lexicon
         assert not catalogue_lexicon.classes  # the words of the catalogue are English
-        return Reading(word, "noun", "all words are nouns", Forms(word, word, word + "j", ""), False)
+        slots = {"word": word, "words": word + "j"}
+        return Reading(word, "noun", "all words are nouns", slots, ", ".join(slots.values()), False)
 
-    def sentences(self, forms: Forms, word_class: str) -> list[tuple[str, str]]:
-        del word_class
-        return [(f"Jen {forms.singular}.", "Jen {word}."), (f"Jen {forms.plural}.", "Jen {words}.")]
+    def form_names(self) -> list[str]:
+        return []
+
+    def form_values(self, form: str) -> Sequence[str]:
+        raise AssertionError(form)
+
+    def slots(self) -> Mapping[str, str]:
+        return {"word": "", "words": ""}
+
+    def templates(self, word_class: str) -> Sequence[str]:
+        assert word_class == "noun"
+        return ["Jen {word}.", "Jen {words}."]
+
+    def lower(self, text: str) -> str:
+        return text.lower()
 
     def tokenise(self, text: str) -> list[str]:
         return text.removesuffix(".").split()
@@ -81,8 +95,10 @@ def test_word_vectors_are_looked_up_by_the_tokens_of_the_pack(tmp_path: Path) ->
 
 def test_an_unknown_language_is_named(word_test: Path, tmp_path: Path) -> None:
     word_test.write_text(word_test.read_text("utf-8").replace('"eo"', '"xx"'), encoding="utf-8")
-    with pytest.raises(UnknownNameError, match=r"unknown language 'xx' \(known: en, eo\)"):
+    with pytest.raises(
+        CatalogueError, match=r"no language pack has 'xx' \(known: en, de, fr, es, eo\); write"
+    ):
         sentence_test(word_test)
     (tmp_path / "vectors.txt").write_text("a 1 0\nb 0 1\n", encoding="utf-8")
-    with pytest.raises(SpecError, match="language=xx is none of en, eo"):
+    with pytest.raises(SpecError, match="language=xx is none of en, de, fr, es, eo"):
         load_encoder(f"vectors:{tmp_path / 'vectors.txt'}?language=xx")

@@ -1,4 +1,4 @@
-"""The catalogue: the 46 published tests as data, and readers and writers of your own."""
+"""The catalogue: the 46 published tests and others as data, readers and writers of your own, imports."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from weatherglass.catalogue.test import Context, Element, ElementSet, Test
 from weatherglass.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from weatherglass.catalogue.imports.importing import import_tests, write_import
     from weatherglass.catalogue.jsonl import export_test, read_jsonl
     from weatherglass.catalogue.published import list_sets, reference
-    from weatherglass.catalogue.select import list_tests, load_test, load_tests, write_test
+    from weatherglass.catalogue.select import list_tests, list_topics, load_test, load_tests, write_test
     from weatherglass.catalogue.sentence_level import sentence_test
     from weatherglass.catalogue.toml_format import read_toml, to_toml
 
@@ -20,8 +21,10 @@ __all__ = [
     "ElementSet",
     "Test",
     "export_test",
+    "import_tests",
     "list_sets",
     "list_tests",
+    "list_topics",
     "load_test",
     "load_tests",
     "read_jsonl",
@@ -29,6 +32,7 @@ __all__ = [
     "reference",
     "sentence_test",
     "to_toml",
+    "write_import",
     "write_test",
 ]
 
@@ -38,7 +42,10 @@ _PLACES = {
     "sentence_test": "sentence_level",
     "list_sets": "published",
     "reference": "published",
+    "import_tests": "imports.importing",
+    "write_import": "imports.importing",
     "list_tests": "select",
+    "list_topics": "select",
     "load_test": "select",
     "load_tests": "select",
     "to_toml": "toml_format",

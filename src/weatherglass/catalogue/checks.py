@@ -114,7 +114,7 @@ def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[Ele
     warnings = []
     if left_out:
         noun = "duplicate" if left_out == 1 else "duplicates"
-        warnings.append(f"set {role} ({category}): {left_out} {noun} left out ({_shortened(repeated)})")
+        warnings.append(f"set {role} ({category}): {left_out} {noun} left out ({shortened(repeated)})")
     return ElementSet(category, tuple(first.values())), warnings
 
 
@@ -134,10 +134,11 @@ def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) ->
             warnings.append(f"{pair} hold the same elements{consequence}")
         elif shared:
             noun = "element" if len(shared) == 1 else "elements"
-            warnings.append(f"{pair} share {len(shared)} {noun} ({_shortened(shared)})")
+            warnings.append(f"{pair} share {len(shared)} {noun} ({shortened(shared)})")
     return warnings
 
 
-def _shortened(texts: Sequence[str]) -> str:
+def shortened(texts: Sequence[str]) -> str:
+    """The first texts, and how many more there are."""
     shown = ", ".join(texts[:SHOWN])
     return shown if len(texts) <= SHOWN else f"{shown} and {len(texts) - SHOWN} more"

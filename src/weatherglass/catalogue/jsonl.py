@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from weatherglass.catalogue.belonging import belonging
 from weatherglass.catalogue.checks import (
     Source,
     checked_name,
@@ -18,6 +19,7 @@ from weatherglass.catalogue.checks import (
 from weatherglass.catalogue.test import Context, Element, ElementSet, Test
 from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError
+from weatherglass.languages import DEFAULT_LANGUAGE
 
 ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
 
@@ -45,7 +47,7 @@ def read_jsonl(path: str | Path) -> Test:
         attributes=(a, b),
         context=_context(x, y),
         source=str(source.path),
-        warnings=(*warnings, *overlaps((x, y), (a, b))),
+        warnings=(*warnings, *overlaps((x, y), (a, b)), *belonging(DEFAULT_LANGUAGE, sets)),
     )
 
 

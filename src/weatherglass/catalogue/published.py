@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from weatherglass.catalogue.data import table
 from weatherglass.catalogue.test import Context, Element, ElementSet, Test
-from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.base import Forms, Lexicon
-from weatherglass.languages.en.sentences import capitalised, regular_article, regular_plural
+from weatherglass.languages.base import Lexicon
+from weatherglass.languages.en.sentences import Forms, regular_article, regular_plural, sentences
+from weatherglass.languages.slots import capitalised
 from weatherglass.storage.resources import shipped_toml
 
 SENTENCE_PREFIX = "sent-"
@@ -72,7 +72,7 @@ def lexicon() -> Lexicon:
     words = shipped_toml("weatherglass.languages.en", "words")
     classes = {word: entry["class"] for entry in table("sets").values() for word in entry["words"]}
     classes |= {word: word_class for word_class, members in words["classes"].items() for word in members}
-    return Lexicon(classes, words["singular"], words["plural"], words["article"])
+    return Lexicon(classes, {form: words[form] for form in ("singular", "plural", "article")})
 
 
 def reference(key: str) -> str:
@@ -83,13 +83,16 @@ def reference(key: str) -> str:
 def published_forms(word: str) -> Forms:
     """Singular, plural and article of a catalogue word, as in the published sentences."""
     known = lexicon()
-    singular = known.singular.get(word, word)
-    plurals = {**known.plural, **shipped_toml("weatherglass.languages.en", "words")["published_plural"]}
+    singular = known.form("singular", word) or word
+    plurals = {
+        **known.forms["plural"],
+        **shipped_toml("weatherglass.languages.en", "words")["published_plural"],
+    }
     return Forms(
         word=word,
         singular=singular,
         plural=plurals.get(singular) or regular_plural(singular),
-        article=known.article.get(singular) or regular_article(singular),
+        article=known.form("article", singular) or regular_article(singular),
     )
 
 
@@ -116,17 +119,18 @@ def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
     words = word_set(*_set_and_category(entry[role]))
     classes = lexicon().classes
     generated = [
-        element for word in words.words for element in sentence_elements(published_forms(word), classes[word])
+        element
+        for word in words.words
+        for element in _sentence_elements(published_forms(word), classes[word])
     ]
     left_out = frozenset(entry.get("left_out", {}).get(role, ()))
     elements = (element for position, element in enumerate(generated, start=1) if position not in left_out)
     return ElementSet(words.category, tuple(elements))
 
 
-def sentence_elements(forms: Forms, word_class: str, language: str = DEFAULT_LANGUAGE) -> list[Element]:
+def _sentence_elements(forms: Forms, word_class: str) -> list[Element]:
     """A word in every template of its class."""
-    sentences = LANGUAGES.get(language).sentences(forms, word_class)
-    return [Element(text, forms.word, template) for text, template in sentences]
+    return [Element(text, forms.word, template) for text, template in sentences(forms, word_class)]
 
 
 def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:

@@ -1,4 +1,4 @@
-"""Selection of tests by names, globs, files and folders, as the user types them."""
+"""Selection of tests by names, globs, topics, files and folders, as the user types them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from pathlib import Path
 
+from weatherglass.catalogue.fields import GROUP, field_names, field_test
 from weatherglass.catalogue.jsonl import export_test, read_jsonl
 from weatherglass.catalogue.published import published_names, published_test
 from weatherglass.catalogue.test import Test
@@ -18,6 +19,21 @@ from weatherglass.registry import did_you_mean
 
 FILE_KINDS = (".jsonl", ".toml")
 CATALOGUE = "the catalogue"
+
+
+def catalogue_names() -> tuple[str, ...]:
+    """The 46 published tests, which are the default, and then those in other fields and languages."""
+    return (*published_names(), *field_names())
+
+
+def catalogue_test(name: str) -> Test:
+    """The test of that name; it must be one of `catalogue_names`."""
+    return field_test(name) if name in field_names() else published_test(name)
+
+
+def list_topics() -> list[str]:
+    """What the tests of the catalogue are about, each topic once."""
+    return list(dict.fromkeys(catalogue_test(name).topic for name in catalogue_names()))
 
 
 def list_tests(pattern: str = "*") -> list[str]:
@@ -39,7 +55,10 @@ def load_test(name_or_path: str | Path) -> Test:
 
 
 def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
-    """Tests by names, globs such as `sent-*`, files, and folders of files; in the order given, each once.
+    """Tests by names, globs such as `sent-*`, topics, files, and folders of files; in the order given, each once.
+
+    A glob is matched against the 46 published tests and, where none of them fits, against the tests in other fields;
+    so `*` stays the 46. `fields` is the group of all the others.
 
     Raises:
         UnknownNameError: if a name or glob stands for nothing.
@@ -49,7 +68,7 @@ def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
     sources: dict[str, str] = {}
     for source, name in (hit for pattern in patterns for hit in _resolve(str(pattern))):
         if source == CATALOGUE:
-            test = published_test(name)
+            test = catalogue_test(name)
         elif source in sources.values():
             continue
         else:
@@ -91,21 +110,31 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
     """What one word of the command line stands for: pairs of a source and a name or path."""
     path = Path(pattern).expanduser()
-    if pattern in published_names():
+    if pattern in catalogue_names():
         yield CATALOGUE, pattern
     elif _exists(path) and path.is_dir():
         yield from _test_files(path)
     elif _exists(path):
         yield str(path.resolve()), str(path)
+    elif pattern == GROUP:
+        yield from ((CATALOGUE, name) for name in field_names())
+    elif names := _of_topic(pattern):
+        yield from ((CATALOGUE, name) for name in names)
     elif has_magic(pattern):
         yield from _matches(pattern, str(path))
     elif path.suffix.lower() in FILE_KINDS or "/" in pattern:
         raise CatalogueError(f"{pattern}: no such file or folder")
     else:
-        hint = did_you_mean(pattern, published_names())
+        hint = did_you_mean(pattern, (*catalogue_names(), *list_topics()))
         raise UnknownNameError(
-            f"unknown test '{pattern}'{hint} (a test is a name, glob or path; see: weatherglass tests list)"
+            f"unknown test '{pattern}'{hint} (a test is a name, glob, topic or path; see: weatherglass tests list)"
         )
+
+
+def _of_topic(topic: str) -> list[str]:
+    """The tests of a topic, or of all topics that begin with it and a colon: double bind."""
+    topics = {name: catalogue_test(name).topic for name in catalogue_names()}
+    return [name for name, about in topics.items() if topic in (about, about.partition(":")[0])]
 
 
 def _exists(path: Path) -> bool:
@@ -128,7 +157,7 @@ def _test_files(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
-    names = list_tests(pattern)
+    names = list_tests(pattern) or [name for name in field_names() if fnmatchcase(name, pattern)]
     hits = glob(path_pattern)  # noqa: PTH207 - Path.glob refuses absolute patterns
     paths = [path for path in hits if Path(path).suffix.lower() in FILE_KINDS]
     if names:

@@ -4,59 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weatherglass.catalogue.checks import distinct, overlaps
-from weatherglass.catalogue.published import SENTENCE_PREFIX, lexicon, sentence_elements
+from weatherglass.catalogue.published import SENTENCE_PREFIX
 from weatherglass.catalogue.select import load_test
-from weatherglass.catalogue.test import ElementSet, Test
+from weatherglass.catalogue.sentences import in_sentences
+from weatherglass.catalogue.test import Test
 from weatherglass.catalogue.toml_format import read_test_file
 from weatherglass.errors import CatalogueError
-from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import NO_WORDS, Reading
 
 
 def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
-    """The sentence-level test `sent-NAME` in the test's own language, and how each word was read.
+    """The test in sentences, in its own language, and how each word was read.
+
+    A file with templates of its own is such a test already, and keeps its name; any other one becomes `sent-NAME`.
 
     Raises:
-        CatalogueError: if the test is not word-level, or no template fits a word.
-        UnknownNameError: if no language pack has this code.
+        CatalogueError: if the test is not word-level, no template fits a word, or no pack has the language.
     """
-    test = load_test(name_or_path)
+    path = Path(name_or_path).expanduser()
+    lexicon, test, templates = NO_WORDS, None, None
+    if path.suffix.lower() == ".toml" and path.exists():
+        file = read_test_file(path)
+        lexicon, test, templates = file.lexicon, file.test, file.templates
+    test = test or load_test(name_or_path)
     if test.context != "word":
         raise CatalogueError(f"'{name_or_path}' is not a word-level test: its context is {test.context}")
-    language = test.language
-    pack = LANGUAGES.get(language)
-    file_lexicon = NO_WORDS
-    path = Path(name_or_path).expanduser()
-    if path.suffix.lower() == ".toml":
-        file_lexicon = read_test_file(path).lexicon
-    known = lexicon() if language == DEFAULT_LANGUAGE else NO_WORDS  # the words of the catalogue are English
-    readings = {
-        word: pack.read_word(word, file_lexicon, known)
-        for element_set in test.sets
-        for word in element_set.words
-    }
-    sets: list[ElementSet] = []
-    warnings = [warning for warning in test.warnings if warning.startswith("set ")]
-    for role, words in zip(test.roles, test.sets, strict=True):
-        elements = (
-            sentence
-            for word in words.words
-            for sentence in sentence_elements(readings[word].forms, readings[word].word_class, language)
-        )
-        element_set, repeats = distinct(role, words.category, elements)
-        sets.append(element_set)
-        warnings += repeats
-    targets, attributes = tuple(sets[: len(test.targets)]), tuple(sets[len(test.targets) :])
-    in_sentences = Test(
-        SENTENCE_PREFIX + test.name,
-        targets=targets,
-        attributes=attributes,
-        context="sent",
-        source=f"sentences from {test.name}; templates of {pack.templates_source}",
-        citation=pack.templates_citation,
-        warnings=(*warnings, *overlaps(targets, attributes)),
-        topic=test.topic,
-        language=test.language,
-    )
-    return in_sentences, list(readings.values())
+    name = test.name if templates is not None else SENTENCE_PREFIX + test.name
+    return in_sentences(test, lexicon, templates, name)

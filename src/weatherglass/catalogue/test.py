@@ -124,6 +124,9 @@ class Test:
             more["targets"] = len(self.targets)
         if self.language != "en":
             more["language"] = self.language
+        elements = [element for element_set in self.sets for element in element_set.elements]
+        if any(e.text != e.word and e.template is None for e in elements):
+            more["templates"] = "not stated"  # then none can be left out
         content = [self.name, sets, more] if more else [self.name, sets]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 

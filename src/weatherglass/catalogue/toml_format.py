@@ -1,4 +1,4 @@
-"""Our own test format, in TOML: any number of sets, by name, words or sentences; classes and forms of words."""
+"""Our own test format, in TOML: any number of sets, by name, words or sentences; forms of words, templates."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from weatherglass.catalogue.belonging import belonging
 from weatherglass.catalogue.checks import (
     Source,
     checked_name,
@@ -21,19 +22,33 @@ from weatherglass.catalogue.checks import (
     type_name,
 )
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
+from weatherglass.catalogue.sentences import in_sentences, pack_templates
+from weatherglass.catalogue.templates import Template, read_templates
 from weatherglass.catalogue.test import Context, Element, ElementSet, Test, set_roles
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.base import Lexicon
+from weatherglass.languages.base import Language, Lexicon
 from weatherglass.registry import did_you_mean, suggestion
 
 LETTERS = {"targets": ("X", "Y"), "attributes": ("A", "B")}
 """The keys of one or two sets of a kind; the kind itself is the key of a list of any number."""
-TEST_KEYS = ("name", "topic", "language", "context", "source", "citation", "words", *LETTERS)
+TEST_KEYS = (
+    "name",
+    "topic",
+    "language",
+    "context",
+    "source",
+    "citation",
+    "words",
+    "template",
+    "templates",
+    *LETTERS,
+)
 TEST_KEYS += tuple(letter for letters in LETTERS.values() for letter in letters)
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 SET_KEYS = ("set", "words", "sentences", "category", "class")
-WORDS_KEYS = ("classes", "singular", "plural", "article")
+PACK = "pack"
+"""Under `templates`: those of the language pack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +58,11 @@ class TestFile:
     __test__ = False  # the name is not for pytest
 
     test: Test
+    """As it stands in the file, before words are put into templates."""
     lexicon: Lexicon
     """The classes and forms of words that the file states."""
+    templates: list[Template] | None = None
+    """Sentence templates of its own; None if it has none."""
 
 
 def read_toml(path: str | Path) -> Test:
@@ -54,7 +72,8 @@ def read_toml(path: str | Path) -> Test:
         CatalogueError: naming file, line and key.
         UnknownNameError: if the catalogue has no set of a name that the file uses.
     """
-    return read_test_file(path).test
+    file = read_test_file(path)
+    return file.test if file.templates is None else in_sentences(file.test, file.lexicon, file.templates)[0]
 
 
 def read_test_file(path: str | Path) -> TestFile:
@@ -62,10 +81,12 @@ def read_test_file(path: str | Path) -> TestFile:
     source = Source.read(Path(path))
     content = _parsed(source)
     _no_other_keys(source, "", content, TEST_KEYS)
+    language = _read_language(source, content.get("language", DEFAULT_LANGUAGE))
+    classes = _Classes.of(language, content)
     entries = {kind: _set_entries(source, content, kind) for kind in LETTERS}
     roles = iter(set_roles(*map(len, entries.values())))
     parsed = [
-        _read_set(source, key, next(roles), entry)
+        _read_set(source, key, next(roles), entry, classes)
         for given in entries.values()
         for key, entry in given.items()
     ]
@@ -76,7 +97,9 @@ def read_test_file(path: str | Path) -> TestFile:
         content.get("words", {}),
         {word: word_class for each in parsed for word, word_class in each.classes.items()},
         {word for element_set in sets for word in element_set.words},
+        classes,
     )
+    names = {word for word, word_class in word_lexicon.classes.items() if word_class == "given name"}
     test = Test(
         checked_name(source, content.get("name", source.path.stem)),
         targets=targets,
@@ -87,15 +110,19 @@ def read_test_file(path: str | Path) -> TestFile:
         warnings=(
             *(warning for each in parsed for warning in each.warnings),
             *overlaps(targets, attributes),
+            *belonging(language, sets, names),
         ),
-        language=_read_language(source, content.get("language", "en")),
+        language=language,
         topic=checked_text(source, "topic", content["topic"]) if "topic" in content else "",
     )
-    return TestFile(test, word_lexicon)
+    templates = _read_templates(source, content, language, word_lexicon, classes)
+    if templates is not None and test.context != "word":
+        raise source.error("template", f"is for words, but the test's context is {test.context}")
+    return TestFile(test, word_lexicon, templates)
 
 
 def to_toml(test: Test) -> str:
-    """A test in our own format; sentences are listed under the word that they were made from."""
+    """A test in our own format; sentences stand under the word that they were made from, each with its template."""
     head = {
         "name": test.name,
         "topic": test.topic,
@@ -114,9 +141,16 @@ def to_toml(test: Test) -> str:
         if all(element.text == element.word for element in element_set.elements):
             lines += ["words = [", *_listed(element_set.texts), "]"]
             continue
-        lines += ["", f"[{key}.sentences]"]
+        lists: list[str] = []
+        tables: list[str] = []  # after the lists: a table goes on to the next header
         for word, elements in _by_word(element_set.elements):
-            lines += [f"{quoted(word)} = [", *_listed(element.text for element in elements), "]"]
+            templates = [element.template for element in elements]
+            if None in templates or len(set(templates)) < len(templates):
+                lists += [f"{quoted(word)} = [", *_listed(element.text for element in elements), "]"]
+            else:
+                tables += ["", f"[{key}.sentences.{quoted(word)}]"]
+                tables += [f"{quoted(each.template or '')} = {quoted(each.text)}" for each in elements]
+        lines += ["", f"[{key}.sentences]", *lists, *tables] if lists else tables
     return "\n".join(lines) + "\n"
 
 
@@ -185,7 +219,7 @@ def _set_entries(source: Source, content: Mapping[str, Any], kind: str) -> dict[
     return {f"{kind}[{number}]": entry for number, entry in enumerate(content[kind], start=1)}
 
 
-def _read_set(source: Source, key: str, role: str, given: object) -> _ParsedSet:
+def _read_set(source: Source, key: str, role: str, given: object, classes: _Classes) -> _ParsedSet:
     entry = {"set": given} if isinstance(given, str) else given
     if not isinstance(entry, dict):
         raise source.error(
@@ -197,7 +231,7 @@ def _read_set(source: Source, key: str, role: str, given: object) -> _ParsedSet:
         raise source.error(
             key, f"should have one of set, words or sentences, but has {' and '.join(forms) or 'none'}"
         )
-    word_class = _read_class(source, f"{key}.class", entry["class"]) if "class" in entry else None
+    word_class = classes.read(source, f"{key}.class", entry["class"]) if "class" in entry else None
     category = checked_text(source, f"{key}.category", entry["category"]) if "category" in entry else None
     if forms == ["set"]:
         element_set = _named_set(source, key, entry["set"], category)
@@ -232,11 +266,17 @@ def _sentence_elements(source: Source, key: str, value: object) -> list[Element]
         )
     if not value:
         raise source.error(key, "is empty; a set needs at least one element")
-    return [
-        Element(text, checked_text(source, key, word, part="(a word) "))
-        for word, texts in value.items()
-        for text in checked_texts(source, f"{key}.{word}", texts)
-    ]
+    elements: list[Element] = []
+    for word, texts in value.items():
+        checked_text(source, key, word, part="(a word) ")
+        if isinstance(texts, dict) and texts:
+            elements += [
+                Element(checked_text(source, f"{key}.{word}", text), word, template)
+                for template, text in texts.items()
+            ]
+        else:
+            elements += [Element(text, word) for text in checked_texts(source, f"{key}.{word}", texts)]
+    return elements
 
 
 def _read_context(source: Source, content: Mapping[str, Any], sets: Iterable[ElementSet]) -> Context:
@@ -258,44 +298,127 @@ def _read_language(source: Source, value: object) -> str:
     return language
 
 
-def _read_words(source: Source, entry: object, classes: dict[str, str], present: set[str]) -> Lexicon:
-    """The table [words], over the classes that the sets state for all their words."""
-    if not isinstance(entry, dict):
-        raise source.error(
-            "words", f"should be a table with {', '.join(WORDS_KEYS)}, but is {type_name(entry)}"
-        )
-    _no_other_keys(source, "words.", entry, WORDS_KEYS)
-    for key in WORDS_KEYS:
-        if not isinstance(entry.get(key, {}), dict):
-            raise source.error(f"words.{key}", f"should be a table, but is {type_name(entry[key])}")
-    listed: dict[str, str] = {}
-    for word_class, words in entry.get("classes", {}).items():
-        _read_class(source, "words.classes", word_class)
-        for word in checked_texts(source, f"words.classes.{word_class}", words):
-            if word not in present:
-                raise source.error(
-                    "words.classes", f"names '{word}', which is in no set{did_you_mean(word, present)}"
-                )
-            if listed.setdefault(word, word_class) != word_class:
-                raise source.error(
-                    "words.classes", f"puts '{word}' under {listed[word]} and under {word_class}"
-                )
-    forms = {
-        key: {
-            word: checked_text(source, f"words.{key}.{word}", form)
-            for word, form in entry.get(key, {}).items()
-        }
-        for key in WORDS_KEYS[1:]
-    }
-    for word, article in forms["article"].items():
-        if article not in ("a", "an"):
-            raise source.error(f"words.article.{word}", f"should be a or an, but is '{article}'")
-    return Lexicon({**classes, **listed}, **forms)
+@dataclass(frozen=True, slots=True)
+class _Classes:
+    """The classes and forms of words that a test file may name: those of the pack, and those of its own templates."""
 
+    pack: Language | None
+    own: tuple[str, ...]
 
-def _read_class(source: Source, key: str, word_class: object) -> str:
-    known = LANGUAGES.get(DEFAULT_LANGUAGE).word_classes()
-    if not isinstance(word_class, str) or word_class not in known:
-        hint = suggestion(str(word_class), known)
+    @classmethod
+    def of(cls, language: str, content: Mapping[str, Any]) -> _Classes:
+        """What the file can be read with; its templates themselves are checked later."""
+        given = content.get("template", [])
+        tables = [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
+        named = [entry.get("class", []) for entry in tables]
+        flat = [each for names in named for each in ([names] if isinstance(names, str) else names or [])]
+        pack = LANGUAGES.get(language) if language in LANGUAGES else None
+        known = pack.word_classes() if pack else []
+        own = (each for each in flat if isinstance(each, str) and f"{each} noun" not in known)
+        return cls(pack, tuple(dict.fromkeys(own)))
+
+    @property
+    def names(self) -> list[str]:
+        """Every class that a word may be given; without a pack any, so that the list is empty."""
+        return list(dict.fromkeys([*(self.pack.word_classes() if self.pack else ()), *self.own]))
+
+    def read(self, source: Source, key: str, word_class: object) -> str:
+        """A class that is known; "person" stands for "person noun"."""
+        if isinstance(word_class, str) and (self.pack is None or word_class in self.names):
+            return word_class
+        if isinstance(word_class, str) and f"{word_class} noun" in self.names:
+            return f"{word_class} noun"
+        hint = suggestion(str(word_class), self.names)
         raise source.error(key, f"'{word_class}' is no class of words{hint}")
-    return word_class
+
+
+def _read_words(
+    source: Source, entry: object, stated: dict[str, str], present: set[str], classes: _Classes
+) -> Lexicon:
+    """The table [words], over the classes that the sets state for all their words."""
+    known_forms = classes.pack.form_names() if classes.pack else []
+    keys = ["classes", *known_forms]
+    if not isinstance(entry, dict):
+        raise source.error("words", f"should be a table with {', '.join(keys)}, but is {type_name(entry)}")
+    for key, table in entry.items():
+        if not isinstance(table, dict):
+            raise source.error(f"words.{key}", f"should be a table, but is {type_name(table)}")
+    listed = {
+        word: classes.read(source, "words.classes", word_class)
+        for word, word_class in _grouped(source, "words.classes", entry.get("classes", {}), present).items()
+    }
+    forms = {key: _read_form(source, key, entry[key], present, classes) for key in entry if key != "classes"}
+    return Lexicon({**stated, **listed}, forms)
+
+
+def _read_form(
+    source: Source, form: str, entry: Mapping[str, Any], present: set[str], classes: _Classes
+) -> dict[str, str]:
+    """A form of words: word = "form", or value = [words] for a form that has only a few values."""
+    values = classes.pack.form_values(form) if classes.pack else ()
+    if values:
+        for value in entry:
+            if value not in values:
+                raise source.error(
+                    f"words.{form}.{value}",
+                    f'is none of {", ".join(values)}; write {values[0]} = ["word", …]',
+                )
+        return _grouped(source, f"words.{form}", entry, present)
+    stated = {word: checked_text(source, f"words.{form}.{word}", text) for word, text in entry.items()}
+    if form == "article" and classes.pack is LANGUAGES.get(DEFAULT_LANGUAGE):
+        for word, article in stated.items():
+            if article not in ("a", "an"):
+                raise source.error(f"words.article.{word}", f"should be a or an, but is '{article}'")
+    return stated
+
+
+def _grouped(source: Source, key: str, entry: Mapping[str, Any], present: set[str]) -> dict[str, str]:
+    """Each word and the value that it is listed under."""
+    listed: dict[str, str] = {}
+    for value, words in entry.items():
+        for word in checked_texts(source, f"{key}.{value}", words):
+            if word not in present:
+                raise source.error(key, f"names '{word}', which is in no set{did_you_mean(word, present)}")
+            if listed.setdefault(word, value) != value:
+                raise source.error(key, f"puts '{word}' under {listed[word]} and under {value}")
+    return listed
+
+
+def _read_templates(
+    source: Source, content: Mapping[str, Any], language: str, stated: Lexicon, classes: _Classes
+) -> list[Template] | None:
+    """Those of the file itself, of the files that it names, and of the pack, in this order; None without any."""
+    if "template" not in content and "templates" not in content:
+        _check_form_names(source, stated, classes, used=())
+        return None
+    slots = ["word", *(classes.pack.slots() if classes.pack else ()), *stated.forms]
+    names = [*classes.names, *stated.classes.values()]
+    templates = (
+        read_templates(source, content["template"], language, slots, names) if "template" in content else []
+    )
+    given = content.get("templates", [])
+    for each in (
+        [given] if isinstance(given, str) else checked_texts(source, "templates", given) if given else []
+    ):
+        if each == PACK:
+            if classes.pack is None:
+                raise source.error(
+                    "templates", f"asks for those of the pack, but no language pack has '{language}'"
+                )
+            templates += pack_templates(classes.pack)
+            continue
+        file = Source.read(source.path.parent / each)
+        templates += read_templates(file, _parsed(file).get("template", []), language, slots, names)
+    if not templates:
+        raise source.error(
+            "templates" if "templates" in content else "template",
+            f"has no template in the language '{language}'",
+        )
+    _check_form_names(source, stated, classes, {slot for template in templates for slot in template.slots})
+    return list(dict.fromkeys(templates))
+
+
+def _check_form_names(source: Source, stated: Lexicon, classes: _Classes, used: Iterable[str]) -> None:
+    """A form under [words] is one that the pack knows or that a template has as a slot."""
+    known = ["classes", *(classes.pack.form_names() if classes.pack else ()), *used]
+    _no_other_keys(source, "words.", stated.forms, known)

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weatherglass import catalogue
+from weatherglass.catalogue.fields import GROUP as FIELDS
+from weatherglass.catalogue.fields import licence
 from weatherglass.cli.console import PIPE_WIDTH, plain_table, print_json, screen
+from weatherglass.cli.tests_import import import_command
+from weatherglass.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,18 +28,31 @@ Patterns = Annotated[
     list[str],
     typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
 ]
+app.command("import")(import_command)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("list")
 def list_command(
     patterns: Annotated[
-        list[str], typer.Argument(metavar="[TEST]…", help="Names, globs such as 'sent-*', files or folders.")
-    ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
+        list[str],
+        typer.Argument(metavar="[TEST]…", help="Names, globs such as 'sent-*', topics, files or folders."),
+    ] = [],  # noqa: B006 - typer reads it, nobody changes it
+    topic: Annotated[str, typer.Option("--topic", help="Only tests of this topic: religion.")] = "",
+    language: Annotated[str, typer.Option("--language", help="Only tests in this language: fr.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List tests: name, topic, sets with their sizes, context, source."""
-    tests = catalogue.load_tests(patterns)
+    """List tests: name, topic, sets with their sizes, context, source. Default: the 46 published ones; those in other
+    fields and languages are listed by `fields`, by their topic or language."""
+    everywhere = ["*", FIELDS] if topic or language else ["*"]
+    tests = [
+        test
+        for test in catalogue.load_tests(patterns or everywhere)
+        if (not topic or test.topic.startswith(topic)) and language in ("", test.language)
+    ]
+    if not tests:
+        known = ", ".join(catalogue.list_topics())
+        raise UnknownNameError(f"no test has this topic and language (topics: {known})")
     if as_json:
         print_json([_summary(test) for test in tests])
         return
@@ -84,6 +101,8 @@ def show_command(
     console.print(table)
     if test.citation:
         console.print(f"Cite: {catalogue.reference(test.citation)}", soft_wrap=True)
+    if terms := licence(test.name):
+        console.print(f"Licence: {terms}", soft_wrap=True)
     _print_warnings([test])
 
 
@@ -153,7 +172,7 @@ def _width(table: Table) -> int:
 def _print_title(test: Test, console: Console) -> None:
     from rich.text import Text
 
-    details = test.topic, test.context, test.source
+    details = test.topic, "" if test.language == "en" else test.language, test.context, test.source
     title = Text.assemble((test.name, "bold"), f"  {'; '.join(filter(None, details))}")
     console.print(title, soft_wrap=True)
 

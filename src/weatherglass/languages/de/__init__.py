@@ -1,0 +1,1 @@
+"""German: word forms with gender and case, sentence templates and a tokeniser."""

@@ -1,0 +1,1 @@
+"""Spanish: word forms with gender, sentence templates and a tokeniser."""

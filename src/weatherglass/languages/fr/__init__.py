@@ -1,0 +1,1 @@
+"""French: word forms with gender and elision, sentence templates and a tokeniser."""

@@ -1,0 +1,116 @@
+"""What German, French and Spanish share: a lexicon of forms, and templates that ask for the forms they need."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+from weatherglass.languages.base import STATED, Lexicon, Reading
+from weatherglass.storage.resources import shipped_toml
+
+ANY_WORD = "any word"
+"""The class of a word of which nothing is known; its templates speak of the word itself."""
+KNOWN = "in the lexicon"
+
+
+class InflectedLanguage(ABC):
+    """A pack whose data stand beside it: templates.toml and words.toml.
+
+    A form is what the file states, else what the lexicon has, else what a rule without exceptions makes of the word.
+    A form that is not known is never guessed: its slot stays empty, and templates that need it are left out.
+    """
+
+    name: str
+    package: str
+    templates_source = "weatherglass"
+    templates_citation = ""
+    needs: ClassVar[Mapping[str, str]]
+    """Each slot, and the forms that it needs."""
+    values: ClassVar[Mapping[str, Sequence[str]]]
+    """The values of forms that have only a few: gender = m, f."""
+
+    @abstractmethod
+    def guess_class(self, word: str) -> tuple[str, str]:
+        """The class of a word that neither the file nor the lexicon knows, and the reason."""
+
+    @abstractmethod
+    def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
+        """What the slots stand for, as far as the known forms allow."""
+
+    @abstractmethod
+    def shown(self, slots: Mapping[str, str]) -> str:
+        """The forms of a word, for people."""
+
+    @abstractmethod
+    def tokenise(self, text: str) -> list[str]:
+        """The words and punctuation marks of a text."""
+
+    def lower(self, text: str) -> str:
+        """In small letters; ẞ becomes ß."""
+        return text.lower()
+
+    def word_classes(self) -> list[str]:
+        """Given name, adjective, …"""
+        return list(self._templates)
+
+    def templates(self, word_class: str) -> Sequence[str]:
+        """In the order of templates.toml."""
+        return self._templates[word_class]
+
+    def form_names(self) -> list[str]:
+        """Singular, and every form that a slot needs."""
+        needed = (form for forms in self.needs.values() for form in forms.split(", ") if form)
+        return ["singular", *dict.fromkeys(needed)]
+
+    def form_values(self, form: str) -> Sequence[str]:
+        """Such as m and f; empty for a form that is spelt out."""
+        return self.values.get(form, ())
+
+    def slots(self) -> Mapping[str, str]:
+        """Each slot, and the form that it needs."""
+        return self.needs
+
+    def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
+        """Stated, in the lexicon, or guessed from capital letters."""
+        del catalogue_lexicon  # its words are English
+        bare = word.strip()
+        lexicons = (file_lexicon, self.lexicon)
+        base = next(filter(None, (lexicon.form("singular", bare) for lexicon in lexicons)), bare)
+        if word in file_lexicon.classes:
+            word_class, reason = file_lexicon.classes[word], STATED
+        elif base in self.lexicon.classes:
+            word_class, reason = self.lexicon.classes[base], KNOWN if base == bare else f"form of '{base}'"
+        else:
+            word_class, reason = self.guess_class(bare)
+        forms = {
+            name: form
+            for name in (*self.form_names(), *self.lexicon.forms)
+            for lexicon in reversed(lexicons)
+            if (form := lexicon.form(name, base))
+        }
+        slots = self.fill_slots(base, word_class, forms)
+        return Reading(word, word_class, reason, slots, self.shown(slots))
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The words that are shipped with the pack."""
+        return self.read_lexicon(shipped_toml(self.package, "words"))
+
+    @abstractmethod
+    def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
+        """The content of words.toml as classes and forms."""
+
+    @cached_property
+    def _templates(self) -> dict[str, list[str]]:
+        return shipped_toml(self.package, "templates")
+
+
+def back_to(base_of: Mapping[str, str], classes: Mapping[str, str]) -> dict[str, str]:
+    """Of each inflected form the word it is a form of, save where the form is a word itself."""
+    backwards: dict[str, str] = {}
+    for base, form in base_of.items():
+        if form not in classes:
+            backwards.setdefault(form, base)
+    return backwards

@@ -1,0 +1,50 @@
+"""Which words belong to a language: lists of the most frequent words, and the scripts of letters."""
+
+from __future__ import annotations
+
+import lzma
+import re
+import unicodedata
+from functools import cache
+from importlib.resources import files
+
+LISTED = ("en", "de", "fr", "es")
+"""The languages that have a list (NOTICE says where they come from)."""
+
+JAPANESE = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
+"""Scripts that Japanese writes together, in one word."""
+
+WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+@cache
+def listed_words(language: str) -> frozenset[str] | None:
+    """The frequent words of a language in lower case; None if it has no list."""
+    if language not in LISTED:
+        return None
+    packed = files(__package__).joinpath(f"{language}.txt.xz").read_bytes()
+    return frozenset(lzma.decompress(packed).decode().split("\n"))
+
+
+def is_listed(text: str, language: str) -> bool:
+    """Whether every word of a text, or else every part of a hyphenated one, is in the language's list."""
+    listed = listed_words(language)
+    if listed is None:
+        return True
+    words = WORDS.findall(unicodedata.normalize("NFC", text).lower())
+    return all(
+        word in listed or all(part in listed for part in word.split("-")) for word in words if len(word) > 1
+    )
+
+
+def scripts(text: str) -> frozenset[str]:
+    """The scripts of the letters of a text: Latin, Cyrillic, …; Japanese for all of those that it mixes.
+
+    >>> sorted(scripts("Москвa"))
+    ['Cyrillic', 'Latin']
+    """
+    names = {unicodedata.name(letter, "UNKNOWN").split()[0] for letter in text if letter.isalpha()}
+    names -= {"MODIFIER", "FEMININE", "MASCULINE"}  # ʼ, ª and º go with any script
+    if names & JAPANESE and names <= JAPANESE | {"FULLWIDTH"}:
+        return frozenset({"Chinese" if names == {"CJK"} else "Japanese"})
+    return frozenset(name.capitalize() for name in names)
