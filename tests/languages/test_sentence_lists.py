@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from docs.languages.write_sentences import sentences
+
 from weatherglass.languages import LANGUAGES
 from weatherglass.languages.base import NO_WORDS
 from weatherglass.languages.inflected import InflectedLanguage
