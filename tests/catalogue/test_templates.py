@@ -191,3 +191,19 @@ def test_a_wrong_template_is_one_clear_line(text: str, complaint: str, write_tom
 def test_a_file_of_templates_that_is_missing_is_named(write_toml: WriteToml) -> None:
     with pytest.raises(CatalogueError, match=r"absent.toml"):
         read_toml(write_toml('templates = "absent.toml"\n' + WORDS))
+
+
+def test_the_examples_in_the_documentation_are_tests(write_toml: WriteToml) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
+    packs, templates, without_pack = (block.partition("```")[0] for block in page.split("```toml\n")[1:4])
+    german, _ = sentence_test(write_toml(packs))
+    assert {"Das ist eine Hebamme.", "Es gibt einen Arzt.", "Das kommt von den Ärzten."} <= set(german.texts)
+    assert german.warnings == ()
+    english = read_toml(
+        write_toml(
+            WORDS.replace('"person"', '"person noun"') + '\n[[template]]\ntext = "{word}."\n' + templates
+        )
+    )
+    assert {"A man is at work.", "The men are at school."} <= set(english.texts)
+    sets = '[X]\ncategory = "M"\nwords = ["врач"]\n[A]\ncategory = "F"\nwords = ["няня"]\n'
+    assert read_toml(write_toml(without_pack + sets)).targets[0].texts == ("Я вижу врача.",)

@@ -7,7 +7,7 @@ from typing import Any
 
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances, needs_covariance
 from weatherglass.audit.encode import Encodings, encode_texts
-from weatherglass.audit.ledger import known_sets
+from weatherglass.audit.ledger import known_sets, other_tokens
 from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.record import CommandCall, PythonCall, now, run_record
 from weatherglass.audit.registrations import Registration
@@ -137,6 +137,7 @@ class Audit:
                 self.progress.advance()
                 continue
             sets, ledger, warnings = known_sets(test, encodings)
+            warnings += other_tokens(test, model.encoder)
             yield Unit(
                 *(model.name, model.options, test, sets, ledger, (*test.warnings, *warnings)),
                 *(metrics, self.plan.settings, pair, self.registrations),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import Encodings
 from weatherglass.catalogue.test import Element, ElementSet, Test
+from weatherglass.encoders.base import Encoder
+from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.metrics.sets import VectorSet
 
 MISSING_SHARE = 0.2
@@ -65,6 +67,18 @@ def known_sets(test: Test, encodings: Encodings) -> tuple[list[KnownSet], Ledger
         unknown = tuple(ledger.dropped.get(role, ()))
         sets.append(KnownSet(role, rows, kept, element_set.category, unknown))
     return sets, ledger, warnings
+
+
+def other_tokens(test: Test, encoder: Encoder) -> list[str]:
+    """A warning if word vectors are looked up by the tokens of another language than the test's."""
+    tokens_of = encoder.options.get("language", DEFAULT_LANGUAGE)
+    by_words = encoder.options.get("tokens") == "words" and test.context != "word"
+    if not by_words or test.language == tokens_of or test.language not in LANGUAGES:
+        return []
+    return [
+        f"the model splits sentences by the rules of '{tokens_of}', but the test is in '{test.language}': "
+        f"add language={test.language} to the model, as in vectors:FILE?language={test.language}"
+    ]
 
 
 def _known_elements(
