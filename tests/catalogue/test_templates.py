@@ -137,9 +137,9 @@ def test_forms_that_are_not_known_are_asked_for_in_one_line_each(write_toml: Wri
     )
     test, _ = sentence_test(write_toml(german))
     assert test.warnings == (
-        "the gender of 1 word is not known (Hebamme): they stand only in templates that do not need it; "
+        "the gender of 1 word is not known (Hebamme): left out of the templates that need it; "
         "state it under [words.gender]",
-        "the plural of 1 word is not known (Hebamme): they stand only in templates that do not need it; "
+        "the plural of 1 word is not known (Hebamme): left out of the templates that need it; "
         "state it under [words.plural]",
     )
     assert test.targets[0].texts == ("Das Wort ist Hebamme.", "Hier steht das Wort Hebamme.")
