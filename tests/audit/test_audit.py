@@ -414,3 +414,25 @@ def test_what_needs_no_covariance_is_computed_where_there_is_none() -> None:
     run = wg.run(HashedEncoder(width=1100), tests="weat6", metrics=["cosine/mean", "mahalanobis/mean"])
     assert [result.metric for result in run.results] == ["cosine/mean"]
     assert "mahalanobis: the graphical lasso takes up to 1024 dimensions" in run.failures[0].reason
+
+
+def test_sentences_that_are_split_by_the_rules_of_another_language_are_a_warning(tmp_path: Path) -> None:
+    vectors = tmp_path / "fr.txt"
+    lines = ("l'", "homme", "femme", "roi", "reine", "joie", "haine", "est", "ici", "la")
+    vectors.write_text(
+        "".join(f"{word} {n % 3} {n % 4} 1\n" for n, word in enumerate(lines)), encoding="utf-8"
+    )
+    test = tmp_path / "own.toml"
+    test.write_text(
+        'language = "fr"\nX = {category = "M", words = ["homme", "roi"]}\n'
+        'Y = {category = "F", words = ["femme", "reine"]}\n'
+        'A = {category = "G", words = ["joie"]}\nB = {category = "S", words = ["haine"]}\n'
+        '[[template]]\ntext = "{Le word} est ici."\n',
+        encoding="utf-8",
+    )
+    in_english, in_french = (
+        wg.run(f"vectors:{vectors}{language}", str(test)).results[0] for language in ("", "?language=fr")
+    )
+    assert any("add language=fr to the model" in warning for warning in in_english.warnings)
+    assert not any("language=fr" in warning for warning in in_french.warnings)
+    assert in_english.effect_size != in_french.effect_size

@@ -166,3 +166,16 @@ def test_sentences_go_to_a_file_in_the_form_of_its_name(tmp_path: Path) -> None:
 def test_mistakes_are_errors_for_the_user(arguments: list[str], error: type[Exception]) -> None:
     with pytest.raises(error):
         invoke(*arguments)
+
+
+def test_german_words_never_go_into_english_templates(tmp_path: Path) -> None:
+    path = tmp_path / "gesund.toml"
+    words = {"X": "Arzt", "Y": "Kranich", "A": "gesund", "B": "krank"}
+    sets = "".join(f'[{role}]\ncategory = "{role}"\nwords = ["{word}"]\n' for role, word in words.items())
+    path.write_text('language = "de"\n' + sets, encoding="utf-8")
+    result = invoke("sentences", path)
+    assert "Das ist gesund." in result.stdout
+    assert "This is" not in result.stdout
+    assert "the gender of 1 word is not known (Kranich)" in result.stderr
+    path.write_text(sets, encoding="utf-8")  # without the language the words are named
+    assert "unknown to the English lexicon (" in invoke("sentences", path).stderr

@@ -49,6 +49,14 @@ def test_before_h_the_article_has_to_be_known() -> None:
     assert "Le hangar est ici." in sentences("hangar", aspirated)
 
 
+def test_the_forms_that_templates_use_are_shown() -> None:
+    shown = {
+        word: FRENCH.read_word(word, NO_WORDS, NO_WORDS).shown_forms
+        for word in ("médecin", "joie", "belle", "agir")
+    }
+    assert shown == {"médecin": "un médecin, médecins", "joie": "la joie", "belle": "beau, belle", "agir": ""}
+
+
 def test_a_word_of_which_nothing_is_known_is_only_mentioned() -> None:
     assert sentences("poireau") == ["Le mot est poireau.", "Voici le mot poireau.", "Voilà le mot poireau."]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances, needs_covariance
 from weatherglass.audit.encode import Encodings, encode_texts
-from weatherglass.audit.ledger import known_sets, whole_pairs
+from weatherglass.audit.ledger import known_sets, other_tokens, whole_pairs
 from weatherglass.audit.parts import Part, why_not
 from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.record import CommandCall, PythonCall, now, run_record
@@ -146,6 +146,7 @@ class Audit:
             if any(metric.shape.paired for metric in metrics):
                 sets, lost = whole_pairs(test, sets)
                 warnings += lost
+            warnings += other_tokens(test, model.encoder)
             yield Unit(
                 *(model.name, model.options, test, part, sets, ledger, (*test.warnings, *warnings)),
                 *(metrics, self.plan.settings, pair, self.registrations),

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import Encodings
 from weatherglass.catalogue.test import Element, ElementSet, Test
+from weatherglass.encoders.base import Encoder
+from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.metrics.sets import VectorSet
 
 MISSING_SHARE = 0.2
@@ -94,6 +96,18 @@ def whole_pairs(test: Test, sets: Sequence[KnownSet]) -> tuple[list[KnownSet], l
     pairs = "pair is" if lost == 1 else "pairs are"
     warnings = [f"{lost} {pairs} left out: the model knows one word of it only"] if lost else []
     return [*kept, *(known for known in sets if known.role not in places)], warnings
+
+
+def other_tokens(test: Test, encoder: Encoder) -> list[str]:
+    """A warning if word vectors are looked up by the tokens of another language than the test's."""
+    tokens_of = encoder.options.get("language", DEFAULT_LANGUAGE)
+    by_words = encoder.options.get("tokens") == "words" and test.context != "word"
+    if not by_words or test.language == tokens_of or test.language not in LANGUAGES:
+        return []
+    return [
+        f"the model splits sentences by the rules of '{tokens_of}', but the test is in '{test.language}': "
+        f"add language={test.language} to the model, as in vectors:FILE?language={test.language}"
+    ]
 
 
 def _known_elements(

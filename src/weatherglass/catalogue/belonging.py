@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from weatherglass.catalogue.checks import shortened
 from weatherglass.catalogue.published import lexicon
@@ -20,30 +20,41 @@ def belonging(language: str, sets: Sequence[ElementSet], names: Collection[str] 
         sets: of the test; only words are looked at, not sentences that stand for themselves.
         names: words that the file calls given names; any language may have them.
     """
-    words = list(
-        dict.fromkeys(
-            e.word.strip() for s in sets for e in s.elements if not e.word.rstrip().endswith((".", "!", "?"))
-        )
-    )
-    by_word = {word: scripts(word) for word in words}
+    elements = (element for element_set in sets for element in element_set.elements)
+    words = dict.fromkeys(element.word.strip() for element in elements if not _is_sentence(element.word))
+    found = {word: scripts(word) for word in words}
+    script_of = {word: next(iter(each)) for word, each in found.items() if len(each) == 1}
     warnings = [
-        f"'{word}' mixes {' and '.join(sorted(found))} letters, which look alike to people only"
-        for word, found in by_word.items()
-        if len(found) > 1
+        f"'{word}' mixes {' and '.join(sorted(each))} letters; to a model it is another word"
+        for word, each in found.items()
+        if len(each) > 1
     ]
-    pure = {word: next(iter(found)) for word, found in by_word.items() if len(found) == 1}
-    if language in LISTED:
-        foreign = [word for word, script in pure.items() if script != "Latin"]
-        if foreign:
-            noun = "1 word is" if len(foreign) == 1 else f"{len(foreign)} words are"
-            warnings.append(
-                f"{noun} not in Latin letters ({shortened(foreign)}), but the test is in {_name(language)}"
-            )
-        warnings += _unlisted(language, [word for word, script in pure.items() if script == "Latin"], names)
-    elif len(used := sorted(set(pure.values()))) > 1:
-        examples = (f"{script} ({next(word for word in pure if pure[word] == script)})" for script in used)
-        warnings.append(f"the words are in several scripts: {', '.join(examples)}")
-    return warnings
+    if language not in LISTED:
+        return warnings + _several_scripts(script_of)
+    foreign = [word for word, script in script_of.items() if script != "Latin"]
+    if foreign:
+        subject = "1 word is" if len(foreign) == 1 else f"{len(foreign)} words are"
+        warnings.append(
+            f"{subject} not in Latin letters ({shortened(foreign)}), but the test is in {_name(language)}"
+        )
+    return warnings + _unlisted(language, [w for w, script in script_of.items() if script == "Latin"], names)
+
+
+def _is_sentence(text: str) -> bool:
+    return text.rstrip().endswith((".", "!", "?"))
+
+
+def _several_scripts(script_of: Mapping[str, str]) -> list[str]:
+    used = set(script_of.values())
+    if "Japanese" in used:
+        used.discard("Chinese")  # a Japanese word may be written in Chinese characters alone
+    if len(used) < 2:
+        return []
+    examples = {
+        script: next(word for word in script_of if script_of[word] == script) for script in sorted(used)
+    }
+    listed = ", ".join(f"{script} ({word})" for script, word in examples.items())
+    return [f"the words are in several scripts: {listed}"]
 
 
 def _unlisted(language: str, words: Sequence[str], names: Collection[str]) -> list[str]:

@@ -136,12 +136,12 @@ def _warnings(readings: Iterable[Reading], lacking: Mapping[str, Sequence[str]])
     warnings = []
     if unclassed:
         warnings.append(
-            f"the class of {_count(unclassed)} is not known ({shortened(unclassed)}): they stand only in templates "
-            "for any word; state it under [words.classes]"
+            f"the class of {_count(unclassed)} is not known ({shortened(unclassed)}): only in templates for any word; "
+            "state it under [words.classes]"
         )
     warnings += [
-        f"the {form} of {_count(words)} is not known ({shortened(words)}): they stand only in templates that do not "
-        f"need it; state it under [words.{form}]"
+        f"the {form} of {_count(words)} is not known ({shortened(words)}): left out of the templates that need it; "
+        f"state it under [words.{form}]"
         for form, words in lacking.items()
     ]
     return warnings

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from weatherglass.languages.base import STATED, Lexicon, Reading
+from weatherglass.languages.slots import base_name, slot_names
 from weatherglass.storage.resources import shipped_toml
 
 ANY_WORD = "any word"
@@ -41,7 +42,7 @@ class InflectedLanguage(ABC):
 
     @abstractmethod
     def shown(self, slots: Mapping[str, str]) -> str:
-        """The forms of a word, for people."""
+        """The forms of a word, for people, from the slots that its templates have."""
 
     @abstractmethod
     def tokenise(self, text: str) -> list[str]:
@@ -91,7 +92,15 @@ class InflectedLanguage(ABC):
             if (form := lexicon.form(name, base))
         }
         slots = self.fill_slots(base, word_class, forms)
-        return Reading(word, word_class, reason, slots, self.shown(slots))
+        used = {
+            base_name(slot)
+            for template in self._templates.get(word_class, ())
+            for slot in slot_names(template)
+        }
+        shown = {
+            slot: text for slot, text in slots.items() if slot in used or word_class not in self._templates
+        }
+        return Reading(word, word_class, reason, slots, self.shown(shown))
 
     @cached_property
     def lexicon(self) -> Lexicon:

@@ -61,7 +61,8 @@ class Spanish(InflectedLanguage):
 
     def shown(self, slots: Mapping[str, str]) -> str:
         """un médico, los médicos; alto, alta."""
-        return ", ".join(slots[slot] for slot in ("un word", "los words", "m", "f") if slot in slots)
+        article = "un word" if "un word" in slots else "el word"
+        return ", ".join(slots[slot] for slot in (article, "los words", "m", "f") if slot in slots)
 
     def tokenise(self, text: str) -> list[str]:
         """Words and punctuation; al and del are one word each."""

@@ -60,7 +60,8 @@ class French(InflectedLanguage):
 
     def shown(self, slots: Mapping[str, str]) -> str:
         """un médecin, médecins; heureux, heureuse."""
-        return ", ".join(slots[slot] for slot in ("un word", "words", "m", "f") if slot in slots)
+        article = "un word" if "un word" in slots else "le word"
+        return ", ".join(slots[slot] for slot in (article, "words", "m", "f") if slot in slots)
 
     def tokenise(self, text: str) -> list[str]:
         """Words and punctuation; an elided word keeps its apostrophe and stands alone: l' homme."""
