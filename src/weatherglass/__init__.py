@@ -11,6 +11,7 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
+    from weatherglass.api.multiverses import multiverse as _multiverse
     from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.audit.settings import Settings as Settings
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from weatherglass.runs.results import Result as Result
     from weatherglass.runs.results import Run as Run
 
+    multiverse = _multiverse
     study = _study  # Type checkers take an import under another name for a private one.
 
 _PLACES = {
@@ -35,6 +37,7 @@ _PLACES = {
     "Result": "runs.results",
     "Run": "runs.results",
     "Settings": "audit.settings",
+    "multiverse": "api.multiverses",
     "run": "api.audits",
     "study": "api.studies:run_study",
     "WeatherglassError": "errors",

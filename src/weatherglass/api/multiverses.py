@@ -58,7 +58,9 @@ def multiverse(
     given = tests if isinstance(tests, list | tuple) else [tests]
     found = [test for item in given for test in ([item] if isinstance(item, Test) else select_tests([item]))]
     lists = word_lists(list({test.name: test for test in found}.values()))
-    views = [model_views(model, chosen) for model in (models if isinstance(models, list | tuple) else [models])]
+    views = [
+        model_views(model, chosen) for model in (models if isinstance(models, list | tuple) else [models])
+    ]
     record = {**call.record(), "started": now(), **environment(), "settings": chosen.to_json()}
     shown = progress or Silent()
     if folder is None:

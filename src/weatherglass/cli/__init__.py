@@ -12,6 +12,7 @@ from weatherglass.cli import models, reliability, reproduce, tests
 from weatherglass.cli.command_line import RememberingGroup
 from weatherglass.cli.compare import compare
 from weatherglass.cli.explain import explain
+from weatherglass.cli.multiverse import multiverse
 from weatherglass.cli.reliability_explain import explain as explain_study
 from weatherglass.cli.report import report
 from weatherglass.cli.run import run
@@ -28,6 +29,7 @@ app.command()(run)
 app.command()(report)
 app.command()(explain)
 app.command()(compare)
+app.command()(multiverse)
 app.add_typer(tests.app, name="tests")
 app.add_typer(reproduce.app, name="reproduce")
 app.command("models")(models.models)

@@ -63,5 +63,8 @@ def encode_views(
         coverage = encoder.coverage(batch)
         for sibling, some, vectors in zip(siblings, known, encoder.encode_views(batch, views), strict=True):
             some |= sibling.store(batch, vectors, coverage)
-    matrices = [sibling.stacked([some[text].vector for text in texts]) for sibling, some in zip(siblings, known, strict=True)]
+    matrices = [
+        sibling.stacked([some[text].vector for text in texts])
+        for sibling, some in zip(siblings, known, strict=True)
+    ]
     return matrices, [known[0][text].coverage for text in texts]

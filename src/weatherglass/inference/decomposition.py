@@ -36,7 +36,8 @@ class Decomposition:
         """Every part as a share, the largest first; they add up to 1."""
         parts = {**self.main, **self.pairs, "rest": self.rest}
         return {
-            name: self.share(part) for name, part in sorted(parts.items(), key=lambda item: (-item[1], item[0]))
+            name: self.share(part)
+            for name, part in sorted(parts.items(), key=lambda item: (-item[1], item[0]))
         }
 
     def to_json(self) -> dict[str, object]:
@@ -76,7 +77,9 @@ def _mean_over_others(table: Table, *axes: int) -> Table:
     return np.asarray(table.mean(axis=others, keepdims=True))
 
 
-def combine(parts: Sequence[Decomposition], sizes: Sequence[int], means: Sequence[float], knob: str) -> Decomposition:
+def combine(
+    parts: Sequence[Decomposition], sizes: Sequence[int], means: Sequence[float], knob: str
+) -> Decomposition:
     """Several tables with other levels, as one: what lies between their means belongs to `knob`.
 
     Args:
@@ -89,7 +92,7 @@ def combine(parts: Sequence[Decomposition], sizes: Sequence[int], means: Sequenc
     centres = np.asarray(means, dtype=np.float64)
     between = float(weights @ (centres - weights @ centres) ** 2)
     return Decomposition(
-        between + sum(w * part.variance for w, part in zip(weights, parts, strict=True)),
+        float(between + sum(w * part.variance for w, part in zip(weights, parts, strict=True))),
         {knob: between, **_weighted([part.main for part in parts], weights)},
         _weighted([part.pairs for part in parts], weights),
         float(sum(w * part.rest for w, part in zip(weights, parts, strict=True))),

@@ -53,9 +53,7 @@ def halves(
 
     def d_of(pick: str) -> float:
         x, y = (_part(size, pick if targets else "all", rng) for size in (n_x, n_y))
-        a, b = (
-            _part(size, pick if attributes else "all", rng) for size in (to_a.shape[1], to_b.shape[1])
-        )
+        a, b = (_part(size, pick if attributes else "all", rng) for size in (to_a.shape[1], to_b.shape[1]))
         rows = np.concatenate([x, n_x + y])
         scores: Vector = to_a[np.ix_(rows, a)].mean(axis=1) - to_b[np.ix_(rows, b)].mean(axis=1)
         return float(effect_sizes(scores[:, np.newaxis], len(x))[0])

@@ -25,7 +25,9 @@ RANDOM_FACTORS = {"template": "templates", "seed": "seeds"}
 
 def assess(scored: Sequence[Scored], known: Known, knobs: Knobs) -> dict[str, Any]:
     """The record of one list on one model, plain values."""
-    ordered = sorted(scored, key=lambda some: not some.counted)  # stable: the factorial, then what is only listed
+    ordered = sorted(
+        scored, key=lambda some: not some.counted
+    )  # stable: the factorial, then what is only listed
     counted = sum(some.counted for some in ordered)
     n_x = len(known.x)
     scores = np.stack([some.scores for some in ordered], axis=1)
@@ -118,7 +120,9 @@ def _mean(values: Vector) -> float | None:
     return float(finite.mean()) if len(finite) else None
 
 
-def _specifications(ordered: Sequence[Scored], each: Specifications, adjusted: Vector) -> list[dict[str, Any]]:
+def _specifications(
+    ordered: Sequence[Scored], each: Specifications, adjusted: Vector
+) -> list[dict[str, Any]]:
     rows = []
     for place, some in enumerate(ordered):
         rows.append(
@@ -160,7 +164,11 @@ def conclusion(record: dict[str, Any], moved: Decomposition, alpha: float) -> di
     if on_the_whole or somewhere:
         shares = sorted(moved.main.items(), key=lambda item: -item[1])
         hanging = [knob for knob, _ in shares if _disagree(record["by_level"].get(knob, {}), alpha)]
-    kind = ("robust" if not hanging else "hangs") if on_the_whole else ("somewhere" if somewhere else "not shown")
+    kind = (
+        ("robust" if not hanging else "hangs")
+        if on_the_whole
+        else ("somewhere" if somewhere else "not shown")
+    )
     return {"kind": kind, "hangs_on": hanging, "sentence": _sentence(kind, hanging, record, alpha)}
 
 

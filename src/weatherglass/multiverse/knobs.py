@@ -37,7 +37,9 @@ class Knobs:
         for name in self.statistics:
             one_of("statistic", name, STATISTIC_NAMES)
         if not self.similarities or self.statistics in ((), ("eq2",)):
-            raise WeatherglassError("a multiverse needs at least one similarity and one statistic with a direction")
+            raise WeatherglassError(
+                "a multiverse needs at least one similarity and one statistic with a direction"
+            )
         if not 0 < self.alpha <= 0.5:
             raise WeatherglassError(f"alpha is {self.alpha:g}, but it lies between 0 and 0.5")
 

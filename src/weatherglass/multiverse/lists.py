@@ -103,7 +103,9 @@ class WordList:
             if len(templates) < LEAST_TEMPLATES:
                 yield Setting(SENTENCES, test)
             yield from (
-                Setting(template, test, template) for template in templates if len(templates) >= LEAST_TEMPLATES
+                Setting(template, test, template)
+                for template in templates
+                if len(templates) >= LEAST_TEMPLATES
             )
         else:
             yield Setting(test.name, test)

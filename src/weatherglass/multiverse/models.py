@@ -45,7 +45,9 @@ class ModelViews:
         choices = {"seed": tuple(self.members), "pooling": self.poolings, "layers": self.layers}
         return {knob: levels for knob, levels in choices.items() if len(levels) > 1}
 
-    def encodings(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[dict[str, str], Encodings]]:
+    def encodings(
+        self, texts: Sequence[str], progress: Progress
+    ) -> Iterator[tuple[dict[str, str], Encodings]]:
         """Every view with the vectors of the texts; each text goes through each member once."""
         for seed, model in self.members.items():
             for choices, encodings in _views(model, self.poolings, self.layers, texts, progress):

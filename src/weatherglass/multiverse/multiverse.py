@@ -161,7 +161,10 @@ def _halves(some: WordList, known: Known, encodings: Encodings, knobs: Knobs) ->
 
 
 def _cosines(
-    setting: Setting, known: Known, attribute_words: tuple[frozenset[str], frozenset[str]], encodings: Encodings
+    setting: Setting,
+    known: Known,
+    attribute_words: tuple[frozenset[str], frozenset[str]],
+    encodings: Encodings,
 ) -> tuple[Any, Any]:
     """Cosines of target words to attribute words, the sentences of either averaged, in the order of the lists."""
     test = setting.test
@@ -195,11 +198,16 @@ def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]]) -> dict[str
     adjusted = adjust([block["joint_p"] for block in blocks])
     smallest = adjust([block["max_t_p"] for block in blocks])
     lists = [{**block, "joint_p_holm": float(p)} for block, p in zip(blocks, adjusted, strict=True)]
-    specifications = [{"target_list": block["list"], **one} for block in blocks for one in block["specifications"]]
+    specifications = [
+        {"target_list": block["list"], **one} for block in blocks for one in block["specifications"]
+    ]
     d = np.array([one["d"] or 0.0 for one in specifications if one["counted"]])
     parts = [Decomposition(**block["decomposition"]) for block in blocks]
     sizes = [block["specification_count"] for block in blocks]
-    means = [float(np.mean([one["d"] or 0.0 for one in block["specifications"] if one["counted"]])) for block in blocks]
+    means = [
+        float(np.mean([one["d"] or 0.0 for one in block["specifications"] if one["counted"]]))
+        for block in blocks
+    ]
     moved = parts[0] if len(parts) == 1 else combine(parts, sizes, means, "target list")
     significant = [block["share_significant"] * size for block, size in zip(blocks, sizes, strict=True)]
     return {
@@ -229,7 +237,9 @@ def _agreement(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         coefficients = generalisability(np.array([[table[key] for key in shared] for table in tables]))
         if coefficients:
             models = [block["model"] for block in some]
-            found.append({"topic": topic, "list": name, "models": models, "coefficients": asdict(coefficients)})
+            found.append(
+                {"topic": topic, "list": name, "models": models, "coefficients": asdict(coefficients)}
+            )
     return found
 
 
@@ -240,5 +250,3 @@ def _averaged(block: dict[str, Any]) -> dict[tuple[str, ...], float]:
         if one["counted"]:
             cells.setdefault(tuple(one[knob] for knob in SHARED_KNOBS), []).append(one["d"] or 0.0)
     return {key: float(np.mean(values)) for key, values in cells.items()}
-
-

@@ -79,9 +79,15 @@ def known_words(word_list: WordList, views: Sequence[Encodings]) -> Known:
         )
         dropped |= missing
         attributes[name] = (a, b)
-    for role, size in (("X", len(x)), ("Y", len(y)), *(("A or B", len(s)) for pair in attributes.values() for s in pair)):
+    for role, size in (
+        ("X", len(x)),
+        ("Y", len(y)),
+        *(("A or B", len(s)) for pair in attributes.values() for s in pair),
+    ):
         if size < LEAST_WORDS:
-            raise UnitError(f"{word_list.name}: {size} words of {role} are known in every specification; 2 are needed")
+            raise UnitError(
+                f"{word_list.name}: {size} words of {role} are known in every specification; 2 are needed"
+            )
     return Known(x, y, attributes, tuple(sorted(dropped)))
 
 
@@ -108,7 +114,9 @@ def scored_specifications(
         for test_name in dict.fromkeys(setting.test.name for setting, _ in wanted):
             some = [(setting, counted) for setting, counted in wanted if setting.test.name == test_name]
             for scored in _of_test(some, known, known.attributes[name], encodings, knobs):
-                yield Scored({"list": name, **scored.choices}, scored.scores, scored.attribute_variance, scored.counted)
+                yield Scored(
+                    {"list": name, **scored.choices}, scored.scores, scored.attribute_variance, scored.counted
+                )
 
 
 def _of_test(

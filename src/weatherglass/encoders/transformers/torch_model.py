@@ -163,7 +163,8 @@ class TorchModel:
                 ) from None
             states = output.hidden_states
             numbers = [layers.numbers(len(states)) for layers in selections]
-            arrays = {number: _as_array(states[number]) for number in dict.fromkeys(sum(numbers, []))}
+            used = {number for some in numbers for number in some}
+            arrays = {number: _as_array(states[number]) for number in used}
             return [[arrays[number] for number in some] for some in numbers]
 
 
