@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.errors import WeatherglassError as WeatherglassError
     from weatherglass.metrics.weat.measure import Measure as Measure
+    from weatherglass.multiverses.multiverse import Multiverse as Multiverse
     from weatherglass.runs.results import Result as Result
     from weatherglass.runs.results import Run as Run
 
@@ -34,6 +35,7 @@ _PLACES = {
     "load_encoder": "encoders",
     "load_test": "catalogue",
     "Measure": "metrics.weat.measure",
+    "Multiverse": "multiverses.multiverse",
     "Result": "runs.results",
     "Run": "runs.results",
     "Settings": "audit.settings",

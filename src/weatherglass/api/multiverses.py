@@ -12,10 +12,10 @@ from weatherglass.audit.record import CommandCall, PythonCall, environment, now
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder
-from weatherglass.multiverse.knobs import KNOBS, Knobs
-from weatherglass.multiverse.lists import select_tests, word_lists
-from weatherglass.multiverse.models import model_views
-from weatherglass.multiverse.multiverse import Multiverse, carry_out
+from weatherglass.multiverses.knobs import KNOBS, Knobs
+from weatherglass.multiverses.lists import select_tests, word_lists
+from weatherglass.multiverses.models import model_views
+from weatherglass.multiverses.multiverse import Multiverse, carry_out
 from weatherglass.progress import Progress, Silent
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.journal import Journal
@@ -53,14 +53,15 @@ def multiverse(
         WeatherglassError: if an argument is wrong; raised before work starts.
     """
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(multiverse, locals())
-    tupled = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
+    tupled: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
+    }
     chosen = Knobs(turned=tuple(knobs), **tupled)
-    given = tests if isinstance(tests, list | tuple) else [tests]
-    found = [test for item in given for test in ([item] if isinstance(item, Test) else select_tests([item]))]
-    lists = word_lists(list({test.name: test for test in found}.values()))
-    views = [
-        model_views(model, chosen) for model in (models if isinstance(models, list | tuple) else [models])
-    ]
+    found: dict[str, Test] = {}
+    for item in _listed(tests):
+        found |= {test.name: test for test in ([item] if isinstance(item, Test) else select_tests([item]))}
+    lists = word_lists(list(found.values()))
+    views = [model_views(model, chosen) for model in _listed(models)]
     record = {**call.record(), "started": now(), **environment(), "settings": chosen.to_json()}
     shown = progress or Silent()
     if folder is None:
@@ -70,6 +71,11 @@ def multiverse(
         finished = replace(done, record={**record, "finished": now(), "warnings": list(journal.warnings)})
         write_folder(finished, Path(folder))
         return finished
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    """One thing or several, as several."""
+    return given if isinstance(given, list | tuple) else [given]
 
 
 def write_folder(finished: Multiverse, folder: Path) -> None:

@@ -19,7 +19,7 @@ class Generalisability:
     """How far one specification, or the mean of all, tells models apart as any other would."""
 
     relative: float
-    """Of one specification: the share of the variance between models that any specification sees. Rankings rest on it."""
+    """Of one specification: the share of the variance between models that any of them sees; rankings rest on it."""
     absolute: float
     """The same where the size of d counts, too, so that a specification that gives larger d to all models costs."""
     relative_of_mean: float

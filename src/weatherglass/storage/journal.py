@@ -1,4 +1,4 @@
-"""A journal: one line of JSON per finished piece of work, with a checksum, flushed to the disk before the next begins."""
+"""A journal: a line of JSON per finished piece of work, with a checksum, on the disk before the next begins."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 from html import escape
 from pathlib import Path
 
-from weatherglass.multiverse.multiverse import Multiverse
+from weatherglass.multiverses.multiverse import Multiverse
 from weatherglass.report.multiverse.curve import write_curve
 from weatherglass.report.multiverse.tables import largest_shares, lists_of
 from weatherglass.report.numbers import effect, p_value
@@ -17,11 +17,12 @@ HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>weatherglass multiverse</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid #ddd}
+table{border-collapse:collapse;width:100%}
+td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid #ddd}
 img{max-width:100%}</style></head><body>
 <h1>Would another sensible choice turn the conclusion?</h1>
-<p>Each row is one list of target words on one model. <em>Joint p</em> tests the mean of d over all specifications (on the
-whole), <em>maxT p</em> the largest one (somewhere). All numbers are in multiverse.json and specifications.tsv.</p>
+<p>Each row is one list of target words on one model. <em>Joint p</em> tests the mean of d over all specifications
+(on the whole), <em>maxT p</em> the largest one (somewhere). All numbers are in multiverse.json and specifications.tsv.</p>
 """
 
 
@@ -44,7 +45,8 @@ def write_page(multiverse: Multiverse, folder: Path) -> None:
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
         title = escape(f"{block['topic']}: {block['list']}, {block['model']}")
         figures.append(
-            f'<h2>{title}</h2><img src="{escape(name)}" alt="Specification curve. {escape(block["conclusion"]["sentence"])}">'
+            f'<h2>{title}</h2><img src="{escape(name)}" alt="Specification curve: '
+            f'{escape(block["conclusion"]["sentence"])}">'
         )
     heads = (
         "topic",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weatherglass.multiverse.assess import FACTORS
+from weatherglass.multiverses.assess import FACTORS
 
 COLUMNS = (
     *("model", "topic", "target_list", *FACTORS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from weatherglass.multiverse.multiverse import Multiverse
+from weatherglass.multiverses.multiverse import Multiverse
 from weatherglass.report.multiverse.curve import WIDTH, curve_as_text
 from weatherglass.report.multiverse.tables import largest_shares, lists_of
 from weatherglass.report.terminal import format_effect, format_p
@@ -21,7 +21,8 @@ def lines_of(multiverse: Multiverse, curves: bool = True) -> Iterator[str]:
             yield from curve_as_text(own)
         yield (
             f"  {block['specification_count']} specifications, median d{format_effect(block['median_d'])}, "
-            f"{100 * block['share_same_sign']:.0f} % share the sign, {100 * block['share_significant']:.0f} % significant"
+            f"{100 * block['share_same_sign']:.0f} % share the sign, "
+            f"{100 * block['share_significant']:.0f} % significant"
         )
         holm = f", {format_p(block['joint_p_holm'])} after Holm over {several[block['topic']]} lists"
         yield (

@@ -20,8 +20,8 @@ from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.covariance import estimate_covariance
 from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.tables import Tables, tables_of
-from weatherglass.multiverse.knobs import Knobs, measure
-from weatherglass.multiverse.lists import Setting, WordList
+from weatherglass.multiverses.knobs import Knobs, measure
+from weatherglass.multiverses.lists import Setting, WordList
 
 LEAST_WORDS = 2
 

@@ -13,9 +13,9 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.inference.decomposition import Decomposition, decompose
 from weatherglass.inference.joint import EACH, Specifications, each_specification, joint_test
 from weatherglass.inference.westfall_young import westfall_young
-from weatherglass.multiverse.knobs import Knobs
-from weatherglass.multiverse.lists import SENTENCES, WORD
-from weatherglass.multiverse.scores import Known, Scored
+from weatherglass.multiverses.knobs import Knobs
+from weatherglass.multiverses.lists import SENTENCES, WORD
+from weatherglass.multiverses.scores import Known, Scored
 
 FACTORS = ("similarity", "statistic", "template", "list", "pooling", "layers", "seed")
 """The knobs of the factorial, in the order in which they are shown."""
@@ -155,8 +155,8 @@ def conclusion(record: dict[str, Any], moved: Decomposition, alpha: float) -> di
     """Whether the mean effect is shown, and the knob on which it hangs, if it hangs on one.
 
     A conclusion hangs on a knob if the levels of that knob do not agree: some show the effect by their own joint p and
-    others do not, or they show it in opposite directions. It is asked only where there is something to hang: the joint p
-    or the smallest maxT p is at most alpha. Of several such knobs the one that moves d most is named first.
+    others do not, or they show it in opposite directions. It is asked only where there is something to hang: the
+    joint p or the smallest maxT p is at most alpha. Of several such knobs the one that moves d most is named first.
     """
     on_the_whole = record["joint_p"] <= alpha
     somewhere = record["max_t_p"] <= alpha

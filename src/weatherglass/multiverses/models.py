@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from itertools import product
-from os.path import commonprefix
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.views import View, encode_views, layered
 from weatherglass.errors import SpecError
 from weatherglass.mitigation import read_model
-from weatherglass.multiverse.knobs import Knobs
+from weatherglass.multiverses.knobs import Knobs
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress
 
@@ -118,5 +117,13 @@ def _members(given: str | Encoder) -> dict[str, Model]:
     paths = sorted(glob(target))  # noqa: PTH207 - Path.glob refuses absolute patterns
     if len(paths) < 2:
         raise SpecError(f"'{given}': {len(paths)} files match; a family of seeds needs at least two")
-    start, end = len(commonprefix(paths)), len(commonprefix([path[::-1] for path in paths]))
+    start, end = _shared_letters(paths), _shared_letters([path[::-1] for path in paths])
     return {path[start : len(path) - end]: Model.of(given.replace(target, path)) for path in paths}
+
+
+def _shared_letters(paths: Sequence[str]) -> int:
+    """How many letters all paths begin with."""
+    return next(
+        (place for place, letters in enumerate(zip(*paths, strict=False)) if len(set(letters)) > 1),
+        min(map(len, paths)),
+    )

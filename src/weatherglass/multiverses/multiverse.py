@@ -18,11 +18,11 @@ from weatherglass.inference.generalisability import generalisability
 from weatherglass.inference.halves import halves
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.similarity import cosine
-from weatherglass.multiverse.assess import assess, halves_record, same_sign
-from weatherglass.multiverse.knobs import Knobs
-from weatherglass.multiverse.lists import Setting, WordList
-from weatherglass.multiverse.models import ModelViews
-from weatherglass.multiverse.scores import Known, Scored, known_words, scored_specifications
+from weatherglass.multiverses.assess import assess, halves_record, same_sign
+from weatherglass.multiverses.knobs import Knobs
+from weatherglass.multiverses.lists import Setting, WordList
+from weatherglass.multiverses.models import ModelViews
+from weatherglass.multiverses.scores import Known, Scored, known_words, scored_specifications
 from weatherglass.progress import Progress
 from weatherglass.storage.journal import Journal
 

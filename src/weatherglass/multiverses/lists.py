@@ -71,7 +71,7 @@ class WordList:
         return {tests[0].name.removeprefix(SENTENCE_PREFIX): tests for tests in lists.values()}
 
     def settings(self) -> dict[str, dict[str, Setting]]:
-        """By attribute list: its settings by name; only those that every attribute list has, so that all are crossed."""
+        """By attribute list: its settings by name; only those that every attribute list has, so that all cross."""
         everywhere = {
             name: {setting.name: setting for test in tests for setting in self._settings_of(test)}
             for name, tests in self.attribute_lists().items()
@@ -153,7 +153,8 @@ def word_lists(tests: Sequence[Test]) -> list[WordList]:
     for test in tests:
         if test.shape != (2, 2):
             raise WeatherglassError(
-                f"'{test.name}' has {test.shape[0]} target and {test.shape[1]} attribute sets; a multiverse takes 2 and 2"
+                f"'{test.name}' has {test.shape[0]} target and {test.shape[1]} attribute sets; "
+                "a multiverse takes 2 and 2"
             )
         topic = test.topic or _base(test)
         home = next((known for known in lists if known.topic == topic and _same_targets(known, test)), None)
