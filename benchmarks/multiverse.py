@@ -1,5 +1,4 @@
-"""The multiverse: what it costs beside a run, the joint test of many specifications beside that of one, and the level of
-joint test and maxT under the null.
+"""What a multiverse costs beside a run, the joint test of many specifications beside one, levels under the null.
 
 Run with `python -m benchmarks.multiverse [cost|joint|level]`; without arguments all. Exit code 1 if 60 specifications ×
 46 tests take 3 times the CPU of a run or more, if 1 000 specifications take twice as long as one or more, or if a level
@@ -30,7 +29,7 @@ STATISTICS = ("mean", "median", "nearest", "farthest", "eq2")
 def world(rng: np.random.Generator, n: int, specifications: int, shared: float) -> Array:
     """Scores of n words, specifications across, any two with this correlation, and no effect."""
     common, own = rng.normal(size=(n, 1)), rng.normal(size=(n, specifications))
-    return np.sqrt(shared) * common + np.sqrt(1 - shared) * own
+    return np.asarray(np.sqrt(shared) * common + np.sqrt(1 - shared) * own)
 
 
 def level(repetitions: int, specifications: int, shared: float, seed: int = 0) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Multiverses: the check figure of the specification, planted effects, what is encoded, and picking up where it stopped."""
+"""Multiverses: the check figure of docs/methods, planted effects, what is encoded, and going on after a stop."""
 
 from __future__ import annotations
 
@@ -92,15 +92,16 @@ def plain_numpy(averaged: bool) -> Array:
 
 
 def _cosine(w: Array, a: Array) -> Array:
-    return (w / np.linalg.norm(w, axis=1, keepdims=True)) @ (a / np.linalg.norm(a, axis=1, keepdims=True)).T
+    units = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in (w, a)]
+    return np.asarray(units[0] @ units[1].T)
 
 
 def _euclidean(w: Array, a: Array) -> Array:
-    return -np.sqrt(((w[:, None] - a) ** 2).sum(axis=2))
+    return np.asarray(-np.sqrt(((w[:, None] - a) ** 2).sum(axis=2)))
 
 
 def _manhattan(w: Array, a: Array) -> Array:
-    return -np.abs(w[:, None] - a).sum(axis=2)
+    return np.asarray(-np.abs(w[:, None] - a).sum(axis=2))
 
 
 def _by_word(table: Array, names: Sequence[str]) -> Array:
@@ -150,7 +151,7 @@ def test_lists_of_a_topic_have_curves_of_their_own_and_other_attributes_join() -
     assert list(lists) == ["weat3", "weat3b", "weat4", "weat7", "weat8"]
     assert list(lists["weat4"].attribute_lists()) == ["weat4", "weat5"]
     assert list(lists["weat7"].attribute_lists()) == ["weat7", "weat7b"]
-    (entry,) = [e for e in wg.multiverse(HashedEncoder(), ["race and valence"]).topics]
+    (entry,) = wg.multiverse(HashedEncoder(), ["race and valence"]).topics
     by_list = [some["joint_p"] for some in entry["lists"]]
     assert entry["joint_p"] == pytest.approx(min(1, 3 * min(by_list)))
 

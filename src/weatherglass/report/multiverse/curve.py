@@ -31,7 +31,9 @@ def write_curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, 
         save_figure(curve(block, specifications), path, path.suffix.removeprefix("."))
 
 
-def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]]) -> Figure:
+def curve(
+    block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float = 0.05
+) -> Figure:
     """d with intervals above, a tick in each chosen level's row below; published settings have a ring."""
     from matplotlib.figure import Figure
 
@@ -42,19 +44,27 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]])
         2, 1, sharex=True, gridspec_kw={"height_ratios": [1.7, max(0.4, ROW * len(levels))], "hspace": 0.05}
     )
     above.axhline(0, color=SOFT, linewidth=0.6)
+    ends = [(p, one["ci_low"], one["ci_high"]) for p, one in enumerate(shown) if one["ci_low"] is not None]
+    if ends:
+        places, lows, highs = zip(*ends, strict=True)
+        above.vlines(places, lows, highs, color=LINE, linewidth=0.8, rasterized=True)
+    colours = [FILL["**", one["d"] < 0] if one["p"] <= alpha else SOFT for one in shown]
+    above.scatter(range(len(shown)), [one["d"] for one in shown], s=2.2, c=colours, linewidths=0)
     for place, one in enumerate(shown):
-        colour = FILL["**", one["d"] < 0] if one["p"] <= 0.05 else SOFT
-        if one["ci_low"] is not None and one["ci_high"] is not None:
-            above.plot([place, place], [one["ci_low"], one["ci_high"]], color=LINE, linewidth=0.8)
-        above.plot([place], [one["d"]], ".", markersize=2.6, color=colour)
         if one["published"]:
             above.plot(
                 [place], [one["d"]], "o", markersize=7, markerfacecolor="none", color=INK, markeredgewidth=0.9
             )
     place_of = {level: row for row, level in enumerate(levels)}
-    for place, one in enumerate(shown):
-        rows = [place_of[knob, one[knob]] for knob in block["knobs"] if (knob, one[knob]) in place_of]
-        below.plot([place] * len(rows), rows, "|", markersize=3.4, color=INK, markeredgewidth=0.5)
+    ticks = [
+        (place, place_of[knob, one[knob]])
+        for place, one in enumerate(shown)
+        for knob in block["knobs"]
+        if (knob, one[knob]) in place_of
+    ]
+    below.plot(
+        *zip(*ticks, strict=True), "|", markersize=3.4, color=INK, markeredgewidth=0.5, rasterized=True
+    )
     below.set_yticks(range(len(levels)), [f"{knob}: {name}"[:LONGEST] for knob, name in levels])
     below.set_ylim(len(levels) - 0.5, -0.5)
     below.set_xticks([])

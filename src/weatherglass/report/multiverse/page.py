@@ -22,7 +22,8 @@ td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid #ddd}
 img{max-width:100%}</style></head><body>
 <h1>Would another sensible choice turn the conclusion?</h1>
 <p>Each row is one list of target words on one model. <em>Joint p</em> tests the mean of d over all specifications
-(on the whole), <em>maxT p</em> the largest one (somewhere). All numbers are in multiverse.json and specifications.tsv.</p>
+(on the whole), <em>maxT p</em> the largest one (somewhere). All numbers are in multiverse.json and
+specifications.tsv.</p>
 """
 
 

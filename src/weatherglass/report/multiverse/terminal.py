@@ -43,11 +43,13 @@ def lines_of(multiverse: Multiverse, curves: bool = True) -> Iterator[str]:
         ]:
             yield f"  half the words turn the sign: {', '.join(turned)}"
         yield ""
+    if multiverse.agreement:
+        yield "would another choice rank the models alike? (1 yes, 0 no)"
     for entry in multiverse.agreement:
         found = entry["coefficients"]
         yield (
-            f"{entry['topic']}, {entry['list']}: would another choice rank the {found['models']} models alike? "
-            f"G {found['relative']:.2f} (relative), {found['absolute']:.2f} (absolute), W {found['kendall_w']:.2f}"
+            f"  {entry['list'][:30]:30}  G {found['relative']:.2f} relative, {found['absolute']:.2f} absolute, "
+            f"W {found['kendall_w']:.2f}"
         )
     for failure in multiverse.failures:
         yield f"failed: {failure['list']} on {failure['model']}: {failure['reason']}"
