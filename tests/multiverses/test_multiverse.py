@@ -119,7 +119,30 @@ def test_an_effect_that_every_choice_sees_is_shown_and_hangs_on_nothing() -> Non
     assert entry["lists"][0]["conclusion"]["kind"] == "robust"
 
 
-def test_an_effect_that_one_similarity_sees_hangs_on_the_similarity() -> None:
+def test_an_effect_that_only_cosine_sees_hangs_on_the_similarity() -> None:
+    """Angles differ a little; A is short, B long, and the random lengths of targets between are all distances see."""
+
+    class Stretched(Planted):
+        def encode(self, texts: Sequence[str]) -> AnyMatrix:
+            fixed = {"a": 1.0, "b": 3.0}
+            lengths = [
+                fixed.get(t[0]) or np.random.default_rng(list(t.encode())).uniform(1, 3) for t in texts
+            ]
+            return super().encode(texts) * np.array(lengths)[:, None]
+
+    common, side = np.eye(20)[0], 0.05 * np.eye(20)[1]
+    seen = Stretched(
+        {"x": common + side, "a": common + side, "y": common - side, "b": common - side}, noise=0.002
+    )
+    (entry,) = wg.multiverse(seen, planted_test()).topics
+    assert entry["lists"][0]["conclusion"]["hangs_on"][0] == "similarity"
+    assert (
+        "hangs on similarity (seen with cosine, not with euclidean, manhattan)"
+        in entry["lists"][0]["conclusion"]["sentence"]
+    )
+
+
+def test_an_effect_that_cosine_cannot_see_hangs_on_the_similarity() -> None:
     """A and B lie in one direction and differ in length, and so do X and Y: distances see it, cosine cannot."""
     axis = 5 * np.eye(20)[0]
     blind = Planted(dict.fromkeys("xyab", axis), 1.0, {"x": 0.5, "a": 0.5, "y": 2.0, "b": 2.0})
