@@ -128,7 +128,7 @@ def test_an_effect_that_only_cosine_sees_hangs_on_the_similarity() -> None:
             lengths = [
                 fixed.get(t[0]) or np.random.default_rng(list(t.encode())).uniform(1, 3) for t in texts
             ]
-            return super().encode(texts) * np.array(lengths)[:, None]
+            return np.asarray(super().encode(texts) * np.array(lengths)[:, None])
 
     common, side = np.eye(20)[0], 0.05 * np.eye(20)[1]
     seen = Stretched(
