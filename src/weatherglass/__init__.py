@@ -12,6 +12,7 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
     from weatherglass.api.measure import measure as measure
+    from weatherglass.api.multiverses import multiverse as _multiverse
     from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.audit.settings import Settings as Settings
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.errors import WeatherglassError as WeatherglassError
     from weatherglass.metrics.weat.measure import Measure as Measure
+    from weatherglass.multiverses.multiverse import Multiverse as Multiverse
     from weatherglass.runs.results import Result as Result
     from weatherglass.runs.results import Run as Run
 
+    multiverse = _multiverse
     study = _study  # Type checkers take an import under another name for a private one.
 
 _PLACES = {
@@ -35,9 +38,11 @@ _PLACES = {
     "load_test": "catalogue",
     "measure": "api.measure",
     "Measure": "metrics.weat.measure",
+    "Multiverse": "multiverses.multiverse",
     "Result": "runs.results",
     "Run": "runs.results",
     "Settings": "audit.settings",
+    "multiverse": "api.multiverses",
     "run": "api.audits",
     "study": "api.studies:run_study",
     "word_map": "audit.word_map",

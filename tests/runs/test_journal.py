@@ -94,7 +94,7 @@ def test_every_flipped_byte_is_noticed(tmp_path: Path, flip: int) -> None:
 
 
 def test_a_value_of_a_record_with_a_right_checksum_and_a_wrong_form_is_damage(tmp_path: Path) -> None:
-    from weatherglass.runs.journal import _head
+    from weatherglass.storage.journal import _head
 
     journal = tmp_path / JOURNAL
     for rest in (b'"key":"k"}', b'"key":"k","result":{}}', b'"key":"k","result":[]}', b"]"):

@@ -32,6 +32,10 @@ class Spec:
         target, _, query = rest.rpartition("?")
         return cls(kind, target, parse_options(query, whole=f"{kind}:{rest}"))
 
+    def with_options(self, **changes: str) -> Spec:
+        """The same model with these options, others as they are."""
+        return Spec(self.kind, self.target, tuple({**dict(self.options), **changes}.items()))
+
     def reader(self) -> OptionReader:
         """Reads the options one by one and then refuses whatever is unread."""
         return OptionReader(self, dict(self.options))

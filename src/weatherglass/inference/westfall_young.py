@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -76,9 +77,15 @@ def westfall_young(
 
 def every_labelling(n: int, n_x: int) -> Iterator[Matrix]:
     """Every choice of n_x words for X, some thousand at a time: 1 where a word is in X, else 0."""
+    yield from _every_labelling(n, n_x)
+
+
+@lru_cache(maxsize=2)
+def _every_labelling(n: int, n_x: int) -> tuple[Matrix, ...]:
+    """Kept, since lists of the same size follow one another; a dozen MB at most."""
     rows = itertools.combinations(range(n), n_x)
-    while chunk := list(itertools.islice(rows, AT_A_TIME)):
-        yield _membership(np.array(chunk, dtype=np.int64), n)
+    chunks = iter(lambda: list(itertools.islice(rows, AT_A_TIME)), [])
+    return tuple(_membership(np.array(chunk, dtype=np.int64), n) for chunk in chunks)
 
 
 def random_labellings(n: int, n_x: int, draws: int, seed: int) -> Iterator[Matrix]:

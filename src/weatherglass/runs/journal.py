@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from weatherglass.errors import OutputError, unreadable
 from weatherglass.runs.results import Result
+from weatherglass.storage.journal import checked_line, checked_records
 
 JOURNAL = "journal.jsonl"
 
@@ -25,12 +25,8 @@ class Entry:
 
 
 def journal_line(key: str, result: Result) -> bytes:
-    """A result as one line of JSON; the checksum is over every byte that follows it."""
-    content = json.dumps(
-        {"key": key, "result": result.to_json()}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
-    ).encode()
-    rest = content[1:]
-    return _head(rest) + rest + b"\n"
+    """A result as one line of JSON with its checksum."""
+    return checked_line({"key": key, "result": result.to_json()})
 
 
 def read_journal(path: Path) -> Iterator[Entry]:
@@ -48,22 +44,14 @@ def read_journal(path: Path) -> Iterator[Entry]:
             f"{path.parent}: this run was made by weatherglass 0.1, whose results are not comparable with those of "
             "this version; choose another folder with -o (docs/migration.md)"
         )
-    for number, line in enumerate(content[: content.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
-        yield _entry(number, line)
+    for number, record in checked_records(content):
+        yield _entry(number, record)
 
 
-def _head(rest: bytes) -> bytes:
-    """How a line starts whose other bytes are these."""
-    return b'{"sha256":"%s",' % hashlib.sha256(rest).hexdigest().encode()
-
-
-def _entry(number: int, line: bytes) -> Entry:
-    start = len(_head(b""))
-    rest = line[start:]
-    if line[:start] != _head(rest):
-        return Entry(number, "", None)
+def _entry(number: int, record: dict[str, Any] | None) -> Entry:
     try:
-        entry = json.loads(b"{" + rest)
-        return Entry(number, entry["key"], Result.from_json(entry["result"]))
+        if record is not None:
+            return Entry(number, record["key"], Result.from_json(record["result"]))
     except (ValueError, KeyError, TypeError):
-        return Entry(number, "", None)
+        pass
+    return Entry(number, "", None)

@@ -58,7 +58,7 @@ class CachedEncoder:
         for start in range(0, len(missing), WRITE_EVERY):
             batch = missing[start : start + WRITE_EVERY]
             encodings |= self.store(batch, self.inner.encode(batch), self.inner.coverage(batch))
-        return self._stacked([encodings[text].vector for text in texts])
+        return self.stacked([encodings[text].vector for text in texts])
 
     def lookup(self, texts: Sequence[str]) -> dict[str, Encoding]:
         """The encodings that are in the cache, by text; the model is not loaded."""
@@ -73,7 +73,8 @@ class CachedEncoder:
         self.cache.put(self._identity, self.name, fresh)
         return fresh
 
-    def _stacked(self, rows: Sequence[AnyMatrix]) -> AnyMatrix:
+    def stacked(self, rows: Sequence[AnyMatrix]) -> AnyMatrix:
+        """Vectors of the cache as one matrix; a text that the model could not read is a row of NaN."""
         if not rows:
             return np.empty((0, 0))
         readable = {len(row) for row in rows if not np.isnan(row).all()}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from typing import ClassVar, Self
 
 import numpy as np
 
-from weatherglass.arrays import AnyMatrix, unit_length
+from weatherglass.arrays import AnyMatrix, Integers, unit_length
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.batches import by_length
 from weatherglass.encoders.kinds import require
@@ -23,6 +23,7 @@ from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.encoders.transformers.tokens import Pieces, Tokenizer, has_cls_token, max_tokens
 from weatherglass.encoders.transformers.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
+from weatherglass.encoders.views import View
 from weatherglass.errors import SpecError
 
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
@@ -158,25 +159,58 @@ class TransformerEncoder:
         return self._tokenizer.coverage(self._prompt.before(texts))
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
-        pieces = self._tokenizer(self._prompt.before(texts))
-        lengths = [len(text.ids) for text in pieces]
-        rows: list[AnyMatrix] = []
-        positions = []
-        for batch in by_length(lengths, self._batch_size, self._model.tokens_per_batch):
-            rows.append(self._encode_batch([pieces[position] for position in batch]))
-            positions.append(batch)
-        if not rows:
-            return np.empty((0, 0), dtype=np.float32)
-        vectors = np.empty((len(texts), rows[0].shape[1]), dtype=rows[0].dtype)
-        vectors[np.concatenate(positions)] = np.concatenate(rows)
+        (vectors,) = self.encode_views(texts, [self.view])
         return vectors
 
-    def _encode_batch(self, pieces: Sequence[Pieces]) -> AnyMatrix:
-        settings = self._settings
-        cls_positions = self._tokenizer.cls_positions(pieces) if settings.pooling == "cls" else None
+    @property
+    def view(self) -> View:
+        return View(self._settings.pooling, self._settings.layers)
+
+    def with_view(self, view: View) -> Self:
+        spec = self._spec.with_options(pooling=view.pooling, layers=str(view.layers))
+        settings = replace(self._settings, pooling=view.pooling, layers=view.layers)
+        return type(self)(spec, self._files, settings, self._prompt, self._batch_size)
+
+    def other_views(self) -> tuple[list[str], list[Layers]]:
+        whole = "cls" if self._settings.special_tokens and has_cls_token(self._files) else "last"
+        return [whole, "mean", "max"], [Layers.parse(text) for text in ("-1", "-2", "mean:-4..")]
+
+    def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
+        pieces = self._tokenizer(self._prompt.before(texts))
+        lengths = [len(text.ids) for text in pieces]
+        rows: list[list[AnyMatrix]] = []
+        positions = []
+        for batch in by_length(lengths, self._batch_size, self._model.tokens_per_batch):
+            rows.append(self._encode_batch([pieces[position] for position in batch], views))
+            positions.append(batch)
+        if not rows:
+            return [np.empty((0, 0), dtype=np.float32) for _ in views]
+        order = np.concatenate(positions)
+        return [_in_order(np.concatenate(parts), order) for parts in zip(*rows, strict=True)]
+
+    def _encode_batch(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
+        with_cls = any(view.pooling == "cls" for view in views)
+        cls_positions = self._tokenizer.cls_positions(pieces) if with_cls else None
         lengths = np.array([len(text.ids) for text in pieces], dtype=np.int64)
-        layers = self._model.hidden_states(pieces, self._tokenizer.padding(), settings.layers)
-        vectors = settings.layers.combine(
-            [pool(states, lengths, settings.pooling, cls_positions) for states in layers]
+        selections = list(dict.fromkeys(view.layers for view in views))
+        states = dict(
+            zip(
+                selections,
+                self._model.hidden_states(pieces, self._tokenizer.padding(), selections),
+                strict=True,
+            )
         )
-        return unit_length(vectors) if settings.normalise else vectors
+        vectors = [
+            view.layers.combine(
+                [pool(layer, lengths, view.pooling, cls_positions) for layer in states[view.layers]]
+            )
+            for view in views
+        ]
+        return [unit_length(some) for some in vectors] if self._settings.normalise else vectors
+
+
+def _in_order(rows: AnyMatrix, order: Integers) -> AnyMatrix:
+    """The rows of sorted batches, back in the order of the texts."""
+    vectors = np.empty_like(rows)
+    vectors[order] = rows
+    return vectors

@@ -129,8 +129,10 @@ class TorchModel:
             model = model.get_encoder()
         return cls(model.to(device=resolved, dtype=getattr(torch, dtype)).eval(), resolved)
 
-    def hidden_states(self, pieces: Sequence[Pieces], padding: int, layers: Layers) -> list[States]:
-        """The hidden states of the selected layers: per layer one array (texts, tokens, dimensions).
+    def hidden_states(
+        self, pieces: Sequence[Pieces], padding: int, selections: Sequence[Layers]
+    ) -> list[list[States]]:
+        """For every selection its layers' hidden states, all of one forward pass: arrays (texts, tokens, dimensions).
 
         Texts are padded on the right, whatever the tokenizer's default: under the mask the real tokens then keep the
         positions, and so the vectors, that they have alone.
@@ -162,7 +164,10 @@ class TorchModel:
                     f"the model cannot read what its tokenizer makes ({first_line(error)}); do the two belong together?"
                 ) from None
             states = output.hidden_states
-            return [_as_array(states[number]) for number in layers.numbers(len(states))]
+            numbers = [layers.numbers(len(states)) for layers in selections]
+            used = {number for some in numbers for number in some}
+            arrays = {number: _as_array(states[number]) for number in used}
+            return [[arrays[number] for number in some] for some in numbers]
 
 
 def _padded(rows: Sequence[Sequence[int]], width: int, padding: int) -> np.ndarray[Any, np.dtype[np.int64]]:

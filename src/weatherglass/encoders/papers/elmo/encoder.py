@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
@@ -19,6 +19,7 @@ from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.papers.elmo.files import ElmoOptions, find_files, read_options
 from weatherglass.encoders.pooling import pool
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.views import View
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
 
@@ -70,16 +71,36 @@ class ElmoEncoder:
         return hashlib.sha256(json.dumps(["elmo", files, dict(self.options)]).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        (vectors,) = self.encode_views(texts, [self.view])
+        return vectors
+
+    @property
+    def view(self) -> View:
+        return View(self.pooling, self.layers)
+
+    def with_view(self, view: View) -> Self:
+        spec = self.spec.with_options(pooling=view.pooling, layers=str(view.layers))
+        return replace(self, spec=spec, pooling=view.pooling, layers=view.layers)
+
+    def other_views(self) -> tuple[list[str], list[Layers]]:
+        return ["mean", "max", "last"], [Layers.parse(text) for text in ("sum", "1", "-1")]
+
+    def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
         model = self._load()
         splits = [TOKENISERS[self.tokens](text) for text in texts]
-        chosen = self.layers.numbers(self.network.layers + 1)
-        width = model.width * (len(chosen) if self.layers.join == "concat" else 1)
-        vectors = np.full((len(texts), width), np.nan, dtype=np.float32)
+        chosen = [view.layers.numbers(self.network.layers + 1) for view in views]
+        widths = [
+            model.width * (len(numbers) if view.layers.join == "concat" else 1)
+            for view, numbers in zip(views, chosen, strict=True)
+        ]
+        vectors = [np.full((len(texts), width), np.nan, dtype=np.float32) for width in widths]
         for rows in by_equal_length([len(split) for split in splits], BATCH):
             states = model.states([splits[row] for row in rows])
             lengths = np.full(len(rows), states.shape[2], dtype=np.int64)
-            pooled = [pool(states[layer], lengths, self.pooling) for layer in chosen]
-            vectors[rows] = self.layers.combine(pooled)
+            for view, numbers, matrix in zip(views, chosen, vectors, strict=True):
+                matrix[rows] = view.layers.combine(
+                    [pool(states[layer], lengths, view.pooling) for layer in numbers]
+                )
         return vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:

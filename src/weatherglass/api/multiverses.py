@@ -1,0 +1,88 @@
+"""`weatherglass.multiverse`: every sensible choice of an audit at once, stored in a folder with its curves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from weatherglass.audit.record import CommandCall, PythonCall, environment, now
+from weatherglass.catalogue.test import Test
+from weatherglass.encoders import DEFAULT_MODEL
+from weatherglass.encoders.base import Encoder
+from weatherglass.multiverses.knobs import KNOBS, Knobs
+from weatherglass.multiverses.lists import select_tests, word_lists
+from weatherglass.multiverses.models import model_views
+from weatherglass.multiverses.multiverse import Multiverse, carry_out
+from weatherglass.progress import Progress, Silent
+from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.journal import Journal
+
+JOURNAL = "multiverse.jsonl"
+RECORD = "multiverse.json"
+
+
+def multiverse(
+    models: Sequence[str | Encoder] | str | Encoder = DEFAULT_MODEL,
+    tests: Sequence[str | Test] | str | Test = "*",
+    knobs: Sequence[str] = KNOBS,
+    *,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    command: Sequence[str] | None = None,
+    **changes: Any,
+) -> Multiverse:
+    """Compute d under every combination of sensible choices, and test them together.
+
+    Args:
+        models: specs, or encoders of your own; a pattern such as "vectors:study/forum-sgns-*.safetensors" is one model
+            with a seed per file.
+        tests: topics ("gender and career"), names, globs, paths, or tests of your own; all 46 published by default.
+        knobs: which choices are varied; those that a model lacks are passed over.
+        folder: where results and curves are written; what is there already is not computed again.
+        progress: told how far the work has come.
+        command: the words of the command line that asked for this, for the record.
+        changes: other fields of `Knobs`, such as similarities=("cosine", "mahalanobis") or alpha=0.01.
+
+    Returns:
+        Per topic and model the specifications, their joint p, what moves d, and what the conclusion hangs on.
+
+    Raises:
+        WeatherglassError: if an argument is wrong; raised before work starts.
+    """
+    call = CommandCall(tuple(command)) if command is not None else PythonCall.of(multiverse, locals())
+    tupled: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
+    }
+    chosen = Knobs(turned=tuple(knobs), **tupled)
+    found: dict[str, Test] = {}
+    for item in _listed(tests):
+        found |= {test.name: test for test in ([item] if isinstance(item, Test) else select_tests([item]))}
+    lists = word_lists(list(found.values()))
+    views = [model_views(model, chosen) for model in _listed(models)]
+    record = {**call.record(), "started": now(), **environment(), "settings": chosen.to_json()}
+    shown = progress or Silent()
+    if folder is None:
+        return replace(carry_out(views, lists, chosen, shown), record=record)
+    with Journal(Path(folder) / JOURNAL) as journal:
+        done = carry_out(views, lists, chosen, shown, journal)
+        finished = replace(done, record={**record, "finished": now(), "warnings": list(journal.warnings)})
+        write_folder(finished, Path(folder))
+        return finished
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    """One thing or several, as several."""
+    return given if isinstance(given, list | tuple) else [given]
+
+
+def write_folder(finished: Multiverse, folder: Path) -> None:
+    """Write multiverse.json, specifications.tsv, a curve per list and model, and the page that shows them."""
+    from weatherglass.report.multiverse.page import write_page
+    from weatherglass.report.multiverse.tables import specifications_tsv
+
+    write_whole(folder / RECORD, json.dumps(finished.to_json(), indent=1, ensure_ascii=False) + "\n")
+    write_whole(folder / "specifications.tsv", specifications_tsv(finished.topics))
+    write_page(finished, folder)

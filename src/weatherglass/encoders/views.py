@@ -1,0 +1,70 @@
+"""Several vectors of one text from one forward pass: by other poolings and other layers of the same model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self, runtime_checkable
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage, ModelEncoder
+from weatherglass.encoders.cache.cached import WRITE_EVERY, CachedEncoder
+from weatherglass.encoders.layers import Layers
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How the hidden states of a text's tokens become one vector."""
+
+    pooling: str
+    layers: Layers
+
+
+@runtime_checkable
+class LayeredEncoder(ModelEncoder, Protocol):
+    """A model whose pooling and layers are chosen after the forward pass: transformers and ELMo."""
+
+    @property
+    def view(self) -> View:
+        """The one that its spec asks for."""
+        ...
+
+    def with_view(self, view: View) -> Self:
+        """The same model with another pooling and other layers."""
+        ...
+
+    def other_views(self) -> tuple[list[str], list[Layers]]:
+        """The poolings and the layers that papers use with such a model."""
+        ...
+
+    def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
+        """What `encode` gives under each view, each text read once."""
+        ...
+
+
+def layered(encoder: object) -> LayeredEncoder | None:
+    """The encoder, or what is behind its cache, if pooling and layers can be chosen; else None."""
+    inner = encoder.inner if isinstance(encoder, CachedEncoder) else encoder
+    return inner if isinstance(inner, LayeredEncoder) else None
+
+
+def encode_views(
+    encoder: LayeredEncoder, texts: Sequence[str], views: Sequence[View]
+) -> tuple[list[AnyMatrix], list[Coverage]]:
+    """The vectors of texts, each given once, under every view, from the cache where it has them all.
+
+    A text that the cache lacks under any view goes through the model once, and is then cached under each.
+    """
+    siblings = [CachedEncoder(encoder.with_view(view)) for view in views]
+    known = [sibling.lookup(texts) for sibling in siblings]
+    missing = [text for text in texts if any(text not in some for some in known)]
+    for start in range(0, len(missing), WRITE_EVERY):
+        batch = missing[start : start + WRITE_EVERY]
+        coverage = encoder.coverage(batch)
+        for sibling, some, vectors in zip(siblings, known, encoder.encode_views(batch, views), strict=True):
+            some |= sibling.store(batch, vectors, coverage)
+    matrices = [
+        sibling.stacked([some[text].vector for text in texts])
+        for sibling, some in zip(siblings, known, strict=True)
+    ]
+    return matrices, [known[0][text].coverage for text in texts]

@@ -1,0 +1,59 @@
+"""All poolings and layers of a model from one forward pass: the vectors of `encode`, and each text read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weatherglass as wg
+from weatherglass.encoders import load_encoder
+from weatherglass.encoders.layers import Layers
+from weatherglass.encoders.views import View, encode_views, layered
+
+TEXTS = ["This is a rose.", "wasp", "The engineer is here and people like freedom."]
+
+
+def test_a_view_has_the_vectors_of_the_spec_that_asks_for_it(tiny_model: Callable[[str], Path]) -> None:
+    model = layered(load_encoder(f"hf:{tiny_model('bert')}"))
+    assert model is not None
+    views = [
+        View(pooling, Layers.parse(layers))
+        for pooling, layers in product(("cls", "mean", "max"), ("-1", "0", "sum:-2.."))
+    ]
+    matrices, coverage = encode_views(model, TEXTS, views)
+    assert len(coverage) == 3
+    for view, vectors in zip(views, matrices, strict=True):
+        spec = f"hf:{tiny_model('bert')}?pooling={view.pooling}&layers={view.layers}"
+        np.testing.assert_allclose(vectors, load_encoder(spec, cache=False).encode(TEXTS), atol=1e-6)
+
+
+def test_every_view_is_cached_after_one_pass(
+    tiny_model: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from weatherglass.encoders.transformers.torch_model import TorchModel
+
+    passes: list[int] = []
+    real = TorchModel.hidden_states
+
+    def counting(self: TorchModel, pieces: object, *rest: object) -> object:
+        passes.append(len(pieces))  # type: ignore[arg-type]
+        return real(self, pieces, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(TorchModel, "hidden_states", counting)
+    spec = f"hf:{tiny_model('bert')}"
+    (entry,) = wg.multiverse(spec, "weat6").topics
+    assert entry["lists"][0]["knobs"] == {
+        "similarity": ["cosine", "euclidean", "manhattan"],
+        "statistic": ["mean", "median", "nearest", "farthest"],
+        "pooling": ["cls", "mean", "max"],
+        "layers": ["-1", "-2", "mean:-4.."],
+    }
+    texts = len(wg.load_test("weat6").texts)
+    assert sum(passes) == texts
+    wg.multiverse(spec, "weat6")
+    wg.run(f"{spec}?pooling=max&layers=-2", "weat6")
+    assert sum(passes) == texts
