@@ -66,7 +66,7 @@ class Audit:
         unreadable = self.folder.warnings if self.folder else []
         record = run_record(self.plan, self.call, results, self.failures, unreadable, started, status)
         if self.folder:
-            self.folder.write_table(results, at_once=True)
+            self.folder.write_table(results)
             self.folder.write_record(record)
         return record
 
@@ -182,7 +182,8 @@ class Audit:
         self.finished[key] = result
         if self.folder:
             self.folder.add(key, result)
-            self.folder.write_table(self._in_order())
+            if self.folder.table_is_due():
+                self.folder.write_table(self._in_order())
 
     def _in_order(self) -> list[Result]:
         return [self.finished[key] for key in self.order if key in self.finished]

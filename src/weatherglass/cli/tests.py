@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weatherglass import catalogue
+from weatherglass.cli.command_line import Group
 from weatherglass.cli.console import PIPE_WIDTH, plain_table, print_json, screen
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from weatherglass.catalogue import ElementSet, Test
     from weatherglass.languages.base import Reading
 
-app = typer.Typer(no_args_is_help=True, help="The tests: list, show, export, and make sentences from words.")
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="The tests: list, show, export, and make sentences from words."
+)
 
 Patterns = Annotated[
     list[str],
