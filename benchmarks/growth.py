@@ -48,7 +48,8 @@ def results(number: int) -> float:
     from weatherglass.audit.evaluate import associate
 
     rng = np.random.default_rng(0)
-    one = associate(*(rng.normal(size=(8, 20)) for _ in range(4)))
+    x, y, a, b = rng.normal(size=(4, 8, 20))
+    one = associate(x, y, a, b)
 
     def made(i: int) -> Result:
         return replace(one, model=f"model{i // 920}", test=f"test{i % 46}", metric=f"metric{i // 46 % 20}")

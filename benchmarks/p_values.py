@@ -52,7 +52,7 @@ def scipys(x: Vector, y: Vector, draws: int = DRAWS) -> float:
 
 def agrees(sampled: float, exact: float, draws: int) -> bool:
     """Whether a sampled p lies within five of its standard errors of the exact one."""
-    return abs(sampled - exact) <= 5 * (exact * (1 - exact) / draws) ** 0.5 + 2 / draws
+    return bool(abs(sampled - exact) <= 5 * (exact * (1 - exact) / draws) ** 0.5 + 2 / draws)
 
 
 def scores(n: int, seed: int = 0) -> tuple[Vector, Vector]:

@@ -8,6 +8,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 PARTS: Mapping[str, str] = {
     "inference/significance/meet.py": "p: meet in the middle",
@@ -34,14 +35,15 @@ def main() -> None:
     profile = cProfile.Profile()
     with tempfile.TemporaryDirectory() as folder:
         profile.runcall(run, folder=Path(folder) / "run")
-    stats: dict[object, tuple[int, int, float, float, dict[object, tuple[int, int, float, float]]]]
-    stats = vars(pstats.Stats(profile))["stats"]
+    stats: Any = vars(pstats.Stats(profile))[
+        "stats"
+    ]  # not typed: (file, line, name) -> counts, times, callers
     spent: dict[str, float] = defaultdict(float)
-    for (file, _, _), (_, _, own, _, callers) in stats.items():  # type: ignore[misc]
+    for (file, _, _), (_, _, own, _, callers) in stats.items():
         if file != "~":
             spent[part_of(file)] += own
         else:
-            for (caller, _, _), (_, _, inside, _) in callers.items():  # type: ignore[misc]
+            for (caller, _, _), (_, _, inside, _) in callers.items():
                 spent[part_of(caller)] += inside
     total = sum(spent.values())
     for name, seconds in sorted(spent.items(), key=lambda item: -item[1]):

@@ -39,10 +39,10 @@ def rows(options: Options) -> Iterator[Row]:
     from weatherglass.audit.evaluate import associate
 
     vectors = np.random.default_rng(0).normal(size=(sum(SIZES), WIDTH)).astype(np.float32)
-    sets = np.split(vectors, np.cumsum(SIZES)[:-1])
-    associate(*sets, trust="none")
-    ours = cpu(lambda: associate(*sets, trust="none"))
-    d = associate(*sets, trust="none", ddof=0).effect_size
+    x, y, a, b = np.split(vectors, np.cumsum(SIZES)[:-1])
+    associate(x, y, a, b, trust="none")
+    ours = cpu(lambda: associate(x, y, a, b, trust="none"))
+    d = associate(x, y, a, b, trust="none", ddof=0).effect_size
     answer = from_python(options.wefe_python, PROGRAM)
     assert isinstance(answer, list)
     yield Row(name, ours, f"WEFE, {ITERATIONS} draws", answer[0], d is not None and abs(answer[1] - d) < 1e-4)

@@ -147,7 +147,6 @@ def _merge(old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, ne
     return finish
 
 
-@compiled
 def _meet(
     first: Integers,
     first_starts: Integers,
@@ -159,14 +158,17 @@ def _meet(
     size: int,
     threshold: int,
 ) -> int:
-    """Pairs of sums, one from each half, that together with some of the tried values reach the threshold."""
+    """Pairs of sums, one from each half, that together with some of the tried values reach the threshold.
+
+    Not compiled: that would compile the walks once more for each place where they are called.
+    """
     total = 0
     h1, h2 = len(first_starts) - 2, len(second_starts) - 2
     for way in range(1 << len(tried)):
         need, left = threshold, size
         for b in range(len(tried)):
             if way >> b & 1:
-                need -= tried[b]
+                need -= int(tried[b])
                 left -= 1
         for k in range(max(0, left - h2), min(h1, left) + 1):
             # Of a cardinality above half, the sums of what is left out are at hand: total − u for the sum u.
