@@ -207,7 +207,7 @@ def _pairs(rows: Integers, columns: Integers, need: int) -> int:
         if below < 8:
             for i in range(row, row + 16):
                 for j in range(below):
-                    total += np.int64(rows[i] + columns[j] >= need)
+                    total += int(rows[i] + columns[j] >= need)
         row += 16
     for i in range(row, len(rows)):
         while below > 0 and rows[i] + columns[below - 1] >= need:
@@ -232,7 +232,7 @@ def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
         if above + 8 > n:
             for i in range(row, row + 16):
                 for j in range(above, n):
-                    total += np.int64(rows[i] - columns[j] >= need)
+                    total += int(rows[i] - columns[j] >= need)
         row += 16
     for i in range(row, len(rows)):
         while above < n and rows[i] - columns[above] >= need:
@@ -248,7 +248,7 @@ def _tile(rows: Integers, columns: Integers, need: int) -> int:
     for i in range(16):
         least = need - rows[i]
         for j in range(8):
-            total += np.int64(columns[j] >= least)
+            total += int(columns[j] >= least)
     return total
 
 
@@ -259,5 +259,5 @@ def _tile_apart(rows: Integers, columns: Integers, need: int) -> int:
     for i in range(16):
         most = rows[i] - need
         for j in range(8):
-            total += np.int64(columns[j] <= most)
+            total += int(columns[j] <= most)
     return total
