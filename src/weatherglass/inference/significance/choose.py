@@ -83,9 +83,8 @@ def permutation_test(
         )
         counted = _count(grid, side, counting, EXACT)
         if counted is None:
-            finer = precision * min(
-                1.0, _counting_seconds(grid, side, budget) * BOUNDS_SECONDS / counting.seconds**2
-            )
+            beyond = _counting_seconds(grid, side, budget) / counting.seconds
+            finer = precision * min(1.0, BOUNDS_SECONDS / counting.seconds * math.sqrt(beyond))
             return _bounded(grid, side, budget, finer)
         return _from_count(grid, side, *counted)
     counted = _count(grid, side, budget, EXACT if method == "exact" else (method,))
