@@ -1,23 +1,155 @@
-"""Every benchmark, one after another: `python -m benchmarks`. Each also runs alone: `python -m benchmarks.vectors`."""
+"""Every benchmark: `python -m benchmarks`. Exit code 1 where a part crashes, results differ or a goal is missed.
+
+`--quick` takes three minutes at most, small sizes; there only a crash or unequal results fail. `--write FILE` writes
+the page docs/performance.md. `python -m benchmarks profile` prints where the time of a run goes. A part also runs
+alone: `python -m benchmarks growth`. A new part is a module here with `rows(options)`, and its goals in goals.py.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import platform
 import subprocess
 import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+
+from benchmarks._rows import ONE_THREAD, Options, Row
+from benchmarks.goals import GOALS
+
+HERE = Path(__file__).parent
+NOT_PARTS = ("goals", "profile", "__main__")
+MARK = "row: "
+"""How a part's process starts a line that is a row."""
+
+
+def parts() -> list[str]:
+    """The modules with rows, then the scripts that only print."""
+    names = sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("_"))
+    names = [name for name in names if name not in NOT_PARTS]
+    return sorted(names, key=lambda name: not gives_rows(name))
+
+
+def gives_rows(part: str) -> bool:
+    """Whether it is a part that is measured against goals."""
+    return "\ndef rows(" in (HERE / f"{part}.py").read_text(encoding="utf-8")
+
+
+def run_part(part: str, arguments: argparse.Namespace) -> tuple[list[Row], int]:
+    """Its rows and exit code, in a process of its own, so that none warms up another."""
+    command = [sys.executable, "-m", "benchmarks", "--print-rows", part]
+    command += ["--quick"] * arguments.quick
+    command += ["--wefe-python", arguments.wefe_python] if arguments.wefe_python else []
+    if not gives_rows(part):
+        command = [sys.executable, "-m", f"benchmarks.{part}"]
+    rows = []
+    environment = {**os.environ, **ONE_THREAD}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith(MARK):
+                rows.append(Row(**json.loads(line.removeprefix(MARK))))
+                print(shown(rows[-1]), flush=True)
+            else:
+                print(line, end="", flush=True)
+    return rows, process.returncode
+
+
+def print_rows(part: str, options: Options) -> None:
+    """What the process of a part does."""
+    for row in import_module(f"benchmarks.{part}").rows(options):
+        print(MARK + json.dumps(asdict(row)), flush=True)
+
+
+def cells(row: Row) -> list[str]:
+    """Name, ours, peer, its cost, ratio, goal, verdict, note."""
+    goal = GOALS.get(row.name)
+    verdict = "" if goal is None else "missed" if goal.missed(row) else "reached"
+    if row.ours is None:
+        verdict = "not run"
+    if row.equal is not None:
+        verdict = f"{verdict}, results equal" if row.equal else "RESULTS DIFFER"
+    numbers = ["" if number is None else f"{number:.3g}" for number in (row.ours, row.theirs, row.ratio)]
+    return [row.name, numbers[0], row.peer, *numbers[1:], str(goal or ""), verdict.strip(", "), row.note]
+
+
+def shown(row: Row) -> str:
+    """A row as a line of a table."""
+    return "| " + " | ".join(cells(row)) + " |"
+
+
+HEADINGS = (
+    "| what | ours | peer | peer's | ratio | goal | verdict | note |\n|---|---|---|---|---|---|---|---|"
+)
+
+
+def page(measured: dict[str, list[Row]], failures: list[str]) -> str:
+    """docs/performance.md."""
+    load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
+    machine = f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    lines = [
+        "# Performance",
+        "",
+        "Written by `python -m benchmarks --write docs/performance.md`; do not edit. CPU seconds, user and system,",
+        "on one thread, medians. The ratio is the peer's cost over ours. Growth rows give the exponent b of",
+        f"cost = a·size^b. Goals are in benchmarks/goals.py. {machine};",
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load {load}.",
+    ]
+    for part, rows in measured.items():
+        if rows:
+            lines += ["", f"## {part}", "", HEADINGS, *map(shown, rows)]
+    lines += ["", "## Not as it should be", "", *(f"- {failure}" for failure in failures or ["nothing"])]
+    return "\n".join(lines) + "\n"
+
+
+def processor() -> str:
+    """What /proc calls it, else what Python knows."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def main() -> None:
-    """Run each module in a process of its own, so that none warms up another; exit with 1 if any of them failed."""
-    here = Path(__file__).parent
-    failed = []
-    for module in sorted(path.stem for path in here.glob("*.py") if not path.stem.startswith("_")):
-        print(f"\n== {module}\n", flush=True)
-        code = subprocess.run([sys.executable, "-m", f"benchmarks.{module}"], check=False).returncode
-        if code != 0:
-            failed.append(f"{module} (exit code {code})")
-    if failed:
-        sys.exit(f"\nfailed: {', '.join(failed)}")
+    """Run the parts, print every row, say what failed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", help="profile, or some of: " + ", ".join(parts()))
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--wefe-python", metavar="PATH", help="an interpreter that has WEFE")
+    parser.add_argument("--write", metavar="FILE", type=Path)
+    parser.add_argument("--print-rows", metavar="PART", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.print_rows:
+        print_rows(arguments.print_rows, Options(arguments.quick, arguments.wefe_python))
+        return
+    if arguments.parts == ["profile"]:
+        import_module("benchmarks.profile").main()
+        return
+    unknown = set(arguments.parts) - set(parts())
+    if unknown:
+        parser.error(f"unknown part {', '.join(sorted(unknown))} (known: {', '.join(parts())})")
+    measured, failures = {}, []
+    for part in arguments.parts or parts():
+        if arguments.quick and not gives_rows(part):
+            continue
+        print(f"\n== {part}\n" + (f"\n{HEADINGS}" if gives_rows(part) else ""), flush=True)
+        rows, code = run_part(part, arguments)
+        measured[part] = rows
+        failures += [f"{part}: crashed (exit code {code})"] if code else []
+        failures += [f"{part}: {row.name}: results differ" for row in rows if row.equal is False]
+        if not arguments.quick:
+            missed = [row for row in rows if row.name in GOALS and GOALS[row.name].missed(row)]
+            failures += [f"{part}: {row.name}: goal {GOALS[row.name]} missed" for row in missed]
+    if arguments.write:
+        arguments.write.write_text(page(measured, failures), encoding="utf-8")
+    if failures:
+        sys.exit("\n".join(["", "failed:", *failures]))
 
 
 if __name__ == "__main__":

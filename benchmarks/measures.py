@@ -10,7 +10,7 @@ import warnings
 from functools import partial
 
 import numpy as np
-from benchmarks._clock import cpu
+from benchmarks._rows import cpu
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 

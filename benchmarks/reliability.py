@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks._clock import cpu
+from benchmarks._rows import cpu
 
 from weatherglass.reliability.agreement.icc import retest
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus

@@ -13,7 +13,7 @@ from functools import partial
 from statistics import NormalDist
 
 import numpy as np
-from benchmarks._clock import cpu
+from benchmarks._rows import cpu
 from numpy.typing import NDArray
 
 from weatherglass.inference.significance import Significance, permutation_test

@@ -1,43 +1,53 @@
-"""`python -m benchmarks` runs every part, whatever the others do, and says which failed."""
+"""The benchmarks can fail: on a crash, on unequal results, on a missed goal; the quick run only on the first two."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
-from pathlib import Path
+from argparse import Namespace
 
-import benchmarks.__main__ as runner
-
-
-def run_all(folder: Path, **parts: str) -> subprocess.CompletedProcess[str]:
-    """The runner over a folder of these modules instead of the real ones, which take minutes."""
-    package = folder / "benchmarks"
-    package.mkdir()
-    shutil.copy(str(runner.__file__), package / "__main__.py")
-    for name, code in parts.items():
-        (package / f"{name}.py").write_text(code)
-    command = [sys.executable, "-m", "benchmarks"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+import pytest
+from benchmarks import __main__ as benchmarks
+from benchmarks._rows import Row, exponent
+from benchmarks.goals import GOALS, Goal
 
 
-def test_a_part_that_crashes_is_named_and_the_rest_still_run(tmp_path: Path) -> None:
-    done = run_all(
-        tmp_path,
-        a_crash="1 / 0",
-        b_fine="print('b is done')",
-        c_killed="import os\nos.kill(os.getpid(), 9)",
-        d_fine="print('d is done')",
-        _helper="raise AssertionError('no benchmark')",
-    )
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "failed: a_crash (exit code 1), c_killed (exit code -9)"
-    assert "ZeroDivisionError" in done.stderr
-    assert "b is done" in done.stdout
-    assert "d is done" in done.stdout
+def exit_code(monkeypatch: pytest.MonkeyPatch, rows: list[Row], code: int, *arguments: str) -> int:
+    """Of `python -m benchmarks commands` where the part's process gives these rows and this exit code."""
+
+    def given(_: str, __: Namespace) -> tuple[list[Row], int]:
+        return rows, code
+
+    monkeypatch.setattr(benchmarks, "run_part", given)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "commands", *arguments])
+    try:
+        benchmarks.main()
+    except SystemExit as stopped:
+        return 0 if stopped.code in (None, 0) else 1
+    return 0
 
 
-def test_no_crash_is_exit_code_0(tmp_path: Path) -> None:
-    done = run_all(tmp_path, a_fine="print('a is done')")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "\n== a_fine\n\na is done\n"
+def test_a_crash_and_unequal_results_fail_also_when_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    fine, unequal = Row("--help", 0.1, equal=True), Row("--help", 0.1, equal=False)
+    assert exit_code(monkeypatch, [fine], 0, "--quick") == 0
+    assert exit_code(monkeypatch, [fine], 3, "--quick") == 1
+    assert exit_code(monkeypatch, [unequal], 0, "--quick") == 1
+
+
+def test_a_missed_goal_fails_unless_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = Row("--help", 2 * (GOALS["--help"].at_most or 0))
+    assert exit_code(monkeypatch, [slow], 0, "--quick") == 0
+    assert exit_code(monkeypatch, [slow], 0) == 1
+
+
+def test_what_was_not_run_is_shown_as_such() -> None:
+    assert "not run" in benchmarks.shown(Row("WEAT with p, 25 + 25, against WEFE", None, "WEFE"))
+
+
+def test_a_goal_is_a_ratio_to_the_peer_or_a_limit() -> None:
+    assert Goal(at_least_times=10).missed(Row("r", 1.0, "peer", 9.0))
+    assert not Goal(at_least_times=10).missed(Row("r", 1.0, "peer", 11.0))
+    assert Goal(at_most=0.5).missed(Row("r", 0.6))
+
+
+def test_the_exponent_of_a_square_is_two() -> None:
+    assert exponent([1, 10, 100], [3.0, 300.0, 30_000.0]) == pytest.approx(2)

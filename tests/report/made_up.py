@@ -42,7 +42,7 @@ def made_up_run(
     with RunFolder(folder) as opened:
         for key, result in zip(keys, results, strict=True):
             opened.add(key, result)
-        opened.write_table(results, at_once=True)
+        opened.write_table(results)
         opened.write_record({**_record(tests, models, metrics, ci), "keys": keys, **(record or {})})
     return read_run(folder).results
 

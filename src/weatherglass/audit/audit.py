@@ -67,7 +67,7 @@ class Audit:
         unreadable = self.folder.warnings if self.folder else []
         record = run_record(self.plan, self.call, results, self.failures, unreadable, started, status)
         if self.folder:
-            self.folder.write_table(results, at_once=True)
+            self.folder.write_table(results)
             self.folder.write_record(record)
         return record
 
@@ -174,7 +174,9 @@ class Audit:
         """Have the compiled kernels ready before the processes need them, and say so where that takes time."""
         from weatherglass.inference.significance.prepare import prepare
 
-        prepare(lambda message: self.progress.stage(message, 1))
+        settings = self.plan.settings
+        sampled = settings.significance.endswith("sampled") or settings.profile is not None
+        prepare(lambda message: self.progress.stage(message, 1), sampled)
 
     def _covariances(
         self, tests: Sequence[Test], encodings: Encodings
@@ -193,7 +195,8 @@ class Audit:
         self.finished[key] = result
         if self.folder:
             self.folder.add(key, result)
-            self.folder.write_table(self._in_order())
+            if self.folder.table_is_due():
+                self.folder.write_table(self._in_order())
 
     def _in_order(self) -> list[Result]:
         return [self.finished[key] for key in self.order if key in self.finished]

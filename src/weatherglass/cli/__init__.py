@@ -25,6 +25,7 @@ app = typer.Typer(
     cls=RememberingGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: loading rich takes as long as all the rest of it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run)

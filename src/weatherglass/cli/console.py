@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
-from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 PIPE_WIDTH = 4000
 """Width if the output is not a terminal: nothing is cut or folded, a row is a line."""
@@ -14,6 +17,8 @@ PIPE_WIDTH = 4000
 
 def screen(stderr: bool = False) -> Console:
     """A console as wide as the terminal or, in a pipe, as needed; no markup, since tokens may have brackets."""
+    from rich.console import Console
+
     console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = PIPE_WIDTH
@@ -22,6 +27,8 @@ def screen(stderr: bool = False) -> Console:
 
 def plain_table(*headings: str) -> Table:
     """A table without lines, whose long cells fold instead of being cut."""
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for heading in headings:
         table.add_column(heading, overflow="fold")

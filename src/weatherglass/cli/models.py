@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weatherglass.cli.command_line import Group
 from weatherglass.cli.console import plain_table, screen
 from weatherglass.errors import WeatherglassError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from weatherglass.encoders.base import ModelEncoder
     from weatherglass.encoders.kinds import Kind
 
-cache_app = typer.Typer(no_args_is_help=True, help="The cache of encodings: show it or clear it.")
+cache_app = typer.Typer(cls=Group, no_args_is_help=True, help="The cache of encodings: show it or clear it.")
 
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="As in 'run': a path, a preset or kind:target?option=value.")

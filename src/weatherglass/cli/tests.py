@@ -11,6 +11,7 @@ import typer
 from weatherglass import catalogue
 from weatherglass.catalogue.fields import GROUP as FIELDS
 from weatherglass.catalogue.fields import licence
+from weatherglass.cli.command_line import Group
 from weatherglass.cli.console import PIPE_WIDTH, plain_table, print_json, screen
 from weatherglass.cli.tests_import import import_command
 from weatherglass.errors import UnknownNameError
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from weatherglass.catalogue import ElementSet, Test
     from weatherglass.languages.base import Reading
 
-app = typer.Typer(no_args_is_help=True, help="The tests: list, show, export, and make sentences from words.")
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="The tests: list, show, export, and make sentences from words."
+)
 
 Patterns = Annotated[
     list[str],

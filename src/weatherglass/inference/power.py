@@ -46,15 +46,18 @@ def minimum_detectable_effect_size(
     ddof: int = 1,
 ) -> float | None:
     """The smallest d that is found with this chance; None where no effect can be."""
-    from scipy.optimize import brentq
-
     scale = Scale(n_x, n_y, ddof)
     if scale.df < 1 or least_p(n_x, n_y, alternative) > alpha:
         return None
     beyond = 1.0
     while _power_of(beyond, scale, alpha, alternative) < chance:
         beyond *= 2
-    g = brentq(lambda g: _power_of(g, scale, alpha, alternative) - chance, 0.0, beyond)
+    # Halving, since scipy.optimize takes longer to import than a whole run's root takes to find.
+    g = beyond / 2
+    step = beyond / 4
+    while g + step > g:
+        g += step if _power_of(g, scale, alpha, alternative) < chance else -step
+        step /= 2
     return float(scale.effect_size(np.asarray(g)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,8 @@ RECORD = "run.json"
 PAGE = "report.html"
 LOCK = ".lock"
 SECONDS_BETWEEN_TABLES = 1.0
+TIMES_BETWEEN_TABLES = 10
+"""The pause between two tables, in times of what the last one took."""
 
 
 class RunFolder:
@@ -39,7 +42,8 @@ class RunFolder:
         self.warnings: list[str] = []
         self._lock = FileLock(path / LOCK, timeout=0)
         self._journal: IO[bytes] | None = None
-        self._table_written = 0.0
+        self._table_written = -math.inf
+        self._table_took = 0.0
 
     def __enter__(self) -> Self:
         with self._writing():
@@ -78,15 +82,22 @@ class RunFolder:
             os.fsync(self._journal.fileno())
         self.finished[key] = result
 
-    def write_table(self, results: Sequence[Result], at_once: bool = False) -> None:
-        """Rewrite results.tsv whole; at most once a second unless `at_once`."""
-        now = time.monotonic()
-        if not at_once and now - self._table_written < SECONDS_BETWEEN_TABLES:
-            return
+    def table_is_due(self) -> bool:
+        """Whether results.tsv may be written again: once a second, and rarely enough to take a tenth of the time.
+
+        A table of n rows takes time n to write, so writing it every second would make a large run quadratic.
+        """
+        pause = max(SECONDS_BETWEEN_TABLES, TIMES_BETWEEN_TABLES * self._table_took)
+        return time.monotonic() - self._table_written >= pause
+
+    def write_table(self, results: Sequence[Result]) -> None:
+        """Rewrite results.tsv whole."""
+        started = time.monotonic()
         rows = ["\t".join(COLUMNS), *("\t".join(result.columns().values()) for result in results)]
         with self._writing():
             write_whole(self.path / TABLE, "\n".join(rows) + "\n")
-        self._table_written = now
+        self._table_written = time.monotonic()
+        self._table_took = self._table_written - started
 
     def write_record(self, record: dict[str, Any]) -> None:
         """Rewrite run.json whole."""

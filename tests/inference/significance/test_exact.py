@@ -128,3 +128,14 @@ def test_enumeration_stops_after_the_work_it_was_given() -> None:
     (tail,) = as_extreme_as(grid, grid.observed, "greater").tails(grid)
     assert count_by_enumeration(tail, work=1000) is None
     assert count_by_enumeration(tail, work=10**9) is not None
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(9, 9), (10, 9), (12, 5), (5, 12), (14, 3)])
+@pytest.mark.parametrize("bytes_allowed", [10**8, 4_000])
+def test_meeting_counts_what_enumeration_counts_whether_sums_are_stored_or_mirrored(
+    n_x: int, n_y: int, bytes_allowed: int
+) -> None:
+    rng = np.random.default_rng(n_x)
+    grid = on_grid(rng.normal(size=n_x) + 0.3, rng.normal(size=n_y))
+    for tail in as_extreme_as(grid, grid.observed, "two-sided").tails(grid):
+        assert count_by_meeting(tail, bytes_allowed) == count_by_enumeration(tail, work=10**8)

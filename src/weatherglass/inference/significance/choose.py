@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +22,12 @@ ALL_PARTITIONS = 100_000
 """`sampled` counts every partition if there are no more than this, as the published code does."""
 MULTIPLICATIONS_A_SECOND = 500_000_000
 """How `bounds` counts its time, so that its result does not depend on the load of the machine."""
+COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
+"""`auto` counts where that takes at most so many seconds, or this share of a budget that is larger than the default:
+enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
+BOUNDS_SECONDS = 0.008
+"""What bounds within 1 % cost, about. Just beyond the reach of counting they are finer by as much as counting may cost
+more than this, and the finer the less it is beyond: neither the cost of p nor its precision has a cliff."""
 _SMALLEST = sys.float_info.min
 
 
@@ -42,7 +49,7 @@ def permutation_test(
     Args:
         x: the scores s(w) of the elements of X.
         y: the scores of the elements of Y; another size than X is allowed.
-        method: a name of docs/methods 3; `auto` takes an exact method that fits the budget, else bounds.
+        method: a name of docs/methods 3; `auto` takes an exact method that fits a share of the budget, else bounds.
         alternative: greater, less, two-sided, or observed (the side on which the data lie).
         budget: what a method may spend; 2 s and 1 GB by default.
         precision: the relative gap that `bounds` should reach.
@@ -68,13 +75,22 @@ def permutation_test(
         return _normal(grid, method, side, samples, rng)
     if method == "sampled":
         return _sampled(grid, side, samples, rng)
-    if method != "bounds":
-        counted = _count(grid, side, budget, EXACT if method in ("auto", "exact") else (method,))
-        if counted is not None:
-            return _from_count(grid, side, *counted)
-        if method != "auto":
-            raise SignificanceError(_what_would_be_needed(grid, side, budget, method))
-    return _bounded(grid, side, budget, precision)
+    if method == "bounds":
+        return _bounded(grid, side, budget, precision)
+    if method == "auto":
+        counting = replace(
+            budget, seconds=max(min(budget.seconds, COUNTING_SECONDS), COUNTING_SHARE * budget.seconds)
+        )
+        counted = _count(grid, side, counting, EXACT)
+        if counted is None:
+            beyond = _counting_seconds(grid, side, budget) / counting.seconds
+            finer = precision * min(1.0, BOUNDS_SECONDS / counting.seconds * math.sqrt(beyond))
+            return _bounded(grid, side, budget, finer)
+        return _from_count(grid, side, *counted)
+    counted = _count(grid, side, budget, EXACT if method == "exact" else (method,))
+    if counted is None:
+        raise SignificanceError(_what_would_be_needed(grid, side, budget, method))
+    return _from_count(grid, side, *counted)
 
 
 def floor(grid: Grid, side: Alternative) -> float:
@@ -92,6 +108,14 @@ def _count(grid: Grid, side: Alternative, budget: Budget, methods: Sequence[str]
     from weatherglass.inference.significance.exact import count_tails
 
     return count_tails(_as_extreme(grid, side).tails(grid), budget, methods)
+
+
+def _counting_seconds(grid: Grid, side: Alternative, budget: Budget) -> float:
+    """What the quickest exact method would take, if it were allowed to."""
+    from weatherglass.inference.significance.exact import cost_of
+
+    tails = _as_extreme(grid, side).tails(grid)
+    return min(cost_of(name, tails, budget).seconds for name in EXACT)
 
 
 def _from_count(grid: Grid, side: Alternative, count: int, method: str) -> Significance:

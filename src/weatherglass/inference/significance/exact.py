@@ -17,6 +17,8 @@ _SECONDS_A_SUBSET = 3e-9
 _STEPS_A_SECOND = 200_000_000
 _OVERHEAD = 1e-3
 """Seconds below which the simplest method is taken without a look at the others."""
+_MEETING_OVERHEAD = 2.2e-3
+"""Seconds for the tables of a meeting, however small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
     if len(tails[0].values) > LARGEST_MEETING or tails[0].subsets >= 2**63:
         return Cost(math.inf, 0)
     halves = share_out(len(tails[0].values), budget.bytes)
-    return Cost(_OVERHEAD + halves.seconds * len(different), halves.bytes)
+    return Cost(_MEETING_OVERHEAD + halves.seconds * len(different), halves.bytes)
 
 
 def _enumeration_seconds(tail: Tail) -> float:

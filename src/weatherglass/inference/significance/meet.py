@@ -1,9 +1,14 @@
-"""Exact tail counts by meeting in the middle: subset sums of two halves, kept sorted by cardinality."""
+"""Exact tail counts by meeting in the middle: subset sums of two halves, kept sorted by cardinality.
+
+What is left out of a half determines what is taken, so sums of more than half of its values are not stored: those of
+h − k values are the half's total less those of k, in reverse.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -14,8 +19,8 @@ from weatherglass.inference.significance.tail import Tail
 _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
 """More elements are out of reach, whatever the budget."""
-_SECONDS_A_STEP = 2.5e-9
-_SECONDS_A_BYTE = 1.5e-9
+_SECONDS_A_STEP = 1e-9
+_SECONDS_A_BYTE = 0.3e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class Halves:
     @property
     def bytes(self) -> int:
         """Both tables, and the buffer in which the larger one grows."""
-        return 8 * ((1 << self.first) + (1 << self.second) + (1 << max(self.first - 1, 0)))
+        return 8 * (_stored(self.first) + _stored(self.second) + _stored(max(self.first - 1, 0)))
 
     @property
     def seconds(self) -> float:
@@ -38,6 +43,12 @@ class Halves:
         return _SECONDS_A_STEP * steps + _SECONDS_A_BYTE * self.bytes
 
 
+def _stored(h: int) -> int:
+    """How many subsets of h values have at most half of them."""
+    return ((1 << h) + (math.comb(h, h // 2) if h % 2 == 0 else 0)) // 2
+
+
+@cache
 def share_out(n: int, bytes_allowed: int) -> Halves:
     """The quickest way to halve n elements within the memory; trying one both ways saves half of it."""
     ways = []
@@ -61,7 +72,9 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
     return int(
         _meet(
             *_sums_by_cardinality(first, tail.size),
+            int(first.sum()),
             *_sums_by_cardinality(second, tail.size),
+            int(second.sum()),
             np.ascontiguousarray(tail.values[n - halves.tried :]),
             tail.size,
             tail.threshold,
@@ -70,12 +83,15 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
 
 
 def _sums_by_cardinality(values: Integers, size: int) -> tuple[Integers, Integers]:
-    """All subset sums of at most `size` values, ascending within each cardinality, and where each one starts."""
+    """All sums of at most `size` and at most half of the values, ascending within each cardinality, and where each
+    cardinality starts.
+    """
     h = len(values)
-    starts = np.cumsum([0] + [math.comb(h, k) if k <= size else 0 for k in range(h + 1)])
-    one_less = sum(math.comb(h - 1, k) for k in range(min(h - 1, size) + 1))
+    most = min(size, h // 2)
+    starts = np.cumsum([0] + [math.comb(h, k) if k <= most else 0 for k in range(h + 1)])
+    one_less = sum(math.comb(h - 1, k) for k in range(min(h - 1, most) + 1))
     sums, spare = np.empty(starts[-1], dtype=np.int64), np.empty(one_less, dtype=np.int64)
-    return _grow(values, size, sums, spare), starts
+    return _grow(values, most, sums, spare), starts
 
 
 @compiled
@@ -131,53 +147,117 @@ def _merge(old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, ne
     return finish
 
 
-@compiled
 def _meet(
     first: Integers,
     first_starts: Integers,
+    first_total: int,
     second: Integers,
     second_starts: Integers,
+    second_total: int,
     tried: Integers,
     size: int,
     threshold: int,
 ) -> int:
-    """Pairs of sums, one from each half, that together with some of the tried values reach the threshold."""
+    """Pairs of sums, one from each half, that together with some of the tried values reach the threshold.
+
+    Not compiled: that would compile the walks once more for each place where they are called.
+    """
     total = 0
     h1, h2 = len(first_starts) - 2, len(second_starts) - 2
     for way in range(1 << len(tried)):
         need, left = threshold, size
         for b in range(len(tried)):
             if way >> b & 1:
-                need -= tried[b]
+                need -= int(tried[b])
                 left -= 1
         for k in range(max(0, left - h2), min(h1, left) + 1):
-            total += _pairs(
-                first[first_starts[k] : first_starts[k + 1]],
-                second[second_starts[left - k] : second_starts[left - k + 1]],
-                need,
-            )
+            # Of a cardinality above half, the sums of what is left out are at hand: total − u for the sum u.
+            k_first, k_second = min(k, h1 - k), min(left - k, h2 - left + k)
+            rows = first[first_starts[k_first] : first_starts[k_first + 1]]
+            columns = second[second_starts[k_second] : second_starts[k_second + 1]]
+            if k_first == k and k_second == left - k:
+                total += _pairs(rows, columns, need)
+            elif k_first == k:
+                total += _pairs_apart(rows, columns, need - second_total)
+            elif k_second == left - k:
+                total += _pairs_apart(columns, rows, need - first_total)
+            else:
+                beyond = _pairs(rows, columns, first_total + second_total - need + 1)
+                total += len(rows) * len(columns) - beyond
     return total
 
 
 @compiled
 def _pairs(rows: Integers, columns: Integers, need: int) -> int:
-    """Pairs of ascending numbers with sum ≥ need: one walk from the first row down, one from the last row up."""
+    """Pairs of ascending numbers with row + column ≥ need.
+
+    A walk down the columns as the rows rise. It compares whole tiles, 16 rows with 8 columns at a time, which takes
+    half the time of single steps: the processor does several comparisons at once, and there is less to guess.
+    """
     n = len(columns)
-    row, below = 0, n - 1  # columns above `below` suffice for the first unfinished row
-    last, above = len(rows) - 1, 0  # columns from `above` on may suffice for the last unfinished row
+    row, below = 0, n  # columns from `below` on suffice for all unfinished rows
     total = 0
-    while row < last and below >= 0 and above < n:
-        enough = int(rows[np.uint64(row)] + columns[np.uint64(below)] >= need)
-        total += (enough - 1) & (n - 1 - below)
-        below -= enough
-        row += 1 - enough
-        enough = int(rows[np.uint64(last)] + columns[np.uint64(above)] >= need)
-        total += -enough & (n - above)
-        last -= enough
-        above += 1 - enough
-    while row <= last and below >= 0:
-        enough = int(rows[row] + columns[below] >= need)
-        total += (enough - 1) & (n - 1 - below)
-        below -= enough
-        row += 1 - enough
-    return total + (last + 1 - row) * n if below < 0 else total
+    while row + 16 <= len(rows) and below >= 8:
+        total += 16 * (n - below)
+        while below >= 8:
+            total += _tile(rows[row : row + 16], columns[below - 8 : below], need)
+            if rows[row + 15] + columns[below - 8] < need:
+                break
+            below -= 8
+        if below < 8:
+            for i in range(row, row + 16):
+                for j in range(below):
+                    total += int(rows[i] + columns[j] >= need)
+        row += 16
+    for i in range(row, len(rows)):
+        while below > 0 and rows[i] + columns[below - 1] >= need:
+            below -= 1
+        total += n - below
+    return total
+
+
+@compiled
+def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
+    """Pairs of ascending numbers with row − column ≥ need, by the same walk up the columns."""
+    n = len(columns)
+    row, above = 0, 0  # columns before `above` suffice for all unfinished rows
+    total = 0
+    while row + 16 <= len(rows) and above + 8 <= n:
+        total += 16 * above
+        while above + 8 <= n:
+            total += _tile_apart(rows[row : row + 16], columns[above : above + 8], need)
+            if rows[row + 15] - columns[above + 7] < need:
+                break
+            above += 8
+        if above + 8 > n:
+            for i in range(row, row + 16):
+                for j in range(above, n):
+                    total += int(rows[i] - columns[j] >= need)
+        row += 16
+    for i in range(row, len(rows)):
+        while above < n and rows[i] - columns[above] >= need:
+            above += 1
+        total += above
+    return total
+
+
+@compiled
+def _tile(rows: Integers, columns: Integers, need: int) -> int:
+    """Pairs with row + column ≥ need among 16 rows and 8 columns; the fixed numbers let the loops be vectorised."""
+    total = 0
+    for i in range(16):
+        least = need - rows[i]
+        for j in range(8):
+            total += int(columns[j] >= least)
+    return total
+
+
+@compiled
+def _tile_apart(rows: Integers, columns: Integers, need: int) -> int:
+    """Pairs with row − column ≥ need among 16 rows and 8 columns."""
+    total = 0
+    for i in range(16):
+        most = rows[i] - need
+        for j in range(8):
+            total += int(columns[j] <= most)
+    return total

@@ -12,14 +12,18 @@ from weatherglass.inference.significance.grid import on_grid
 from weatherglass.inference.significance.kernel import all_cached
 from weatherglass.inference.significance.lattice import count_on_the_lattice
 from weatherglass.inference.significance.meet import count_by_meeting
-from weatherglass.inference.significance.sampled import sample_sums
 from weatherglass.inference.significance.tail import as_extreme_as
 
 COMPILING = "compiling the permutation kernels (once on this machine)"
 
 
-def prepare(progress: Callable[[str], None] | None = None) -> None:
-    """Compile every kernel, or load it; `progress` is told where compiling is needed, which takes some seconds."""
+def prepare(progress: Callable[[str], None] | None = None, sampled: bool = True) -> None:
+    """Compile every kernel, or load it; `progress` is told where compiling is needed, which takes some seconds.
+
+    Those that draw partitions can be left out: a run computes p without them unless it is asked to sample.
+    """
+    if sampled:
+        from weatherglass.inference.significance.sampled import sample_sums
     if progress is not None and not all_cached():
         progress(COMPILING)
     grid = on_grid(np.array([1.0, 3.0, 6.0]), np.array([2.0, 4.0, 5.0]))
@@ -28,4 +32,5 @@ def prepare(progress: Callable[[str], None] | None = None) -> None:
     count_by_meeting(tail, bytes_allowed=1000)
     count_on_the_lattice(tail)
     bound_tail(tail, precision=0.5, work=1000)
-    sample_sums(grid, 1, np.random.default_rng(0))
+    if sampled:
+        sample_sums(grid, 1, np.random.default_rng(0))

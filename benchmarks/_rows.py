@@ -1,0 +1,91 @@
+"""What a benchmark part gives: rows with what ours and the peer cost, and whether both computed the same.
+
+A part is a module here with a function `rows(options)`; `benchmarks/goals.py` says which ratios the rows must reach.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a part is to be run."""
+
+    quick: bool = False
+    """Small sizes and one repetition: to see that all runs and agrees, not how fast it is."""
+    wefe_python: str | None = None
+    """An interpreter that has WEFE, which cannot be installed beside us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One comparison. CPU seconds, unless the name says otherwise."""
+
+    name: str
+    ours: float | None
+    """None where it was not run; `note` says why."""
+    peer: str = ""
+    theirs: float | None = None
+    equal: bool | None = None
+    """Whether the results agree; None where there is nothing to compare."""
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the peer's cost is ours."""
+        if self.ours is None or self.theirs is None:
+            return None
+        return self.theirs / max(self.ours, 1e-9)
+
+
+def cpu(work: Callable[[], object], repeats: int = 3) -> float:
+    """The median CPU time of a few runs in this process, its threads included."""
+    spent = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        spent.append(time.process_time() - start)
+    return statistics.median(spent)
+
+
+def cpu_of_command(
+    command: Sequence[str], repeats: int = 3, environment: Mapping[str, str] | None = None
+) -> float:
+    """The median CPU time, user and system, of a command and all its processes, on one thread each."""
+    spent = []
+    for _ in range(repeats):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        environ = {**os.environ, **ONE_THREAD, **(environment or {})}
+        subprocess.run(command, check=True, capture_output=True, env=environ)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return statistics.median(spent)
+
+
+def weatherglass(*arguments: str) -> list[str]:
+    """The command line, run by this interpreter."""
+    return [sys.executable, "-m", "weatherglass", *arguments]
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """The b of cost = a·size^b, by least squares on logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(np.maximum(costs, 1e-9)), 1)[0])
+
+
+def from_python(python: str, program: str) -> object:
+    """What a program prints as JSON, run by another interpreter."""
+    done = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])

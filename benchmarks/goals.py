@@ -1,0 +1,46 @@
+"""The goals, one table: `python -m benchmarks` fails where one is missed. Ratios to a peer where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchmarks._rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a row must reach; the machine of the goals of CPU seconds is the one that docs/performance.md names."""
+
+    at_least_times: float | None = None
+    """The peer's cost over ours."""
+    at_most: float | None = None
+    """Ours: CPU seconds, an exponent or a step."""
+
+    def missed(self, row: Row) -> bool:
+        """Whether the row was measured and falls short."""
+        slow = self.at_least_times is not None and row.ratio is not None and row.ratio < self.at_least_times
+        return slow or (self.at_most is not None and row.ours is not None and row.ours > self.at_most)
+
+    def __str__(self) -> str:
+        return f"≥ {self.at_least_times:g} ×" if self.at_least_times is not None else f"≤ {self.at_most:g}"
+
+
+GOALS: Mapping[str, Goal] = {
+    "p of 25 + 25, exact": Goal(at_most=0.25),
+    "p of 25 + 25, exact, against sent-bias": Goal(at_least_times=1),
+    "p of 25 + 25, exact, against scipy": Goal(at_least_times=1),
+    "p of 25 + 25, bounds, against sent-bias": Goal(at_least_times=10),
+    "p from 16 + 16 to 34 + 34, largest step": Goal(at_most=2),
+    "all p of a run, against sent-bias": Goal(at_least_times=10),
+    "run, warm": Goal(at_most=4),
+    "run, empty kernel cache": Goal(at_most=8),
+    "run, same folder": Goal(at_most=0.5),
+    "--help": Goal(at_most=0.15),
+    "growth with elements, exponent": Goal(at_most=1.6),
+    "growth with vocabulary, exponent": Goal(at_most=1.1),
+    "growth with seeds, exponent": Goal(at_most=1.2),
+    "growth with results, exponent": Goal(at_most=1.15),
+    "growth of the page with results, exponent": Goal(at_most=1.1),
+}
+"""Row -> goal; a row without one is for information."""

@@ -1,0 +1,102 @@
+"""How cost grows: with elements, vocabulary, seeds, results and the page; each with its fitted exponent."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from benchmarks._rows import Options, Row, cpu, exponent
+
+from weatherglass.inference.significance import permutation_test
+from weatherglass.runs.folder import RunFolder
+from weatherglass.runs.judge import Correction, judge
+from weatherglass.runs.results import Result
+
+
+def elements(n: int) -> float:
+    """p of n elements, by bounds."""
+    rng = np.random.default_rng(n)
+    x, y = rng.normal(size=n // 2) + 0.05, rng.normal(size=n - n // 2)
+    return cpu(lambda: permutation_test(x, y), 1)
+
+
+def vocabulary(words: int) -> float:
+    """Reading all rows of a text file of 50-dimensional vectors."""
+    from weatherglass.vectors import read_vectors
+
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "vectors.txt"
+        row = " ".join(f"{number:.5f}" for number in np.random.default_rng(0).normal(size=50))
+        path.write_text("".join(f"word{i} {row}\n" for i in range(words)))
+        wanted = [f"word{i}" for i in range(words)]
+        return cpu(lambda: read_vectors(path, wanted), 1)
+
+
+def seeds(number: int) -> float:
+    """ICC over seeds of 2 000 words and 20 base pairs."""
+    from weatherglass.reliability.agreement.icc import retest
+
+    scores = np.random.default_rng(0).normal(size=(2_000, 20, number))
+    return cpu(lambda: retest(scores), 1)
+
+
+def results(number: int) -> float:
+    """A folder that is given results one by one, as a run gives them; then all are judged and written."""
+    from weatherglass.audit.evaluate import associate
+
+    rng = np.random.default_rng(0)
+    x, y, a, b = rng.normal(size=(4, 8, 20))
+    one = associate(x, y, a, b)
+
+    def made(i: int) -> Result:
+        return replace(one, model=f"model{i // 920}", test=f"test{i % 46}", metric=f"metric{i // 46 % 20}")
+
+    def keep() -> None:
+        with tempfile.TemporaryDirectory() as name, RunFolder(Path(name)) as folder:
+            for i in range(number):
+                folder.add(str(i), made(i))
+                if folder.table_is_due():
+                    folder.write_table(list(folder.finished.values()))
+            folder.write_table(judge(list(folder.finished.values()), Correction()))
+
+    return cpu(keep, 1)
+
+
+def page(models: int) -> float:
+    """The page of so many models × 46 tests × 4 metrics."""
+    from tests.report.made_up import made_up_run
+
+    from weatherglass.catalogue import load_tests
+    from weatherglass.report.page.html import PAGE, write_page
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        names = [f"hf:organisation/model-{n}" for n in range(models)]
+        metrics = ("cosine/mean", "euclidean/mean", "manhattan/mean", "cosine/median")
+        made_up_run(folder, load_tests(["*"]), names, metrics)
+        write_page([folder], folder / PAGE)
+        return (folder / PAGE).stat().st_size / 1e6
+
+
+def table(
+    what: str, measure: Callable[[int], float], sizes: Sequence[int], named: str = "growth with {}, exponent"
+) -> Row:
+    """A row with the exponent, and the costs that it was fitted to."""
+    measure(sizes[0])
+    costs = [measure(size) for size in sizes]
+    listed = ", ".join(f"{size}: {cost:.3g}" for size, cost in zip(sizes, costs, strict=True))
+    return Row(named.format(what), exponent(sizes, costs), note=listed)
+
+
+def rows(options: Options) -> Iterator[Row]:
+    """Small sizes where quick."""
+    quick = options.quick
+    yield table("elements", elements, (100, 300) if quick else (100, 300, 1_000, 3_000, 10_000))
+    yield table("vocabulary", vocabulary, (1_000, 4_000) if quick else (10_000, 40_000, 160_000))
+    yield table("seeds", seeds, (8, 16) if quick else (8, 16, 32, 64, 128))
+    yield table("results", results, (100, 400) if quick else (1_380, 5_520, 13_800, 27_600))
+    of_page = "growth of the page with results, exponent"
+    yield table("models (MB)", page, (1, 2) if quick else (2, 8, 30), of_page)

@@ -1,0 +1,119 @@
+"""p-values: exact beside sampled beside bounds, against sent-bias and scipy, and all that a run computes."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from benchmarks._rows import Options, Row, cpu
+
+import weatherglass.inference.significance as significance
+from weatherglass.arrays import Vector
+from weatherglass.inference.significance import Significance, permutation_test
+
+DRAWS = 99_999
+
+
+def sent_bias(x: Vector, y: Vector, draws: int = DRAWS) -> float:
+    """May et al.'s released procedure, as published: shuffle, take the first |X|, sum, compare; one more counted."""
+    rng = np.random.default_rng(0)
+    scores, hits = np.concatenate([x, y]), 1
+    observed = scores[: len(x)].sum()
+    order = np.arange(len(scores))
+    for _ in range(draws):
+        rng.shuffle(order)
+        hits += bool(scores[order[: len(x)]].sum() >= observed)
+    return hits / (draws + 1)
+
+
+def scipys(x: Vector, y: Vector, draws: int = DRAWS) -> float:
+    """scipy.stats.permutation_test of the difference of sums, vectorised."""
+    from scipy.stats import permutation_test as test
+
+    def difference(first: Vector, second: Vector, axis: int) -> Any:
+        return first.sum(axis=axis) - second.sum(axis=axis)
+
+    done = test(
+        (x, y),
+        difference,
+        permutation_type="independent",
+        vectorized=True,
+        n_resamples=draws,
+        alternative="greater",
+        batch=10_000,
+        rng=np.random.default_rng(0),
+    )
+    return float(done.pvalue)
+
+
+def agrees(sampled: float, exact: float, draws: int) -> bool:
+    """Whether a sampled p lies within five of its standard errors of the exact one."""
+    return bool(abs(sampled - exact) <= 5 * (exact * (1 - exact) / draws) ** 0.5 + 2 / draws)
+
+
+def scores(n: int, seed: int = 0) -> tuple[Vector, Vector]:
+    """Normal scores of n + n words, d about 0.5."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=n) + 0.5, rng.normal(size=n)
+
+
+def typical_cost(n: int) -> float:
+    """The median over data, since how far out the tail lies decides what enumeration and bounds cost."""
+    return statistics.median(cpu(partial(permutation_test, *scores(n, seed)), 1) for seed in range(5))
+
+
+def p_values_of_a_run() -> list[tuple[Vector, Vector, dict[str, Any]]]:
+    """The arguments of every permutation test that a run of all published tests on the embedded model makes."""
+    import weatherglass as wg
+
+    asked: list[tuple[Vector, Vector, dict[str, Any]]] = []
+
+    def remembered(x: Vector, y: Vector, **how: Any) -> Significance:
+        asked.append((x, y, how))
+        return permutation_test(x, y, **how)
+
+    significance.permutation_test = remembered
+    try:
+        wg.run()
+    finally:
+        significance.permutation_test = permutation_test
+    return asked
+
+
+def rows(options: Options) -> Iterator[Row]:
+    """25 + 25 words, the steps over n, and the p-values of a run."""
+    draws, n, repeats = (9_999, 25, 1) if options.quick else (DRAWS, 25, 3)
+    x, y = scores(n)
+    permutation_test(x, y)  # compiled code and memory are then at hand
+    exact = permutation_test(x, y)
+    ours = cpu(lambda: permutation_test(x, y), repeats)
+    bounds = cpu(lambda: permutation_test(x, y, method="bounds"), repeats)
+    between = permutation_test(x, y, method="bounds")
+    assert between.p_low is not None
+    assert between.p_high is not None
+    contains = between.p_low <= exact.p_value <= between.p_high
+    theirs = cpu(lambda: sent_bias(x, y, draws), 1)
+    same = agrees(sent_bias(x, y, draws), exact.p_value, draws)
+    yield Row("p of 25 + 25, exact", ours, note=f"{exact.p_method}, p {exact.p_value:.4g}")
+    what = f"sent-bias, {draws} draws"
+    yield Row("p of 25 + 25, exact, against sent-bias", ours, what, theirs, same)
+    of_scipy = cpu(lambda: scipys(x, y, draws), 1)
+    same = agrees(scipys(x, y, draws), exact.p_value, draws)
+    yield Row("p of 25 + 25, exact, against scipy", ours, f"scipy, {draws} draws", of_scipy, same)
+    yield Row("p of 25 + 25, bounds, against sent-bias", bounds, what, theirs, contains)
+    sampled = cpu(lambda: permutation_test(x, y, method="sampled"), repeats)
+    yield Row("p of 25 + 25, sampled, against sent-bias", sampled, what, theirs)
+    sizes = range(16, 20 if options.quick else 35)
+    costs = [typical_cost(m) for m in sizes]
+    steps = [max(a, b) / max(min(a, b), 2e-3) for a, b in pairwise(costs)]
+    listed = ", ".join(f"{m}: {cost:.3f}" for m, cost in zip(sizes, costs, strict=True))
+    yield Row("p from 16 + 16 to 34 + 34, largest step", max(steps), note=listed)
+    asked = p_values_of_a_run()
+    mine = cpu(lambda: [permutation_test(x, y, **how) for x, y, how in asked], 1)
+    few = asked[:: 20 if options.quick else 8]
+    rest = cpu(lambda: [sent_bias(x, y, draws) for x, y, _ in few], 1) * len(asked) / len(few)
+    yield Row("all p of a run, against sent-bias", mine, what, rest, note=f"{len(asked)} p-values")

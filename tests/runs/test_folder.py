@@ -1,0 +1,29 @@
+"""The folder of a run: how often its table is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weatherglass.runs.folder import RunFolder
+
+
+def test_a_table_that_takes_long_is_written_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("weatherglass.runs.folder.time.monotonic", lambda: now)
+
+    def slow(*_: object) -> None:
+        nonlocal now
+        now += 3.0
+
+    monkeypatch.setattr("weatherglass.runs.folder.write_whole", slow)
+    with RunFolder(tmp_path) as folder:
+        assert folder.table_is_due()
+        folder.write_table([])
+        now += 29.0
+        assert not folder.table_is_due()
+        now += 2.0
+        assert folder.table_is_due()
