@@ -91,7 +91,7 @@ def carry_out(
         ]
     if failures and not blocks:
         raise WeatherglassError(failures[0]["reason"])
-    return Multiverse(_topics(blocks), _agreement(blocks), failures)
+    return Multiverse(_topics(blocks, knobs.alpha), _agreement(blocks), failures)
 
 
 def _views(
@@ -186,18 +186,30 @@ def _cosines(
     return tables[0], tables[1]
 
 
-def _topics(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _topics(blocks: Sequence[dict[str, Any]], alpha: float) -> list[dict[str, Any]]:
     """One entry per model and topic, from its lists."""
     grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for block in blocks:
         grouped.setdefault((block["model"], block["topic"]), []).append(block)
-    return [_topic(model, topic, some) for (model, topic), some in grouped.items()]
+    return [_topic(model, topic, some, alpha) for (model, topic), some in grouped.items()]
 
 
-def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _after_holm(block: dict[str, Any], adjusted: float, lists: int, alpha: float) -> dict[str, Any]:
+    """The record of a list with its corrected p; the sentence about it says where only the correction undoes it."""
+    corrected = {**block, "joint_p_holm": adjusted}
+    if block["joint_p"] <= alpha < adjusted:
+        found = block["conclusion"]
+        sentence = f"{found['sentence']}; not after Holm over {lists} lists"
+        corrected["conclusion"] = {**found, "sentence": sentence}
+    return corrected
+
+
+def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]], alpha: float) -> dict[str, Any]:
     adjusted = adjust([block["joint_p"] for block in blocks])
     smallest = adjust([block["max_t_p"] for block in blocks])
-    lists = [{**block, "joint_p_holm": float(p)} for block, p in zip(blocks, adjusted, strict=True)]
+    lists = [
+        _after_holm(block, float(p), len(blocks), alpha) for block, p in zip(blocks, adjusted, strict=True)
+    ]
     specifications = [
         {"target_list": block["list"], **one} for block in blocks for one in block["specifications"]
     ]
