@@ -15,6 +15,7 @@ from weatherglass.cli.explain import explain
 from weatherglass.cli.reliability_explain import explain as explain_study
 from weatherglass.cli.report import report
 from weatherglass.cli.run import run
+from weatherglass.cli.verdict import verdict
 from weatherglass.errors import RenamedWarning, WeatherglassError
 
 app = typer.Typer(
@@ -28,6 +29,7 @@ app.command()(run)
 app.command()(report)
 app.command()(explain)
 app.command()(compare)
+app.command()(verdict)
 app.add_typer(tests.app, name="tests")
 app.add_typer(reproduce.app, name="reproduce")
 app.command("models")(models.models)

@@ -14,7 +14,9 @@ JointP = Mapping[tuple[str, str, str], float]
 """By topic, model and metric, as results and verdicts name them: p of the mean d over all specifications."""
 
 
-def joint_p(entries: Iterable[Mapping[str, Any]], metrics: Iterable[str]) -> dict[tuple[str, str, str], float]:
+def joint_p(
+    entries: Iterable[Mapping[str, Any]], metrics: Iterable[str]
+) -> dict[tuple[str, str, str], float]:
     """The joint p of each topic, from the entries of `weatherglass multiverse --json`.
 
     A multiverse goes over similarities and statistics, so its joint p is asked of each of these `metrics`; an entry
