@@ -19,7 +19,7 @@ from weatherglass.cli import main
 from weatherglass.errors import GateError, RenamedWarning
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
-from weatherglass.gate.rules import COLUMN_KINDS, Gate, Rule, gate_of, load_rules
+from weatherglass.gate.rules import COLUMN_KINDS, TOPIC_COLUMNS, Gate, Rule, gate_of, load_rules
 from weatherglass.runs.results import COLUMNS, Failure, Run
 
 RESULT = made_result(0.002, -0.9, model="m", test="weat6", p_adjusted=0.02, significance="*")
@@ -130,7 +130,7 @@ def test_the_longest_expression_is_decided() -> None:
 
 
 def test_every_column_can_be_named() -> None:
-    assert tuple(COLUMN_KINDS) == COLUMNS
+    assert tuple(COLUMN_KINDS) == (*COLUMNS, *TOPIC_COLUMNS)
     assert {name for name, kind in COLUMN_KINDS.items() if kind == "text"} == {
         "model",
         "options",
@@ -141,6 +141,8 @@ def test_every_column_can_be_named() -> None:
         "p_method",
         "significance",
         "oov",
+        "topic",
+        "verdict",
     }
 
 

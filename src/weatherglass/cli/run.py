@@ -105,7 +105,7 @@ def run(
         raise InterruptedRunError(
             f"stopped; finished work is in {folder}, and the same command continues from there"
         ) from None
-    breaches = rules.judge(finished.results) if rules else []
+    breaches = rules.judge(finished.results, finished.verdicts()) if rules else []
     if as_json:
         results = [result.to_json() for result in finished.results]
         verdict = {"gate": [str(breach) for breach in breaches]} if rules else {}

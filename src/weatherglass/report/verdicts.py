@@ -61,8 +61,8 @@ def verdict_notes(verdicts: Sequence[Verdict], alpha: float) -> Iterator[str]:
     topics = " or ".join(str(size) for size in sizes)
     if topics:
         yield (
-            f"Corrected for the {topics} topic{'s' if topics != '1' else ''} of each model and metric; controls stand apart. "
-            "“Cannot tell” does not say that there is no bias on a topic."
+            f"Corrected for the {topics} topic{'s' if topics != '1' else ''} of each model and metric; "
+            "controls stand apart. “Cannot tell” does not say that there is no bias on a topic."
         )
     for why in dict.fromkeys(one.why for one in verdicts if one.verdict is None):
         yield f"{NOT_JUDGED}: {why}."
@@ -91,7 +91,8 @@ def _sentences(verdict: Verdict) -> Iterable[str]:
         size += f", {standing_text(verdict)}"
     yield f"{number}, {size}"
     if verdict.further_low is not None:
-        yield f"a further test of this kind: {' '.join(format_interval(verdict.further_low, verdict.further_high).split())}"
+        further = format_interval(verdict.further_low, verdict.further_high)
+        yield f"a further test of this kind: {' '.join(further.split())}"
     if verdict.human:
         people = ", ".join(f"{test} {d:.2f}" for test, d in verdict.human.items())
         yield f"people in the IAT, d over persons: {people}"

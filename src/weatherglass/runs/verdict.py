@@ -264,7 +264,8 @@ def _why(verdict: Verdict, rows: Sequence[Result], decision: Decision, alpha: fl
         case Outcome.THESE_WORDS:
             return f"{p}; {_why_not_shown(verdict, rows, alpha)}"
         case Outcome.SUGGESTED if decision.by_sentences:
-            return f"only single sentences exchanged give it ({row.test}: p {row.p_elements:.1g}, by words {row.p_value:.2g})"
+            by_sentences = f"{row.test}: p {row.p_elements:.1g}, by words {row.p_value:.2g}"
+            return f"only single sentences exchanged give it ({by_sentences})"
         case Outcome.SUGGESTED:
             tests = f"{len(rows)} test{'s' if len(rows) > 1 else ''} of {topics}"
             return f"{p}, {decision.p_these:.2g} after correction for {tests}"
