@@ -12,7 +12,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks dist clean
+.PHONY: reference run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -50,6 +50,9 @@ lint-page:  ## the page's scripts; needs Node.js, so it is not a part of lint
 
 benchmarks: $(VENV)/installed-dev  ## print every benchmark's table
 	$(BIN)/python -m benchmarks
+
+reference: $(VENV)/installed-dev  ## audit the reference models; writes their table and docs/reference.md
+	$(BIN)/python docs/reference/write.py .reference
 
 dist:  ## build what is published, check it, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel

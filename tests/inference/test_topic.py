@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import t as student
-
 from tests.inference.cases import wave_scores
+
 from weatherglass.arrays import Matrix
 from weatherglass.inference.topic import WordScores, mean_ends, topic_size, variance_over_tests
 
@@ -111,7 +111,7 @@ def test_without_spread_or_words_there_is_no_interval() -> None:
 
 
 def test_the_largest_mean_has_ends() -> None:
-    low, high = mean_ends(np.asarray(1.9999), np.asarray(0.1), 14, 0.05)
+    low, high = mean_ends(np.asarray(1.9999), np.asarray(1e-4), 14, 0.05)
     assert 0 < low < high < 2
 
 
