@@ -21,12 +21,12 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import weatherglass as wg
 from weatherglass.runs.reference import METRIC, TABLE
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun, read_whole_run
+from weatherglass.runs.verdict import Verdict
 from weatherglass.storage.atomic import write_whole
 
 ROOT = Path(__file__).parents[2]
@@ -235,20 +235,26 @@ def fallen(
                 )
 
 
-def _why_fallen(new: Result, verdict: Any, alpha: float) -> str:
+SENTENCES = "sentences of one word are not independent"
+TWO_SIDED = "p is two-sided now"
+OPPOSITE = "another test of the topic points the other way"
+CORRECTED = "not after correction over topics and tests"
+ATTRIBUTES = "not for other attributes like these"
+ONE_WORD = "hangs on one word"
+CAUSES = (SENTENCES, TWO_SIDED, OPPOSITE, CORRECTED, ATTRIBUTES, ONE_WORD)
+"""Why a ** is none of a topic that is shown, in the order in which they are tried."""
+
+
+def _why_fallen(new: Result, verdict: Verdict, alpha: float) -> str:
     if new.p_value > alpha:
-        return (
-            "sentences of one word are not independent"
-            if new.p_elements is not None
-            else "p is two-sided now"
-        )
+        return TWO_SIDED if new.p_elements is None else SENTENCES
     if verdict.verdict == "mixed":
-        return "another test of the topic points the other way"
-    if verdict.p_these > alpha:
-        return "not after correction over topics and tests"
-    if verdict.p_both > alpha:
-        return "not for other attributes like these"
-    return "hangs on one word"
+        return OPPOSITE
+    if verdict.p_these is None or verdict.p_these > alpha:
+        return CORRECTED
+    if verdict.p_both is None or verdict.p_both > alpha:
+        return ATTRIBUTES
+    return ONE_WORD
 
 
 def fallen_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
@@ -257,7 +263,7 @@ def fallen_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Itera
     for reference, _, _, why in fallen(runs):
         own = reasons.setdefault(reference.name, {})
         own[why] = own.get(why, 0) + 1
-    causes = list(dict.fromkeys(why for own in reasons.values() for why in own))
+    causes = [cause for cause in CAUSES if any(cause in own for own in reasons.values())]
     yield f"| model | ** as published | of a topic that is shown | {' | '.join(causes)} |"
     yield "|---|---|---|" + "---|" * len(causes)
     for reference, _, published in runs:
