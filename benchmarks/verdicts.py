@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from benchmarks.trust import generator, shift
+from benchmarks.trust import generator, shift, tables
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Matrix, Vector
@@ -67,18 +67,23 @@ def t_test(scores: Matrix, n: int) -> Vector:
     return two_sided_p(centred.g / math.sqrt(centred.scale.variance_factor), centred.scale.df)
 
 
-def tested(rng: np.random.Generator, scores: Matrix, k: int, noise: float) -> TestRuns:
-    """A test of words with these true scores (variance 1 within the sets) and k attributes a set, X and Y alike."""
-    n = scores.shape[1] // 2
+def measured(rng: np.random.Generator, scores: Matrix, k: int, noise: float) -> tuple[Matrix, Matrix]:
+    """Measures to k attributes a set of words with these true scores, which have variance 1 within X and Y."""
     spread = math.sqrt(noise / (1 - noise) * k / 2)
     to_a, to_b = spread * rng.normal(size=(2, *scores.shape, k))
     to_a += scores[..., np.newaxis] / 2
     to_b -= scores[..., np.newaxis] / 2
+    return to_a, to_b
+
+
+def tested(to_a: Matrix, to_b: Matrix) -> TestRuns:
+    """A test of these measures; X and Y are of one size."""
+    n = to_a.shape[1] // 2
     of_a, of_b = to_a.mean(axis=-1), to_b.mean(axis=-1)
-    measured = of_a - of_b
+    scores = of_a - of_b
     found = crossed(to_a, to_b, n)
     low, high = found.ends(0.1)
-    centred, worst = within(measured, n), np.zeros(len(scores))
+    centred, worst = within(scores, n), np.zeros(len(scores))
     left = without_each_word(centred)
     for part, sizes in ((slice(None, n), (n - 1, n)), (slice(n, None), (n, n - 1))):
         scale = Scale(*sizes)
@@ -90,7 +95,7 @@ def tested(rng: np.random.Generator, scores: Matrix, k: int, noise: float) -> Te
     ):
         worst = np.maximum(worst, t_test(np.swapaxes(without, -1, -2), n).max(axis=1))
     return TestRuns(
-        t_test(measured, n),
+        t_test(scores, n),
         found.p,
         centred.difference > 0,
         worst <= ALPHA,
@@ -121,11 +126,14 @@ def outcomes(
 ) -> Counter[Outcome]:
     """How often each verdict is given on the first of eight topics, whose tests have these effects."""
     rng = generator(cell)
-    own = [first] if first else [tested(rng, s, k, noise) for s in true_scores(rng, n, effects, count)]
-    others = [
-        [tested(rng, s, k, noise) for s in true_scores(rng, n, [0.0] * len(effects), count)]
-        for _ in range(TOPICS - 1)
-    ]
+
+    def topic(effects: Sequence[float]) -> list[TestRuns]:
+        if len(effects) == 1:
+            return [tested(*tables(rng, "vectors", "normal", n, k, noise, effects[0], count))]
+        return [tested(*measured(rng, scores, k, noise)) for scores in true_scores(rng, n, effects, count)]
+
+    own = [first] if first else topic(effects)
+    others = [topic([0.0] * len(effects)) for _ in range(TOPICS - 1)]
     counts: Counter[Outcome] = Counter()
     for run in range(count):
         topics = [[test.evidence(run) for test in tests] for tests in (own, *others)]
@@ -155,7 +163,7 @@ HEAD = " | ".join(Outcome)
 
 
 def single_table(judge: Judge, count: int) -> Iterator[str]:
-    """One test a topic."""
+    """One test a topic, in the world of vectors of benchmarks.trust."""
     yield f"| words, attributes | noise | d | {HEAD} |"
     yield "|---|---|---|" + "---|" * len(Outcome)
     for n, k in ((8, 8), (25, 8), (64, 25)):
@@ -214,7 +222,7 @@ def multiverse_table(judge: Judge, count: int) -> Iterator[str]:
             )
             affected = 0 if name == "none" else max(1, round(part * SPECIFICATIONS))
             scores[:, :affected, :n] += shift(1.5)
-            first = tested(rng, scores[:, 0], k, 0.3)
+            first = tested(*measured(rng, scores[:, 0], k, 0.3))
             standard = scores - scores.mean(axis=-1, keepdims=True)
             joint_p = t_test((standard / standard.std(axis=-1, keepdims=True)).mean(axis=1), n)
             for asked in (False, True):
