@@ -304,7 +304,9 @@ def main() -> None:
         "fallen": fallen_rows(runs),
         "list": fallen_list(runs),
     }
-    text = TEMPLATE.read_text(encoding="utf-8")
+    text = TEMPLATE.read_text(encoding="utf-8").replace(
+        "](../", "]("
+    )  # the page is one folder above its template
     for name, lines in parts.items():
         text = text.replace(f"<!-- {name} -->", "\n".join(lines))
     write_whole(PAGE, text)

@@ -341,9 +341,9 @@ def topic_rows() -> tuple[list[Result], list[Verdict]]:
     return results, verdicts(results, TOPICS, alpha=0.05)
 
 
-def reasons_of(expression: str, **patterns: tuple[str, ...]) -> list[str]:
+def reasons_of(expression: str, tests: tuple[str, ...] = ("*",)) -> list[str]:
     results, judged = topic_rows()
-    rule = Rule(parse(expression, COLUMN_KINDS), **patterns)
+    rule = Rule(parse(expression, COLUMN_KINDS), tests)
     return [str(breach) for breach in Gate((rule,)).judge(results, judged)]
 
 

@@ -31,8 +31,8 @@ def direct_covariance(tests: list[WordScores]) -> Matrix:
         s, n_x = np.asarray(test.scores), test.n_x
         n, g = len(s), g_of(s, n_x)
         c1, c2 = (n - 2) / (n - 1), n_x * (n - n_x) / (n * (n - 1))
-        d = lambda value, c1=c1, c2=c2: value / np.sqrt(c1 + c2 * value**2)  # noqa: E731
-        slope = (d(g + 1e-6) - d(g - 1e-6)) / 2e-6
+        above, below = ((g + h) / np.sqrt(c1 + c2 * (g + h) ** 2) for h in (1e-6, -1e-6))
+        slope = (above - below) / 2e-6
         for part in (range(n_x), range(n_x, n)):
             m = len(part)
             without = [g_of(np.delete(s, i), n_x - (i < n_x)) for i in part]

@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.results import made_result
 
 import weatherglass as wg
 from weatherglass.errors import OutputError
 from weatherglass.inference.trust import Trust
+from weatherglass.report.verdicts import verdict_tables
 from weatherglass.runs.joint import read_joint_p
+from weatherglass.runs.reference import reference_effect_sizes, standing
 from weatherglass.runs.results import ElementScore, Result
 from weatherglass.runs.stored import read_run
 from weatherglass.runs.verdict import Verdict, verdicts
@@ -116,3 +119,30 @@ def test_the_output_of_a_multiverse_is_read(tmp_path: Path) -> None:
     path.write_text("[1]")
     with pytest.raises(OutputError, match="not the output of 'weatherglass multiverse --json'"):
         read_joint_p(path, [])
+
+
+def test_a_run_stands_among_the_reference_models() -> None:
+    """By hand from reference.tsv: models with a smaller mean of the same tests; the model itself is left out."""
+    d = reference_effect_sizes()
+    own = made_result(0.5, 0.9, test="weat6", permute="words")
+    both = [own, replace(own, test="weat6b", value=0.7)]
+    found = standing(both, {"weat6": 0.9, "weat6b": 0.7})
+    assert found is not None
+    assert found.models == len(d) == 7
+    assert found.above == sum((of["weat6"] + of["weat6b"]) / 2 < 0.8 for of in d.values())
+    itself = standing(both, {test: d["wordllama"][test] for test in ("weat6", "weat6b")})
+    assert itself is not None
+    assert itself.models == 6
+    assert standing([own], {"own": 0.9}) is None
+    assert standing([replace(own, metric="euclidean/mean")], {"weat6": 0.9}) is None
+
+
+def test_verdict_lines_fit_a_terminal_of_80_columns(tmp_path: Path) -> None:
+    finished = wg.run("wordllama", ["weat6", "weat7*", "heilman*one_word"], folder=tmp_path)
+    console = Console(width=80, record=True)
+    for table in verdict_tables(finished.verdicts()):
+        console.print(table)
+    lines = console.export_text().splitlines()
+    rows = [line for line in lines if line.startswith(("gender", "double"))]
+    assert [row[:23].strip() for row in rows] == [v.topic for v in finished.verdicts()]
+    assert all(len(row.rstrip()) <= 80 and "…" in row for row in rows)

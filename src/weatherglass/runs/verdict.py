@@ -106,7 +106,7 @@ def verdicts(
     for result in results:
         family = families.setdefault((result.model, result.options, result.metric), {})
         family.setdefault(topics.get(result.test) or result.test, []).append(result)
-    found = []
+    found: list[Verdict] = []
     for by_topic in families.values():
         ordinary = {topic: rows for topic, rows in by_topic.items() if topic != CONTROL}
         apart = {topic: rows for topic, rows in by_topic.items() if topic == CONTROL}
