@@ -25,7 +25,7 @@ def verdict_tables(verdicts: Sequence[Verdict]) -> Iterator[Table]:
             title_justify="left",
             box=None,
             pad_edge=False,
-            padding=(0, 1),
+            padding=(0, 1, 0, 0),
         )
         table.add_column("topic", max_width=LONGEST_TOPIC, overflow="ellipsis", no_wrap=True)
         table.add_column("verdict", no_wrap=True)
