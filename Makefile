@@ -13,7 +13,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof languages-proof dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof languages-proof reference dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -55,8 +55,12 @@ benchmarks: $(VENV)/installed-dev  ## measure all against the goals; fails where
 
 models-proof: .venv-proof/installed  ## real models from packages, beside their own libraries; writes its sections of docs/models.md
 	$(PROOF)/python -m proofs --write
+
 languages-proof: .venv-languages/installed  ## French, Japanese and Russian vectors and USE: the tables of docs/languages.md
 	.venv-languages/bin/python proofs/languages.py
+
+reference: $(VENV)/installed-dev  ## audit the reference models; writes their table and docs/reference.md
+	$(BIN)/python docs/reference/write.py .reference
 
 dist:  ## build what is published, check it, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel

@@ -19,8 +19,10 @@ from weatherglass.cli import main
 from weatherglass.errors import GateError, RenamedWarning
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
-from weatherglass.gate.rules import COLUMN_KINDS, Gate, Rule, gate_of, load_rules
-from weatherglass.runs.results import COLUMNS, Failure, Run
+from weatherglass.gate.rules import COLUMN_KINDS, TOPIC_COLUMNS, Gate, Rule, gate_of, load_rules
+from weatherglass.inference.trust import Trust
+from weatherglass.runs.results import COLUMNS, Failure, Result, Run
+from weatherglass.runs.verdict import Verdict, verdicts
 
 RESULT = made_result(0.002, -0.9, model="m", test="weat6", p_adjusted=0.02, significance="*")
 
@@ -130,7 +132,7 @@ def test_the_longest_expression_is_decided() -> None:
 
 
 def test_every_column_can_be_named() -> None:
-    assert tuple(COLUMN_KINDS) == COLUMNS
+    assert tuple(COLUMN_KINDS) == (*COLUMNS, *TOPIC_COLUMNS)
     assert {name for name, kind in COLUMN_KINDS.items() if kind == "text"} == {
         "model",
         "options",
@@ -142,6 +144,8 @@ def test_every_column_can_be_named() -> None:
         "p_method",
         "significance",
         "oov",
+        "topic",
+        "verdict",
     }
 
 
@@ -317,3 +321,53 @@ def test_a_column_that_is_gone_is_answered_in_one_line(tmp_path: Path, gone: str
     with pytest.raises(GateError, match=f"gate 1: .*no '{gone}' any more; .* '{now}'"):
         load_rules(file)
     assert gate_of([f"{now} < 0.01"], None) is not None
+
+
+TOPICS = {"weat1": "control", "weat6": "gender and career", "sent-weat6": "gender and career"}
+
+
+def topic_rows() -> tuple[list[Result], list[Verdict]]:
+    """A control and two tests of one topic, by words and two-sided."""
+    results = [
+        replace(
+            RESULT,
+            test=test,
+            permute="words",
+            alternative="two-sided",
+            p_attr=0.001,
+            trust=Trust(0.95, True, None, None, False, None, None, (), (), ()),
+        )
+        for test in TOPICS
+    ]
+    return results, verdicts(results, TOPICS, alpha=0.05)
+
+
+def reasons_of(expression: str, tests: tuple[str, ...] = ("*",)) -> list[str]:
+    results, judged = topic_rows()
+    rule = Rule(parse(expression, COLUMN_KINDS), tests)
+    return [str(breach) for breach in Gate((rule,)).judge(results, judged)]
+
+
+def test_a_condition_on_a_topic_is_broken_once() -> None:
+    (reason,) = reasons_of("verdict == 'shown' and topic == 'gender and career'")
+    assert reason.startswith("'gender and career' on m (cosine/mean): verdict == 'shown'")
+    assert len(reasons_of("topic == 'gender and career' and p_value < 0.05")) == 2
+
+
+def test_controls_are_left_out_unless_they_are_named() -> None:
+    assert len(reasons_of("p_value < 0.05")) == 2
+    assert len(reasons_of("p_value < 0.05", tests=("*weat*",))) == 2
+    assert len(reasons_of("p_value < 0.05", tests=("weat1",))) == 1
+    assert len(reasons_of("verdict != 'shown' and topic == 'control'")) == 0
+    assert len(reasons_of("verdict == 'shown' and topic == 'control'")) == 1
+    (reason,) = reasons_of("p_value < 0.05", tests=("weat1*",))
+    assert reason.endswith("so nothing was judged; controls are left out unless the rule names them")
+
+
+def test_a_verdict_that_cannot_be_given_fails_the_gate() -> None:
+    results = [replace(RESULT, test="weat6")]
+    judged = verdicts(results, TOPICS, alpha=0.05)
+    gate = gate_of(["verdict == 'shown'"], None)
+    assert gate is not None
+    (breach,) = gate.judge(results, judged)
+    assert "cannot be decided: verdicts are by words and two-sided" in str(breach)

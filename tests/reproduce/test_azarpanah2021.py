@@ -16,7 +16,7 @@ from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.weat.measure import Measure
 from weatherglass.reproduce.azarpanah2021 import procedure as azarpanah2021
-from weatherglass.reproduce.azarpanah2021.claims import Claim, check_claims
+from weatherglass.reproduce.azarpanah2021.claims import check_claims
 from weatherglass.reproduce.azarpanah2021.procedure import (
     MEASURES,
     MODELS,
@@ -32,6 +32,7 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
     table_3,
     variants,
 )
+from weatherglass.reproduce.claims import Claim
 from weatherglass.runs.results import Result
 
 

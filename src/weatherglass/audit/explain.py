@@ -182,7 +182,7 @@ def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[s
         yield f"   with single sentences instead of words, as published: d = {d}, p = {result.p_elements}"
     if not result.significance:
         yield "   Not significant: the labels may be exchangeable, or the test too small. It does not show that"
-        yield "   the model is unbiased."
+        yield "   there is no association."
 
 
 def _trust(result: Result, smallest: float | None) -> Iterator[str]:

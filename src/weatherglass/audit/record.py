@@ -18,6 +18,8 @@ from weatherglass.audit.settings import Settings
 from weatherglass.encoders.base import ModelEncoder, WarningEncoder
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
+from weatherglass.runs.stored import JUDGED
+from weatherglass.runs.verdict import recorded_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,7 +117,7 @@ def run_record(
     notes = {
         model.name: model.encoder.notes() for model in plan.models if isinstance(model.encoder, ModelEncoder)
     }
-    return {
+    record = {
         "status": status,
         **call.record(),
         "started": started,
@@ -131,6 +133,7 @@ def run_record(
             for model in plan.models
         ],
         "tests": {test.name: test.fingerprint() for test in plan.tests},
+        "topics": {test.name: test.topic or test.name for test in plan.tests},
         "metrics": [metric.name for metric in plan.metrics],
         "settings": plain(asdict(plan.settings)),
         "keys": list(plan.keys()),
@@ -148,6 +151,8 @@ def run_record(
         "failures": failure_records(failures),
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }
+    judged = recorded_verdicts(results, record) if status in JUDGED else []
+    return {**record, "verdicts": [verdict.to_json() for verdict in judged]}
 
 
 def encoder_warnings(plan: Plan) -> list[str]:

@@ -17,6 +17,7 @@ from weatherglass.cli.multiverse import multiverse
 from weatherglass.cli.reliability_explain import explain as explain_study
 from weatherglass.cli.report import report
 from weatherglass.cli.run import run
+from weatherglass.cli.verdict import verdict
 from weatherglass.cli.words import words
 from weatherglass.errors import RenamedWarning, WeatherglassError
 
@@ -33,6 +34,7 @@ app.command()(report)
 app.command()(explain)
 app.command()(compare)
 app.command()(multiverse)
+app.command()(verdict)
 app.add_typer(tests.app, name="tests")
 app.add_typer(reproduce.app, name="reproduce")
 app.command("words")(words)

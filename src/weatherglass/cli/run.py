@@ -105,7 +105,7 @@ def run(
         raise InterruptedRunError(
             f"stopped; finished work is in {folder}, and the same command continues from there"
         ) from None
-    breaches = rules.judge(finished.results) if rules else []
+    breaches = rules.judge(finished.results, finished.verdicts()) if rules else []
     if as_json:
         results = [result.to_json() for result in finished.results]
         verdict = {"gate": [str(breach) for breach in breaches]} if rules else {}
@@ -128,11 +128,23 @@ def show(finished: Run, folder: Path) -> None:
     """Print the tables to stdout, warnings and failures to stderr."""
     from weatherglass.cli.console import screen
     from weatherglass.report.terminal import caption, results_tables
+    from weatherglass.report.verdicts import verdict_notes, verdict_tables
 
     console = screen()
     for table in results_tables(finished):
         console.print(table)
-    for line in [*caption(finished), f"Results, record and page (report.html): {folder}"]:
+    for line in caption(finished):
+        console.print(line, soft_wrap=True)
+    verdicts = finished.verdicts()
+    for table in verdict_tables(verdicts):
+        console.print()
+        console.print(table)
+    notes = list(verdict_notes(verdicts, finished.record["settings"]["alpha"]))
+    for line in [
+        *notes,
+        f"Why, topic by topic: weatherglass verdict {folder}",
+        f"Results, record and page (report.html): {folder}",
+    ]:
         console.print(line, soft_wrap=True)
     lines = [f"warning: {warning}" for warning in finished.warnings]
     lines += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]

@@ -88,6 +88,8 @@ class Condition:
     source: str
     columns: tuple[str, ...]
     """The columns that it names, each once."""
+    texts: tuple[str, ...]
+    """The texts that it compares with, without their quotes."""
     _steps: tuple[Step, ...]
 
     def decide(self, row: Row) -> bool | None:
@@ -115,7 +117,8 @@ def parse(source: str, columns: Mapping[str, str]) -> Condition:
             f"in {_quoted(source)}: this is a {steps[-1].kind}; write a condition, such as effect_size > 0.8"
         )
     named = dict.fromkeys(token.text for token in tokens if token.kind == "name" and token.text in columns)
-    return Condition(source, tuple(named), tuple(steps))
+    texts = tuple(token.text[1:-1] for token in tokens if token.kind == "text")
+    return Condition(source, tuple(named), texts, tuple(steps))
 
 
 class _Token(NamedTuple):

@@ -14,6 +14,7 @@ from weatherglass.errors import GateError, RenamedWarning, unreadable
 from weatherglass.gate.conditions import Condition, parse
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.runs.results import COLUMNS, Result
+from weatherglass.runs.verdict import CONTROL, Verdict
 
 PATTERNS = {"tests": "test", "metrics": "metric", "models": "model"}
 """The keys of a rule that hold patterns, and the columns whose names they match."""
@@ -37,8 +38,24 @@ def _column_kinds() -> dict[str, str]:
     return {name: "number" if types[name].split(" ")[0] in ("float", "int") else "text" for name in COLUMNS}
 
 
-COLUMN_KINDS: Mapping[str, str] = _column_kinds()
+TOPIC_COLUMNS: Mapping[str, tuple[str, str]] = {
+    "topic": ("topic", "text"),
+    "verdict": ("verdict", "text"),
+    "topic_effect_size": ("effect_size", "number"),
+    "topic_ci_low": ("ci_low", "number"),
+    "topic_ci_high": ("ci_high", "number"),
+    "topic_p_these": ("p_these", "number"),
+    "topic_p_both": ("p_both", "number"),
+    "topic_excluded_above": ("excluded_above", "number"),
+}
+"""What an expression may name of the topic of a result: the field of its verdict, and its kind."""
+COLUMN_KINDS: Mapping[str, str] = {
+    **_column_kinds(),
+    **{name: kind for name, (_, kind) in TOPIC_COLUMNS.items()},
+}
 """What an expression may name, and whether it is a number or a text."""
+OF_A_TOPIC = (*TOPIC_COLUMNS, "model", "options", "metric")
+"""What all tests of a topic have in common; a condition on nothing else is asked once a topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +75,16 @@ class Rule:
             any(fnmatchcase(getattr(result, column), glob) for glob in getattr(self, key))
             for key, column in PATTERNS.items()
         )
+
+    def names_control(self, result: Result) -> bool:
+        """Whether a control is meant, too: the test or the topic "control" is named, not only matched by a glob."""
+        return not {result.test, CONTROL}.isdisjoint((*self.tests, *self.condition.texts))
+
+    @property
+    def is_about_topics(self) -> bool:
+        """Whether its condition is the same for all tests of a topic."""
+        named = self.condition.columns
+        return set(named) <= set(OF_A_TOPIC) and not set(named).isdisjoint(TOPIC_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +106,27 @@ class Gate:
 
     rules: tuple[Rule, ...]
 
-    def judge(self, results: Sequence[Result]) -> list[Breach]:
+    def judge(self, results: Sequence[Result], verdicts: Sequence[Verdict] = ()) -> list[Breach]:
         """Every reason to fail, in the order of rules and results.
 
         A rule that cannot be decided because a number is missing counts as broken, and so does a rule of which a
-        pattern matches no result: what was not judged has not passed.
+        pattern matches no result: what was not judged has not passed. Controls are left out of a rule that does not
+        name them. A condition on topics is broken once a topic.
+
+        Args:
+            results: of a run, judged.
+            verdicts: on its topics; without them, no condition on a topic or verdict can be decided.
         """
+        of_result = {(v.model, v.options, v.metric, test): v for v in verdicts for test in v.tests}
         breaches = []
         for rule in self.rules:
-            covered = [result for result in results if rule.covers(result)]
-            breaches += [Breach(rule, None, reason) for reason in _not_judged(rule, covered, results)]
-            breaches += [b for result in covered if (b := _breach(rule, result)) is not None]
+            matched = [
+                (r, of_result.get((r.model, r.options, r.metric, r.test))) for r in results if rule.covers(r)
+            ]
+            covered = [(r, v) for r, v in matched if not (v and v.control) or rule.names_control(r)]
+            not_judged = _not_judged(rule, [r for r, _ in covered], results, len(matched) > len(covered))
+            breaches += [Breach(rule, None, reason) for reason in not_judged]
+            breaches += _breaches(rule, covered)
         return breaches
 
 
@@ -173,19 +210,38 @@ def _globs(place: str, key: str, value: Any) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _breach(rule: Rule, result: Result) -> Breach | None:
+def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> Iterator[Breach]:
+    """Of every result that breaks the rule; of every topic, if the rule is about topics."""
+    asked: set[int] = set()
+    for result, verdict in covered:
+        if rule.is_about_topics and verdict is not None:
+            if id(verdict) in asked:
+                continue
+            asked.add(id(verdict))
+        breach = _breach(rule, result, verdict)
+        if breach is not None:
+            yield breach
+
+
+def _breach(rule: Rule, result: Result, verdict: Verdict | None) -> Breach | None:
     row = {name: getattr(result, OLD_COLUMNS.get(name, name)) for name in (*COLUMNS, *OLD_COLUMNS)}
-    verdict = rule.condition.decide(row)
-    if verdict is False:
+    row |= {name: getattr(verdict, field, None) for name, (field, _) in TOPIC_COLUMNS.items()}
+    holds = rule.condition.decide(row)
+    if holds is False:
         return None
     shown = ", ".join(f"{name} = {_shown(row[name])}" for name in rule.condition.columns)
-    place = f"{result.row} on {result.model} ({result.metric})"
-    cause = "" if verdict else ", which cannot be decided: a number is missing"
+    what = f"'{verdict.topic}'" if rule.is_about_topics and verdict else result.row
+    place = f"{what} on {result.model} ({result.metric})"
+    cause = "" if holds else ", which cannot be decided: a number is missing"
+    if not holds and verdict is not None and verdict.verdict is None and "verdict" in rule.condition.columns:
+        cause = f", which cannot be decided: {verdict.why}"
     why = f"; {rule.why}" if rule.why else ""
     return Breach(rule, result, f"{place}: {rule.condition.source}{cause}: {shown}{why}")
 
 
-def _not_judged(rule: Rule, covered: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
+def _not_judged(
+    rule: Rule, covered: Sequence[Result], results: Sequence[Result], only_controls: bool
+) -> Iterator[str]:
     """What the rule asks for and did not find: results at all, or one for each of its patterns."""
     names = {key: {getattr(result, column) for result in results} for key, column in PATTERNS.items()}
     patterns = [(key, glob) for key in PATTERNS for glob in getattr(rule, key)]
@@ -195,6 +251,8 @@ def _not_judged(rule: Rule, covered: Sequence[Result], results: Sequence[Result]
         ]
         where = f" for {' and '.join(restrictions)}" if restrictions else ""
         hints = [hint for key, glob in patterns if (hint := _nearest(glob, names[key]))]
+        if only_controls:
+            hints = ["; controls are left out unless the rule names them"]
         yield f"{rule.condition.source}: there is no result{where}, so nothing was judged{''.join(hints[:1])}"
         return
     for key, glob in patterns:

@@ -77,7 +77,7 @@ def caption(runs: Sequence[StoredRun]) -> str:
     )
     return (
         f"* p ≤ {levels}; ** also after {corrections}. "
-        "A result without a mark does not show that a model is unbiased."
+        "A result without a mark does not show that there is no association."
     )
 
 

@@ -37,7 +37,7 @@ def caption(run: Run) -> list[str]:
         *no_p,
         f"* p ≤ {alpha}   ** also after {correction['method']} correction, {_families(correction['sizes'])}",
         f"{starred} of {len(tested)} significant, {kept} after correction. "
-        "A result that is not significant does not show that a model is unbiased.",
+        "A result that is not significant does not show that there is no association.",
         *_power_note(tested, alpha),
         *_small_note(tested, run.record["settings"].get("smallest")),
         *_headline(run),

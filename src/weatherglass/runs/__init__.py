@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from weatherglass.runs.results import Run as Run
     from weatherglass.runs.stored import StoredRun as StoredRun
     from weatherglass.runs.stored import read_run as read_run
+    from weatherglass.runs.verdict import Verdict as Verdict
+    from weatherglass.runs.verdict import verdicts as verdicts
 
 _PLACES = {
     "Run": "results",
@@ -31,6 +33,8 @@ _PLACES = {
     "Comparison": "compare",
     "Difference": "compare",
     "Incomparable": "compare",
+    "Verdict": "verdict",
+    "verdicts": "verdict",
 }
 __all__ = list(_PLACES)
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)

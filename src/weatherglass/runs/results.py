@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from weatherglass.catalogue.test import set_roles
 from weatherglass.inference.trust import Trust
 from weatherglass.metrics.base import ElementScore, Measurement
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
+
+if TYPE_CHECKING:
+    from weatherglass.runs.joint import JointP
+    from weatherglass.runs.verdict import Verdict
 
 NO_P = "none: "
 """What p_method begins with where there is no p; the reason follows."""
@@ -266,6 +270,16 @@ class Run:
     def warnings(self) -> list[str]:
         """What a reader should know before quoting a number."""
         return list(self.record.get("warnings", []))
+
+    def verdicts(self, joint_p: JointP | None = None) -> list[Verdict]:
+        """What the tests of each topic show together, by model and metric; controls last.
+
+        Args:
+            joint_p: of topics of which a multiverse was run.
+        """
+        from weatherglass.runs.verdict import recorded_verdicts
+
+        return recorded_verdicts(self.results, self.record, joint_p)
 
 
 class UnitScore(NamedTuple):

@@ -11,9 +11,11 @@ from typing import Any
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, unreadable
 from weatherglass.registry import unknown
 from weatherglass.runs.folder import RECORD
+from weatherglass.runs.joint import JointP
 from weatherglass.runs.journal import JOURNAL, read_journal
 from weatherglass.runs.judge import Correction, judge
 from weatherglass.runs.results import ElementScore, Result
+from weatherglass.runs.verdict import Verdict, recorded_verdicts
 
 JUDGED = ("complete", "incomplete")
 """The states of a run in which its family is known; before, nothing is corrected."""
@@ -45,6 +47,12 @@ class StoredRun:
     def alpha(self) -> float:
         """The level of the marks."""
         return float(self.record["settings"]["alpha"])
+
+    def verdicts(self, joint_p: JointP | None = None) -> list[Verdict]:
+        """What the tests of each topic show together, by model and metric; none while the run is not finished."""
+        if self.record["status"] not in JUDGED:
+            return []
+        return recorded_verdicts(self.results, self.record, joint_p)
 
     def scores(self, position: int) -> Sequence[ElementScore]:
         """s(w, A, B) of each target element of one result."""

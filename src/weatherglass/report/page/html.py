@@ -124,6 +124,7 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
     return {
         "label": run.label,
         "notices": [*run.notices, *_other_metrics(run)],
+        "verdicts": record.get("verdicts", []),
         "alpha": f"{run.alpha:g}",
         "level": numbers.percent(1 - run.alpha),
         "interval": INTERVALS.get(record.get("settings", {}).get("ci"), ""),

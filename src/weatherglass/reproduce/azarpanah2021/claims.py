@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from weatherglass.metrics.weat.measure import Measure
 from weatherglass.reproduce.azarpanah2021.procedure import (
@@ -18,23 +17,7 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
     summarise,
     table_3,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What the paper says, and whether it holds here."""
-
-    statement: str
-    holds: bool | None
-    """None where the given models cannot decide it."""
-    ours: str
-    """The numbers that decide, or why there are none."""
-    theirs: str
-    """The same numbers as published."""
-
-    @property
-    def verdict(self) -> str:
-        return {True: "holds", False: "does not hold", None: "cannot be told"}[self.holds]
+from weatherglass.reproduce.claims import Claim
 
 
 def check_claims(results: Results) -> list[Claim]:
@@ -49,6 +32,8 @@ def check_claims(results: Results) -> list[Claim]:
         _mean_most_eq2_least(results),
         _contextual_models_show_less(results),
         _gpt_shows_the_fewest(results),
+        _loses(results, Measure("cosine", "min"), ("weat3", "weat4")),
+        _loses(results, Measure("mahalanobis", "mean"), ("weat3", "weat5")),
     ]
 
 
@@ -137,6 +122,24 @@ def _gpt_shows_the_fewest(results: Results) -> Claim:
         return Claim(statement, None, "needs gpt and another model", theirs_in_words)
     holds = ours["gpt"] == min(ours.values())
     return Claim(statement, holds, ", ".join(f"{m} {count}" for m, count in ours.items()), theirs_in_words)
+
+
+def _loses(results: Results, instead: Measure, tests: tuple[str, str]) -> Claim:
+    """A statement about single cells of word2vec: what cosine/mean finds and this measure does not."""
+    usual = Measure("cosine", "mean")
+    statement = f"word2vec: from {usual} to {instead}, {' and '.join(tests)} are no longer significant"
+    cells = {
+        (test, measure): results.get(("word2vec", test, measure))
+        for test in tests
+        for measure in (usual, instead)
+    }
+    known = {key: result.p_value for key, result in cells.items() if result is not None}
+    theirs = "significant, then not, in both"
+    if len(known) < len(cells):
+        return Claim(statement, None, "needs word2vec", theirs)
+    holds = all(known[test, usual] <= ALPHA < known[test, instead] for test in tests)
+    ours = ", ".join(f"{test} p {known[test, usual]:.2g} to {known[test, instead]:.2g}" for test in tests)
+    return Claim(statement, holds, ours, theirs)
 
 
 def _by_measure(results: Results) -> dict[Measure, Summary]:

@@ -120,6 +120,8 @@ class Reproduction:
     coherence: list[Coherence]
     not_given: list[str]
     """The paper's models for which no spec is given."""
+    results: Results
+    """The run's results by test and model's name."""
 
 
 def parse_models(entries: Iterable[str]) -> dict[str, str]:
@@ -168,6 +170,7 @@ def reproduce(
         compare(specs, ours, theirs),
         [check for name in specs for check in check_coherence(name, ours)],
         [name for name in MODELS if name not in specs],
+        ours,
     )
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

