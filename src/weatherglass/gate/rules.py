@@ -214,6 +214,8 @@ def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> I
     """Of every result that breaks the rule; of every topic, if the rule is about topics."""
     asked: set[int] = set()
     for result, verdict in covered:
+        if rule.is_about_topics and not result.is_effect_size:
+            continue
         if rule.is_about_topics and verdict is not None:
             if id(verdict) in asked:
                 continue

@@ -51,7 +51,7 @@ def verdict_tables(verdicts: Sequence[Verdict]) -> Iterator[Table]:
 def verdict_notes(verdicts: Sequence[Verdict], alpha: float) -> Iterator[str]:
     """What the columns are, and what a verdict does not say."""
     if not verdicts:
-        yield "There are no verdicts yet: they are given when a run is complete."
+        yield "There are no verdicts: they are given on effect sizes d, when a run is complete."
         return
     above = "; above: reference models with a smaller mean d" if any(v.reference for v in verdicts) else ""
     yield (

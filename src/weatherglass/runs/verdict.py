@@ -95,6 +95,9 @@ def verdicts(
 ) -> list[Verdict]:
     """One verdict per model, metric and topic, controls last; a test without a topic is its own.
 
+    Metrics whose value is no effect size have none: their p says that a value is not what chance would make it, which
+    for some of them is far from a bias (docs/metrics.md).
+
     Args:
         results: judged, of one run.
         topics: the topic of each test, by name.
@@ -104,6 +107,10 @@ def verdicts(
     """
     families: dict[tuple[str, str, str], dict[str, list[Result]]] = {}
     for result in results:
+        if (
+            not result.is_effect_size
+        ):  # the rule asks for both readings of a d, which other metrics do not have
+            continue
         family = families.setdefault((result.model, result.options, result.metric), {})
         family.setdefault(topics.get(result.test) or result.test, []).append(result)
     found: list[Verdict] = []
@@ -148,7 +155,7 @@ def why_not_judged(result: Result) -> str:
             "verdicts are by words and two-sided; here p is "
             f"{result.alternative} with {result.permute} exchanged (run with the default settings)"
         )
-    if result.is_effect_size and result.trust is None:
+    if result.trust is None:
         return "verdicts need both readings of an effect (run with --trust all)"
     return ""
 
