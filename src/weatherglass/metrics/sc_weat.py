@@ -31,11 +31,9 @@ class ScWeat(MetricOfSets):
     def name(self) -> str:
         return "sc-weat"
 
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        return float(single_word_effects(targets[0], *attributes).mean())
-
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
-        return [single_word_effects(targets[0], *attributes)]
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
+        effects = single_word_effects(targets[0], *attributes)
+        return float(effects.mean()), [effects]
 
     def null(self, targets: Matrices, attributes: Matrices) -> Exchange:
         # The sd over A and B is the same for every labelling, so that the mean is linear in the labels of attributes.
