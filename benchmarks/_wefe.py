@@ -54,10 +54,6 @@ class Peer:
     theirs: str
     params: Mapping[str, Any] = field(default_factory=dict)
     """So that its definition is the paper's."""
-    by_default: Mapping[str, Any] | None = None
-    """What its own default is told, where that gives another number."""
-    difference: str = ""
-    """Why."""
 
     @property
     def metric(self) -> Metric:
@@ -80,7 +76,10 @@ PEERS = (
     Peer(
         "rnsb",
         "RNSB",
-        {"holdout": False, "estimator_params": {"solver": "newton-cholesky", "tol": 1e-12, "max_iter": 10_000}},
+        {
+            "holdout": False,
+            "estimator_params": {"solver": "newton-cholesky", "tol": 1e-12, "max_iter": 10_000},
+        },
     ),
     Peer("mac", "MAC"),
     Peer("ect", "ECT"),

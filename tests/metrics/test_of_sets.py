@@ -106,6 +106,20 @@ def test_same_with_three_sets_adds_what_lies_along_the_second_direction() -> Non
     assert wg.measure("same", [x], [a, b, c], trust="none").value == pytest.approx(expected, rel=1e-12)
 
 
+def test_the_interval_of_sc_weat_holds_a_value_beyond_2() -> None:
+    """With 2 and 18 attributes d reaches √(20 · 19 / (2 · 18)) = 3.25, where all cosines with a set are equal."""
+    rng = np.random.default_rng(0)
+    x, a, b = (
+        np.eye(4)[[axis] * n] + 0.02 * rng.normal(size=(n, 4)) for axis, n in ((0, 4), (0, 2), (1, 18))
+    )
+    result = wg.measure("sc-weat", [x], [a, b])
+    assert 3.2 < result.value < math.sqrt(20 * 19 / (2 * 18))
+    for low, high in ((result.ci_low, result.ci_high), (result.ci_attr_low, result.ci_attr_high)):
+        assert low is not None
+        assert high is not None
+        assert low < result.value < high <= math.sqrt(20 * 19 / (2 * 18))
+
+
 def labellings(name: str, targets: Sets, attributes: Sets) -> list[float]:
     """The value under every exchange that the null allows, the observed one first, each from plain loops."""
     x, y = targets

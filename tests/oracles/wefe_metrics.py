@@ -99,11 +99,13 @@ def main() -> None:
             for query in job["queries"]
         ]
         started = time.process_time()
-        table = run_queries(getattr(wefe.metrics, job["metric"]), queries, [model], metric_params=job["params"])
+        table = run_queries(
+            getattr(wefe.metrics, job["metric"]), queries, [model], metric_params=job["params"]
+        )
         cpu = time.process_time() - started
         values = [float(table.loc["model", query.query_name]) for query in queries]
         found.append({"values": values, "cpu": cpu})
-    print(json.dumps(found))
+    json.dump(found, sys.stdout)
 
 
 if __name__ == "__main__":

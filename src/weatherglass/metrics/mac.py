@@ -51,7 +51,8 @@ def mean_distances(targets: Matrices, attributes: Matrices) -> list[Vector]:
     """Of the words of each target set: the mean over attribute sets of 1 − the mean cosine."""
     attributes = [unit_rows(a) for a in attributes]
     return [
-        1 - np.mean([(unit @ a.T).mean(axis=1) for a in attributes], axis=0) for unit in map(unit_rows, targets)
+        1 - np.mean([(unit @ a.T).mean(axis=1) for a in attributes], axis=0)
+        for unit in map(unit_rows, targets)
     ]
 
 

@@ -70,6 +70,11 @@ class MetricOfSets(ABC):
     def null(self, targets: Matrices, attributes: Matrices) -> Null:
         """What the null hypothesis makes exchangeable."""
 
+    def bounds_for(self, targets: Sequence[int], attributes: Sequence[int]) -> tuple[float, float]:
+        """Between which the value lies with sets of these sizes."""
+        del targets, attributes
+        return self.bounds
+
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
         """Further numbers by name, for whoever looks closer; an array has one for each score."""
         del targets, attributes
@@ -171,7 +176,9 @@ class RecomputedValue:
     @property
     def bounds(self) -> tuple[float, float]:
         """Between which the value lies."""
-        return self.metric.bounds
+        return self.metric.bounds_for(
+            *([len(u.names) for u in kind] for kind in (self.targets, self.attributes))
+        )
 
     @property
     def groups(self) -> tuple[UnitGroup, ...]:
