@@ -1,4 +1,4 @@
-"""Metrics against numbers that WEFE 1.0.1 printed (tests/oracles/wefe_metrics.py): drawn vectors, lists of the catalogue.
+"""Metrics against what WEFE 1.0.1 printed (tests/oracles/wefe_metrics.py): drawn vectors, lists of the catalogue.
 
 `python -m docs.metrics.write` compares them on GloVe, and says in docs/metrics.md where WEFE's definition is another.
 """

@@ -55,7 +55,7 @@ def measure(
     Example:
         >>> east, north = [[1.0, 0.0], [0.9, 0.1]], [[0.0, 1.0], [0.1, 0.9]]
         >>> round(measure("mac", targets=[east], attributes=[north]).value, 3)
-        0.891
+        0.89
     """
     metrics = select_metrics([metric])
     if len(metrics) != 1:
