@@ -29,7 +29,7 @@ WITHOUT_P = "six metrics without p, against WEFE"
 WITH_P = "WEAT with p, against WEFE"
 GOALS = (WITHOUT_P, WITH_P)
 DRAWS = 50
-"""WEFE's for p; its default is 10 000, which take it two hours here, in proportion to their number."""
+"""WEFE's for p; its default is 10 000, which would take it over an hour of CPU; its cost is in proportion to them."""
 EQUAL = 1e-6
 SIX = ("weat(cosine/mean, profile=wefe)", "rnd", "rnsb", "mac", "ect", "ripa")
 
