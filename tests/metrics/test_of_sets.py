@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cosine, euclidean
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics import METRICS
+from weatherglass.metrics.ect import ranks
 from weatherglass.runs.results import Result
 
 Sets = list[np.ndarray]
@@ -104,6 +105,28 @@ def test_same_with_three_sets_adds_what_lies_along_the_second_direction() -> Non
     second = second / math.hypot(*second)
     expected = np.mean([abs(cos(w, first)) + abs(cos(w, second)) for w in x])
     assert wg.measure("same", [x], [a, b, c], trust="none").value == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_interval_of_sc_weat_holds_a_value_beyond_2() -> None:
+    """With 2 and 18 attributes d reaches √(20 · 19 / (2 · 18)) = 3.25, where all cosines with a set are equal."""
+    rng = np.random.default_rng(0)
+    x, a, b = (
+        np.eye(4)[[axis] * n] + 0.02 * rng.normal(size=(n, 4)) for axis, n in ((0, 4), (0, 2), (1, 18))
+    )
+    result = wg.measure("sc-weat", [x], [a, b])
+    assert 3.2 < result.value < math.sqrt(20 * 19 / (2 * 18))
+    for low, high in ((result.ci_low, result.ci_high), (result.ci_attr_low, result.ci_attr_high)):
+        assert low is not None
+        assert high is not None
+        assert low < result.value < high <= math.sqrt(20 * 19 / (2 * 18))
+
+
+@given(
+    st.lists(st.lists(st.integers(-3, 3) | st.floats(-1, 1), min_size=5, max_size=5), min_size=1, max_size=4)
+)
+def test_ranks_are_those_of_scipy_with_and_without_ties(rows: list[list[float]]) -> None:
+    numbers = np.array(rows, dtype=np.float64)
+    assert np.array_equal(ranks(numbers), rankdata(numbers, axis=1))
 
 
 def labellings(name: str, targets: Sets, attributes: Sets) -> list[float]:

@@ -41,11 +41,9 @@ class DirectBias(MetricOfSets):
     def name(self) -> str:
         return "direct-bias" if self.c == 1 else f"direct-bias(c={self.c:g})"
 
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        return float(self.scores(targets, attributes)[0].mean())
-
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
-        return [np.abs(unit_rows(attributes[0]) @ pair_direction(*targets)) ** self.c]
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
+        along = np.abs(unit_rows(attributes[0]) @ pair_direction(*targets)) ** self.c
+        return float(along.mean()), [along]
 
     def null(self, targets: Matrices, attributes: Matrices) -> Relabelling:
         pool = np.concatenate(targets)

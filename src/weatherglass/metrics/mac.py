@@ -10,7 +10,7 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.metrics.base import AT_LEAST_ONE, Shape
 from weatherglass.metrics.nulls import SignFlips
-from weatherglass.metrics.of_sets import Matrices, MetricOfSets, cosines, read_parameters
+from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters, unit_rows
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,22 @@ class MeanAverageCosine(MetricOfSets):
     def name(self) -> str:
         return "mac"
 
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        return float(np.concatenate(self.scores(targets, attributes)).mean())
-
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
-        return [1 - np.mean([cosines(rows, a).mean(axis=1) for a in attributes], axis=0) for rows in targets]
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
+        distances = mean_distances(targets, attributes)
+        return float(np.concatenate(distances).mean()), distances
 
     def null(self, targets: Matrices, attributes: Matrices) -> SignFlips:
-        return SignFlips(np.concatenate(self.scores(targets, attributes)) - self.unbiased, self.unbiased)
+        distances = np.concatenate(mean_distances(targets, attributes))
+        return SignFlips(distances - self.unbiased, self.unbiased)
+
+
+def mean_distances(targets: Matrices, attributes: Matrices) -> list[Vector]:
+    """Of the words of each target set: the mean over attribute sets of 1 − the mean cosine."""
+    attributes = [unit_rows(a) for a in attributes]
+    return [
+        1 - np.mean([(unit @ a.T).mean(axis=1) for a in attributes], axis=0)
+        for unit in map(unit_rows, targets)
+    ]
 
 
 def mac(arguments: Sequence[str], named: Mapping[str, str]) -> list[MeanAverageCosine]:

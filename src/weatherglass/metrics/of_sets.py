@@ -63,16 +63,17 @@ class MetricOfSets(ABC):
         """Its spelling."""
 
     @abstractmethod
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        """The metric's number; NaN where it is not defined."""
-
-    @abstractmethod
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
-        """What each word contributes, for each set that is scored."""
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
+        """The metric's number, NaN where it is not defined; and what each word contributes, by set that is scored."""
 
     @abstractmethod
     def null(self, targets: Matrices, attributes: Matrices) -> Null:
         """What the null hypothesis makes exchangeable."""
+
+    def bounds_for(self, targets: Sequence[int], attributes: Sequence[int]) -> tuple[float, float]:
+        """Between which the value lies with sets of these sizes."""
+        del targets, attributes
+        return self.bounds
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
         """Further numbers by name, for whoever looks closer; an array has one for each score."""
@@ -98,7 +99,7 @@ class MetricOfSets(ABC):
         attributes = [u for u in units if kind_of(u.role) == "attributes"]
         targets = _paired(targets, self.name) if self.shape.paired else [_by_content(u) for u in targets]
         recomputing = RecomputedValue(self, targets, [_by_content(u) for u in attributes])
-        value, null = recomputing.whole()
+        value, scores, null = recomputing.whole()
         return Measurement(
             value=value,
             unbiased=self.unbiased,
@@ -107,7 +108,7 @@ class MetricOfSets(ABC):
             test_statistic=math.nan,
             target_sizes=tuple(len(s) for s in sets if kind_of(s.role) == "targets"),
             attribute_sizes=tuple(len(s) for s in sets if kind_of(s.role) == "attributes"),
-            scores=recomputing.element_scores(units),
+            scores=recomputing.element_scores(units, scores),
             leans=self.leans,
             details=recomputing.details(),
             null=null,
@@ -175,7 +176,9 @@ class RecomputedValue:
     @property
     def bounds(self) -> tuple[float, float]:
         """Between which the value lies."""
-        return self.metric.bounds
+        return self.metric.bounds_for(
+            *([len(u.names) for u in kind] for kind in (self.targets, self.attributes))
+        )
 
     @property
     def groups(self) -> tuple[UnitGroup, ...]:
@@ -189,10 +192,11 @@ class RecomputedValue:
         targets = [UnitGroup(u.role, u.names, exchanged == "targets", sample) for u in self.targets]
         return (*targets, *attributes)
 
-    def whole(self) -> tuple[float, Null]:
-        """The value, and what p exchanges."""
+    def whole(self) -> tuple[float, list[Vector], Null]:
+        """The value, the scores of the sets that are scored, and what p exchanges."""
         targets, attributes = _matrices(self.targets), _matrices(self.attributes)
-        return self.metric.value(targets, attributes), self.metric.null(targets, attributes)
+        value, scores = self.metric.value_and_scores(targets, attributes)
+        return value, scores, self.metric.null(targets, attributes)
 
     def without(self, group: int, unit: int) -> tuple[float, Null | None]:
         """The value, and what p exchanges, without one unit of a group."""
@@ -210,7 +214,8 @@ class RecomputedValue:
         kinds = {"targets": targets, "attributes": attributes}
         if any(len(rows) < self.metric.least.get(kind, 1) for kind, sets in kinds.items() for rows in sets):
             return math.nan, None
-        return self.metric.value(targets, attributes), self.metric.null(targets, attributes)
+        value, _ = self.metric.value_and_scores(targets, attributes)
+        return value, self.metric.null(targets, attributes)
 
     def details(self) -> dict[str, Any]:
         """Further numbers by name; those of words by word."""
@@ -222,10 +227,9 @@ class RecomputedValue:
             for name, value in details.items()
         }
 
-    def element_scores(self, given: Sequence[Units]) -> tuple[ElementScore, ...]:
+    def element_scores(self, given: Sequence[Units], scores: Sequence[Vector]) -> tuple[ElementScore, ...]:
         """The scores of the units, in the order of the test."""
         scored = self.targets if self.metric.scored == "targets" else self.attributes
-        scores = self.metric.scores(_matrices(self.targets), _matrices(self.attributes))
         by_name = {
             (units.role, name): float(score)
             for units, values in zip(scored, scores, strict=True)

@@ -37,11 +37,9 @@ class RelationalInnerProduct(MetricOfSets):
     def name(self) -> str:
         return "ripa"
 
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        return float(projections(targets, attributes).mean())
-
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
-        return [projections(targets, attributes).mean(axis=1)]
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
+        table = projections(targets, attributes)
+        return float(table.mean()), [table.mean(axis=1)]
 
     def null(self, targets: Matrices, attributes: Matrices) -> SignFlips:
         # Exchanging the two words of a pair turns the sign of its direction.

@@ -39,12 +39,10 @@ class RelativeNormDistance(MetricOfSets):
         """Only unit vectors need a direction."""
         return self.normalise
 
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        return float(self.scores(targets, attributes)[0].mean())
-
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
         x, y, a = self._read(targets, attributes)
-        return [_distances(a, x.mean(axis=0)) - _distances(a, y.mean(axis=0))]
+        differences = _distances(a, x.mean(axis=0)) - _distances(a, y.mean(axis=0))
+        return float(differences.mean()), [differences]
 
     def null(self, targets: Matrices, attributes: Matrices) -> Relabelling:
         x, y, a = self._read(targets, attributes)

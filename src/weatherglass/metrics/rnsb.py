@@ -40,16 +40,14 @@ class RelativeNegativeSentimentBias(MetricOfSets):
     def name(self) -> str:
         return "rnsb"
 
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        return float(divergence_from_uniform(np.concatenate(self.scores(targets, attributes))))
-
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
-        """The share of each word in the sum of all probabilities; 1/n where all are alike."""
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
+        """A score is the share of a word in the sum of all probabilities; 1/n where all are alike."""
         a, b = attributes
         in_b = np.arange(len(a) + len(b)) >= len(a)
         words = np.concatenate(targets)
         shares = _shares(words, np.concatenate([a, b]), in_b[np.newaxis].astype(np.float64))[0]
-        return np.split(shares, np.cumsum([len(rows) for rows in targets])[:-1])
+        by_set = np.split(shares, np.cumsum([len(rows) for rows in targets])[:-1])
+        return float(divergence_from_uniform(shares)), by_set
 
     def null(self, targets: Matrices, attributes: Matrices) -> Relabelling:
         a, b = attributes

@@ -35,12 +35,10 @@ class Same(MetricOfSets):
     def name(self) -> str:
         return "same"
 
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        return float(np.concatenate(self.scores(targets, attributes)).mean())
-
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
         directions = attribute_directions([unit_rows(a).mean(axis=0) for a in attributes])
-        return [np.abs(unit_rows(rows) @ directions.T).sum(axis=1) for rows in targets]
+        along = [np.abs(unit_rows(rows) @ directions.T).sum(axis=1) for rows in targets]
+        return float(np.concatenate(along).mean()), along
 
     def null(self, targets: Matrices, attributes: Matrices) -> Relabelling:
         words, pool = unit_rows(np.concatenate(targets)), unit_rows(np.concatenate(attributes))

@@ -19,7 +19,7 @@ class ScWeat(MetricOfSets):
 
     shape = Shape(exactly(1), exactly(2))
     signed = True
-    bounds = (-2.0, 2.0)
+    bounds = (-2.0, 2.0)  # with A and B of one size
     scored = "targets"
     exchanged = "attributes"
     summary = "effect size of single words, and their mean"
@@ -31,11 +31,16 @@ class ScWeat(MetricOfSets):
     def name(self) -> str:
         return "sc-weat"
 
-    def value(self, targets: Matrices, attributes: Matrices) -> float:
-        return float(single_word_effects(targets[0], *attributes).mean())
+    def value_and_scores(self, targets: Matrices, attributes: Matrices) -> tuple[float, list[Vector]]:
+        effects = single_word_effects(targets[0], *attributes)
+        return float(effects.mean()), [effects]
 
-    def scores(self, targets: Matrices, attributes: Matrices) -> list[Vector]:
-        return [single_word_effects(targets[0], *attributes)]
+    def bounds_for(self, targets: Sequence[int], attributes: Sequence[int]) -> tuple[float, float]:
+        """Reached where all cosines with A are one number and all with B another."""
+        del targets
+        a, b = attributes
+        most = float(np.sqrt((a + b) * (a + b - 1) / (a * b)))
+        return -most, most
 
     def null(self, targets: Matrices, attributes: Matrices) -> Exchange:
         # The sd over A and B is the same for every labelling, so that the mean is linear in the labels of attributes.

