@@ -100,10 +100,10 @@ def known_words(spec: str, tests: Sequence[Test]) -> dict[str, Vector]:
 
 
 def cases_of(metric: Metric, tests: Sequence[Test], vectors: Words) -> Iterator[Case]:
-    """What the metric measures of the tests; pairs of which the model lacks a word are left out."""
+    """What the metric measures of the tests; pairs of which the model lacks a word, or has one vector, are left out."""
     for test in tests:
         places = range(min(len(s.texts) for s in test.targets))
-        both = {place for place in places if all(s.texts[place] in vectors for s in test.targets)}
+        both = {place for place in places if _is_pair([s.texts[place] for s in test.targets], vectors)}
         for part in parts_of(test, metric):
             words = []
             for element_set in part.of(test):
@@ -116,6 +116,11 @@ def cases_of(metric: Metric, tests: Sequence[Test], vectors: Words) -> Iterator[
                 words.append(tuple(dict.fromkeys(known)))
             if all(len(known) > 1 for known in words):
                 yield Case(f"{test.name} {part.sets}", part.roles, tuple(words))
+
+
+def _is_pair(words: Sequence[str], vectors: Words) -> bool:
+    known = [vectors[word] for word in words if word in vectors]
+    return len(known) == len(words) and all(not np.array_equal(known[0], other) for other in known[1:])
 
 
 def measured(metric: Metric, case: Case, vectors: Words) -> Measurement:

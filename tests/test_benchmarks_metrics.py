@@ -40,7 +40,7 @@ def test_a_different_value_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pairs_lose_both_words_where_one_is_unknown() -> None:
     test = load_test("weat7")
-    known = {text: np.ones(2) for text in test.texts if text != test.targets[0].texts[2]}
+    known = {text: np.full(2, n) for n, text in enumerate(test.texts) if text != test.targets[0].texts[2]}
     (pairs, _), (sets, _) = (
         list(cases_of(select_metrics([name])[0], [test], known)) for name in ("ripa", "rnd")
     )

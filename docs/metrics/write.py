@@ -117,6 +117,8 @@ def differences(python: str, tests: Sequence[Test], vectors: Words) -> Iterator[
         f"{number(liblinear.values[0])}, since its solver, liblinear, penalises the intercept, too; with a solver that "
         "does not, our number (the table)."
     )
+    if unpaired.words == pairs.words:
+        return
     yield (
         f"- `ripa` on {pairs.name}: ours {number(measured(ripa, pairs, vectors).value)}, WEFE "
         f"{number(shifted.values[0])}. The model does not know one word of X. WEFE drops it from X alone, so that each "
