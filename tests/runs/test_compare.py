@@ -172,3 +172,29 @@ def test_a_test_that_one_model_cannot_do_is_said_to_be_missing(tmp_path: Path) -
 def test_one_model_alone_has_nothing_to_compare_with(tmp_path: Path) -> None:
     with pytest.raises(WeatherglassError, match="this run has one model; name another run"):
         compare_models(run(tmp_path / "one"))
+
+
+def test_the_change_of_mac_takes_all_target_words_as_one_sample(tmp_path: Path) -> None:
+    """Its interval, from the values without each word: t over all of them, not within X and within Y."""
+    from scipy.stats import t as student
+
+    runs = [wg.run(HashedEncoder(width), "weat7", "mac", folder=tmp_path / str(width)) for width in (16, 48)]
+    (row,) = compare_runs(tmp_path / "16", tmp_path / "48").differences
+    before, after = (run.results[0] for run in runs)
+    assert before.trust is not None
+    assert after.trust is not None
+    change = {
+        kind: np.array(
+            [
+                (second.effect_size or 0) - (first.effect_size or 0)
+                for first, second in zip(before.trust.left_out, after.trust.left_out, strict=True)
+                if first.role in kind
+            ]
+        )
+        for kind in ("XY", "A", "B")
+    }
+    variances = {k: (len(v) - 1) / len(v) * ((v - v.mean()) ** 2).sum() for k, v in change.items()}
+    total = sum(variances.values())
+    df = total**2 / sum(v**2 / (len(change[k]) - 1) for k, v in variances.items())
+    half = student.ppf(0.975, df) * total**0.5
+    assert (row.low, row.high) == pytest.approx((row.change - half, row.change + half))

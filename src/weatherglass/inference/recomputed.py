@@ -123,13 +123,23 @@ Without = Mapping[tuple[str, str], float]
 
 
 def paired_change_of_values(
-    before: float, after: float, first: Without, second: Without, alpha: float
+    before: float, after: float, first: Without, second: Without, alpha: float, pooled: bool = False
 ) -> ChangeOfValue:
-    """The interval of after − before by the jackknife: each word is left out of both at once."""
+    """The interval of after − before by the jackknife: each word is left out of both at once.
+
+    Args:
+        before: the value of one model.
+        after: that of another.
+        first: the value of the one without each unit; `second` likewise.
+        second: of the other.
+        alpha: the interval is at level 1 − alpha.
+        pooled: whether the words of all target sets are one sample.
+    """
     by_role: dict[str, list[float]] = {}
     for (role, name), value in first.items():
         if (role, name) in second:
-            by_role.setdefault(role, []).append(second[role, name] - value)
+            sample = "targets" if pooled and role[0] in "XY" else role
+            by_role.setdefault(sample, []).append(second[role, name] - value)
     without = [np.array(values) for values in by_role.values() if len(values) > 1]
     variances = [jackknife_variance(values) for values in without]
     variance = float(sum(variances))

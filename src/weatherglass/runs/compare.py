@@ -14,6 +14,7 @@ from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference.paired import paired_change
 from weatherglass.inference.recomputed import paired_change_of_values
+from weatherglass.metrics import select_metrics
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.runs.stored import StoredRun, read_whole_run
@@ -247,7 +248,8 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
         values = f"{first.value:.4g} before, {second.value:.4g} after"
         return Incomparable(first.row, first.metric, model, f"{values}, but the models know other words")
     change = paired_change_of_values(
-        first.value, second.value, _without_each(first), _without_each(second), alpha
+        *(first.value, second.value, _without_each(first), _without_each(second), alpha),
+        pooled=_one_sample(first.metric),
     )
     if change.p is None:
         values = f"{first.value:.4g} before, {second.value:.4g} after"
@@ -263,6 +265,14 @@ def _without_each(result: Result) -> dict[tuple[str, str], float]:
     """The value without each word, by set and word."""
     left_out = result.trust.left_out if result.trust else ()
     return {(w.role, w.name): w.effect_size for w in left_out if w.effect_size is not None}
+
+
+def _one_sample(metric: str) -> bool:
+    """Whether the words of all target sets are one sample to a metric, as they are to MAC."""
+    try:
+        return any(getattr(found, "one_sample", False) for found in select_metrics([metric]))
+    except WeatherglassError:  # a metric of a package that is not installed here
+        return False
 
 
 def _obstacle(rows: tuple[_Row, _Row]) -> str | None:

@@ -148,7 +148,7 @@ function detailPlots(r, found, width) {
   }
   const pair = [];
   if (found.null.length && r.d !== null) {
-    pair.push(make("figure", {}, make("h3", {}, "If labels did not matter"), make("figcaption", {}, isEffectSize(r) ? "d in random relabellings of the targets, and the value observed" : `${quantity(r)} with exchanged labels or signs, and the value observed`), nullPlot(found.null, r.d, half)));
+    pair.push(make("figure", {}, make("h3", {}, "If labels did not matter"), make("figcaption", {}, isEffectSize(r) ? "d in random relabellings of the targets, and the value observed" : `${quantity(r)} with exchanged labels or signs, and the value observed`), nullPlot(found.null, r.d, half, quantity(r), isEffectSize(r) ? 0 : r.unbiased)));
   }
   if (found.leftOut.length && r.d !== null) pair.push(leftOutFigure(r, found, half));
   if (pair.length) parts.push(make("div", { class: "plots" }, pair));

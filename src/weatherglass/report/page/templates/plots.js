@@ -53,23 +53,24 @@ function scorePlot(role, category, found, range, width, names) {
 }
 
 // Bars from quantiles: between two neighbouring levels lies an equal share of the relabellings.
-function nullPlot(quantiles, d, width) {
-  const reach = Math.max(Math.abs(quantiles[0]), Math.abs(quantiles[quantiles.length - 1]), Math.abs(d)) * 1.06;
+function nullPlot(quantiles, d, width, name, middle) {
+  const reach = Math.max(Math.abs(quantiles[0] - middle), Math.abs(quantiles[quantiles.length - 1] - middle), Math.abs(d - middle)) * 1.06 || 0.01;
+  const least = middle - reach;
   const bins = 48;
   const mass = new Array(bins).fill(0);
   const size = (2 * reach) / bins;
-  for (let n = 0; n + 1 < quantiles.length; n += 1) spread(mass, (quantiles[n] + reach) / size, (quantiles[n + 1] + reach) / size);
+  for (let n = 0; n + 1 < quantiles.length; n += 1) spread(mass, (quantiles[n] - least) / size, (quantiles[n + 1] - least) / size);
   const top = Math.max(...mass);
   const [height, bottom] = [110, 124];
-  const x = linear(-reach, reach, 12, width - 12);
-  const svg = draw("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, role: "img", "aria-label": `Distribution of d with exchanged labels, from ${effect(quantiles[0])} to ${effect(quantiles[quantiles.length - 1])}; observed ${effect(d)}` });
-  axis(svg, x, -reach, reach, 14, bottom);
+  const x = linear(least, middle + reach, 12, width - 12);
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${bottom + 20}`, role: "img", "aria-label": `Distribution of ${name} with exchanged labels, from ${effect(quantiles[0])} to ${effect(quantiles[quantiles.length - 1])}; observed ${effect(d)}` });
+  axis(svg, x, least, middle + reach, 14, bottom);
   mass.forEach((share, bin) => {
     const tall = (share / top) * (height - 8);
-    if (tall) svg.append(draw("rect", { class: "null", x: x(-reach + bin * size) + 0.5, y: bottom - tall, width: Math.max(0.5, x(size) - x(0) - 1), height: tall }));
+    if (tall) svg.append(draw("rect", { class: "null", x: x(least + bin * size) + 0.5, y: bottom - tall, width: Math.max(0.5, x(size) - x(0) - 1), height: tall }));
   });
   svg.append(draw("line", { class: "observed", x1: x(d), x2: x(d), y1: 14, y2: bottom }),
-    draw("text", { x: x(d), y: 10, "text-anchor": d > reach * 0.8 ? "end" : d < -reach * 0.8 ? "start" : "middle" }, `observed ${effect(d)}`));
+    draw("text", { x: x(d), y: 10, "text-anchor": d - middle > reach * 0.8 ? "end" : d - middle < -reach * 0.8 ? "start" : "middle" }, `observed ${effect(d)}`));
   return svg;
 }
 
