@@ -13,6 +13,7 @@ from weatherglass.storage.resources import shipped_toml
 
 ANY_WORD = "any word"
 """The class of a word of which nothing is known; its templates speak of the word itself."""
+PLURAL_NOUN = "plural noun"
 KNOWN = "in the lexicon"
 
 
@@ -78,7 +79,10 @@ class InflectedLanguage(ABC):
         del catalogue_lexicon  # its words are English
         bare = word.strip()
         lexicons = (file_lexicon, self.lexicon)
-        base = next(filter(None, (lexicon.form("singular", bare) for lexicon in lexicons)), bare)
+        singulars = (lexicon.form("singular", bare) for lexicon in lexicons)
+        if file_lexicon.classes.get(word) == PLURAL_NOUN:
+            singulars = iter(())  # it is stated to stand in the plural only, whatever singular we know
+        base = next(filter(None, singulars), bare)
         if word in file_lexicon.classes:
             word_class, reason = file_lexicon.classes[word], STATED
         elif base in self.lexicon.classes:
