@@ -79,10 +79,9 @@ class InflectedLanguage(ABC):
         del catalogue_lexicon  # its words are English
         bare = word.strip()
         lexicons = (file_lexicon, self.lexicon)
-        singulars = (lexicon.form("singular", bare) for lexicon in lexicons)
+        base = next(filter(None, (lexicon.form("singular", bare) for lexicon in lexicons)), bare)
         if file_lexicon.classes.get(word) == PLURAL_NOUN:
-            singulars = iter(())  # it is stated to stand in the plural only, whatever singular we know
-        base = next(filter(None, singulars), bare)
+            base = bare  # stated to stand in the plural, whatever singular we know
         if word in file_lexicon.classes:
             word_class, reason = file_lexicon.classes[word], STATED
         elif base in self.lexicon.classes:
