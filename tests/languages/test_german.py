@@ -77,6 +77,13 @@ def test_a_noun_of_unknown_gender_stands_only_in_templates_that_need_none() -> N
     ]
 
 
+def test_a_noun_that_may_be_abstract_is_a_topic_and_stands_nowhere() -> None:
+    stated = Lexicon({}, {"gender": {"Kranich": "m"}, "plural": {"Kranich": "Kraniche"}})
+    made = sentences("Kranich", stated)
+    assert {"Das Thema ist der Kranich.", "Das Thema sind die Kraniche."} <= set(made)
+    assert not any("ist hier" in sentence or "sind hier" in sentence for sentence in made)
+
+
 def test_stated_gender_and_plural_open_the_other_templates() -> None:
     stated = Lexicon({"Bär": "thing noun"}, {"gender": {"Bär": "m"}, "plural": {"Bär": "Bären"}})
     made = sentences("Bär", stated)
