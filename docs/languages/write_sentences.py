@@ -14,7 +14,11 @@ from weatherglass.languages.base import NO_WORDS
 from weatherglass.languages.inflected import InflectedLanguage
 from weatherglass.languages.slots import filled
 
-UNKNOWN = {"de": ["Kranich", "Zwerg", "wackelig"], "fr": ["poireau", "râteau"], "es": ["puerro", "rastrillo"]}
+UNKNOWN = {
+    "de": ["Kranich", "Zwerg", "wackelig", "wackeln"],
+    "fr": ["poireau", "râteau"],
+    "es": ["puerro", "rastrillo"],
+}
 """Words that no lexicon of ours has: what is made of them needs no form."""
 
 

@@ -40,6 +40,34 @@ def test_articles_elision_and_plurals_agree(word: str, expected: list[str]) -> N
     assert set(expected) <= set(sentences(word))
 
 
+@pytest.mark.parametrize(
+    ("word", "expected", "refused"),
+    [
+        ("poésie", "Le sujet est la poésie.", "La poésie est là."),  # an abstract noun stands nowhere
+        ("amour", "Il s'agit de l'amour.", "Voici de l'amour."),  # voici shows what is there to be seen
+        ("personne", "Il s'agit d'une personne.", "Une personne est une personne."),
+        ("abeille", "Il s'agit d'une abeille.", "Une abeille est une chose."),
+        ("mentir", "Elles peuvent mentir.", "Cela peut mentir."),  # a thing does not lie
+        ("vacances", "Le sujet, ce sont les vacances.", "Les vacances sont ici."),
+        ("Marie", "Le prénom est Marie.", "Le nom est Marie."),
+        ("santé", "Le mot est santé.", "C'est de la santé."),  # no partitive
+        ("soi", "Le mot est soi.", "C'est sans soi."),  # needs on or chacun before it
+    ],
+)
+def test_sentences_that_no_speaker_would_write_are_mended_or_refused(
+    word: str, expected: str, refused: str
+) -> None:
+    made = sentences(word)
+    assert expected in made
+    assert refused not in made
+
+
+def test_a_noun_that_is_stated_to_be_plural_stays_plural_although_its_singular_is_known() -> None:
+    made = sentences("nombres", Lexicon({"nombres": "plural noun"}))
+    assert "Ce sont des nombres." in made
+    assert all("nombres" in sentence for sentence in made)
+
+
 def test_before_h_the_article_has_to_be_known() -> None:
     stated = Lexicon({"hangar": "thing noun"}, {"gender": {"hangar": "m"}})
     assert not any(

@@ -29,7 +29,7 @@ def sentences(word: str, stated: Lexicon = NO_WORDS) -> list[str]:
         ("Mädchen", ["Das Mädchen ist hier.", "Das sind Mädchen.", "Das kommt von den Mädchen."]),
         ("Auto", ["Das ist ein Auto.", "Das kommt von den Autos."]),
         ("Ärzte", ["Das ist ein Arzt.", "Das sind Ärzte."]),
-        ("Freude", ["Das ist Freude.", "Die Freude ist hier."]),
+        ("Freude", ["Das ist Freude.", "Das Thema ist die Freude."]),
         ("gesund", ["Das ist gesund.", "Sie sind gesund."]),
         ("ihm", ["Das gehört ihm."]),
         ("ihn", ["Das ist für ihn."]),
@@ -38,6 +38,27 @@ def sentences(word: str, stated: Lexicon = NO_WORDS) -> list[str]:
 )
 def test_articles_cases_and_plurals_agree(word: str, expected: list[str]) -> None:
     assert set(expected) <= set(sentences(word))
+
+
+@pytest.mark.parametrize(
+    ("word", "expected", "refused"),
+    [
+        ("schlank", "Alle sind schlank.", "Alles ist schlank."),  # said of people
+        ("Physik", "Das Thema ist die Physik.", "Die Physik ist dort."),  # an abstract noun stands nowhere
+        ("Mord", "Es geht um Mord.", "Hier ist ein Mord."),
+        ("Person", "Es geht um eine Person.", "Eine Person ist eine Person."),
+        ("Biene", "Es geht um eine Biene.", "Eine Biene ist eine Sache."),
+        ("Student", "Es geht um einen Studenten.", "Es geht um einen Student."),
+        ("lügen", "Sie können lügen.", "Dies kann lügen."),  # a thing does not lie
+        ("Kosten", "Das Thema sind die Kosten.", "Die Kosten sind hier."),
+    ],
+)
+def test_sentences_that_no_speaker_would_write_are_mended_or_refused(
+    word: str, expected: str, refused: str
+) -> None:
+    made = sentences(word)
+    assert expected in made
+    assert refused not in made
 
 
 def test_a_capitalised_word_is_a_noun_and_any_other_one_an_adjective() -> None:
@@ -54,6 +75,13 @@ def test_a_noun_of_unknown_gender_stands_only_in_templates_that_need_none() -> N
         "Hier steht das Wort Kranich.",
         "Dort steht das Wort Kranich.",
     ]
+
+
+def test_a_noun_that_may_be_abstract_is_a_topic_and_stands_nowhere() -> None:
+    stated = Lexicon({}, {"gender": {"Kranich": "m"}, "plural": {"Kranich": "Kraniche"}})
+    made = sentences("Kranich", stated)
+    assert {"Das Thema ist der Kranich.", "Das Thema sind die Kraniche."} <= set(made)
+    assert not any("ist hier" in sentence or "sind hier" in sentence for sentence in made)
 
 
 def test_stated_gender_and_plural_open_the_other_templates() -> None:

@@ -21,20 +21,45 @@ def sentences(word: str, stated: Lexicon = NO_WORDS) -> list[str]:
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        ("médica", ["Esta es una médica.", "La médica está aquí.", "Las médicas son personas."]),
+        ("médica", ["Esta es una médica.", "La médica está aquí.", "Se trata de las médicas."]),
         ("juez", ["Este es un juez.", "Los jueces están aquí."]),
         ("arma", ["Esta es un arma.", "El arma está aquí.", "Las armas están aquí."]),
-        ("jardín", ["El jardín está aquí.", "Los jardines son cosas."]),
-        ("alegría", ["Esto es alegría.", "La alegría está aquí."]),
+        ("jardín", ["El jardín está aquí.", "Se trata de los jardines."]),
+        ("alegría", ["Esto es alegría.", "El tema es la alegría."]),
         ("feliz", ["Ella parece feliz.", "Ellos parecen felices."]),
         ("trabajadora", ["Él parece trabajador.", "Ellas parecen trabajadoras."]),
         ("ellas", ["Ellas están aquí.", "Ellas son personas."]),
         ("suya", ["Es suya.", "La suya está aquí."]),
-        ("gafas", ["Las gafas están aquí."]),
+        ("gafas", ["El tema son las gafas."]),
     ],
 )
 def test_articles_and_plurals_agree(word: str, expected: list[str]) -> None:
     assert set(expected) <= set(sentences(word))
+
+
+@pytest.mark.parametrize(
+    ("word", "expected", "refused"),
+    [
+        ("contento", "Esta parece contenta.", "Esto parece contento."),  # esto is no person
+        ("física", "El tema es la física.", "La física está aquí."),  # an abstract noun stands nowhere
+        ("persona", "Se trata de una persona.", "Una persona es una persona."),
+        ("abeja", "Se trata de una abeja.", "Una abeja es una cosa."),
+        ("llorar", "Suele llorar.", "Esto suele llorar."),
+        ("matemáticas", "El tema son las matemáticas.", "Las matemáticas están aquí."),
+        ("carrera", "La palabra es carrera.", "La carrera está aquí."),  # events take ser
+    ],
+)
+def test_sentences_that_no_speaker_would_write_are_mended_or_refused(
+    word: str, expected: str, refused: str
+) -> None:
+    made = sentences(word)
+    assert expected in made
+    assert refused not in made
+
+
+@pytest.mark.parametrize("word", ["boda", "accidente", "carrera", "crimen", "catástrofe", "desastre"])
+def test_events_are_no_thing_nouns_because_they_take_ser(word: str) -> None:
+    assert not any("está aquí" in each for each in sentences(word) if "palabra" not in each)
 
 
 def test_gender_is_asked_for_and_not_guessed_from_the_ending() -> None:

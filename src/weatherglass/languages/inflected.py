@@ -13,6 +13,7 @@ from weatherglass.storage.resources import shipped_toml
 
 ANY_WORD = "any word"
 """The class of a word of which nothing is known; its templates speak of the word itself."""
+PLURAL_NOUN = "plural noun"
 KNOWN = "in the lexicon"
 
 
@@ -79,6 +80,8 @@ class InflectedLanguage(ABC):
         bare = word.strip()
         lexicons = (file_lexicon, self.lexicon)
         base = next(filter(None, (lexicon.form("singular", bare) for lexicon in lexicons)), bare)
+        if file_lexicon.classes.get(word) == PLURAL_NOUN:
+            base = bare  # stated to stand in the plural, whatever singular we know
         if word in file_lexicon.classes:
             word_class, reason = file_lexicon.classes[word], STATED
         elif base in self.lexicon.classes:
