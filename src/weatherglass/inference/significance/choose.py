@@ -25,9 +25,6 @@ MULTIPLICATIONS_A_SECOND = 500_000_000
 COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
 """`auto` counts where that takes at most so many seconds, or this share of a budget that is larger than the default:
 enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
-BOUNDS_SECONDS = 0.008
-"""What bounds within 1 % cost, about. Just beyond the reach of counting they are finer by as much as counting may cost
-more than this, and the finer the less it is beyond: neither the cost of p nor its precision has a cliff."""
 _SMALLEST = sys.float_info.min
 
 
@@ -82,11 +79,7 @@ def permutation_test(
             budget, seconds=max(min(budget.seconds, COUNTING_SECONDS), COUNTING_SHARE * budget.seconds)
         )
         counted = _count(grid, side, counting, EXACT)
-        if counted is None:
-            beyond = _counting_seconds(grid, side, budget) / counting.seconds
-            finer = precision * min(1.0, BOUNDS_SECONDS / counting.seconds * math.sqrt(beyond))
-            return _bounded(grid, side, budget, finer)
-        return _from_count(grid, side, *counted)
+        return _from_count(grid, side, *counted) if counted else _bounded(grid, side, budget, precision)
     counted = _count(grid, side, budget, EXACT if method == "exact" else (method,))
     if counted is None:
         raise SignificanceError(_what_would_be_needed(grid, side, budget, method))
@@ -108,14 +101,6 @@ def _count(grid: Grid, side: Alternative, budget: Budget, methods: Sequence[str]
     from weatherglass.inference.significance.exact import count_tails
 
     return count_tails(_as_extreme(grid, side).tails(grid), budget, methods)
-
-
-def _counting_seconds(grid: Grid, side: Alternative, budget: Budget) -> float:
-    """What the quickest exact method would take, if it were allowed to."""
-    from weatherglass.inference.significance.exact import cost_of
-
-    tails = _as_extreme(grid, side).tails(grid)
-    return min(cost_of(name, tails, budget).seconds for name in EXACT)
 
 
 def _from_count(grid: Grid, side: Alternative, count: int, method: str) -> Significance:
