@@ -1,7 +1,8 @@
 """Every benchmark: `python -m benchmarks`. Exit code 1 where a part crashes, results differ or a goal is missed.
 
 `--quick` takes three minutes at most, small sizes; there only a crash or unequal results fail. `--write FILE` writes
-the page docs/performance.md. `--before DIR` measures the commands of an earlier checkout by turns. `python -m benchmarks profile` prints where the time of a run goes. A part also runs
+the page docs/performance.md. `--before DIR` measures the commands of an earlier checkout by turns.
+`python -m benchmarks profile` prints where the time of a run goes. A part also runs
 alone: `python -m benchmarks growth`. A new part is a module here with `rows(options)`, and its goals in goals.py.
 """
 

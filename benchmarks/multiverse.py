@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import numpy as np
-from benchmarks._clock import cpu
+from benchmarks._rows import cpu
 from numpy.typing import NDArray
 
 import weatherglass as wg

@@ -14,7 +14,7 @@ def test_compiling_is_announced_only_where_it_is_needed(monkeypatch: pytest.Monk
     assert kernel.all_cached(besides=prepare.LATTICE)
     prepare.prepare(said.append)
     assert said == []
-    monkeypatch.setattr(prepare, "all_cached", lambda besides: False)
+    monkeypatch.setattr(prepare, "all_cached", lambda **_: False)
     prepare.prepare(said.append)
     assert said == [prepare.COMPILING]
 

@@ -26,8 +26,9 @@ COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
 """`auto` counts where that takes at most so many seconds, or this share of a budget that is larger than the default:
 enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
 BOUNDS_SECONDS = 0.008
-"""What bounds within 1 % may cost at most, about (4 to 9 ms at 49 words). Just beyond the reach of counting they are finer by as much as counting may cost
-more than this, and the finer the less it is beyond: neither the cost of p nor its precision has a cliff."""
+"""What bounds within 1 % may cost at most, about (4 to 9 ms at 49 words). Just beyond the reach of counting they are
+finer by as much as counting may cost more than this, and the finer the less it is beyond: neither the cost of p nor its
+precision has a cliff."""
 _SMALLEST = sys.float_info.min
 
 

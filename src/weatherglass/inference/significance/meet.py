@@ -105,7 +105,7 @@ def _grow(values: Integers, size: int, sums: Integers, spare: Integers) -> Integ
     lengths[0] = 1
     for count in range(h):
         # Not the literal 0, for which numba would compile `_merge` three times over.
-        shorter, longer, out = np.int64(0), np.int64(0), np.int64(0)
+        shorter, longer, out = int(np.int64(0)), int(np.int64(0)), int(np.int64(0))
         for k in range(min(count + 1, size) + 1):
             # `longer` and `shorter` are where the old lists of k and k − 1 start.
             end = longer + lengths[k]
