@@ -1,7 +1,8 @@
 """Every benchmark: `python -m benchmarks`. Exit code 1 where a part crashes, results differ or a goal is missed.
 
 `--quick` takes three minutes at most, small sizes; there only a crash or unequal results fail. `--write FILE` writes
-the page docs/performance.md. `python -m benchmarks profile` prints where the time of a run goes. A part also runs
+the page docs/performance.md. `--before DIR` measures the commands of an earlier checkout by turns.
+`python -m benchmarks profile` prints where the time of a run goes. A part also runs
 alone: `python -m benchmarks growth`. A new part is a module here with `rows(options)`, and its goals in goals.py.
 """
 
@@ -44,6 +45,7 @@ def run_part(part: str, arguments: argparse.Namespace) -> tuple[list[Row], int]:
     command = [sys.executable, "-m", "benchmarks", "--print-rows", part]
     command += ["--quick"] * arguments.quick
     command += ["--wefe-python", arguments.wefe_python] if arguments.wefe_python else []
+    command += ["--before", arguments.before] if arguments.before else []
     if not gives_rows(part):
         command = [sys.executable, "-m", f"benchmarks.{part}"]
     rows = []
@@ -122,11 +124,14 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", help="profile, or some of: " + ", ".join(parts()))
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--wefe-python", metavar="PATH", help="an interpreter that has WEFE")
+    parser.add_argument(
+        "--before", metavar="DIR", help="a checkout of an earlier commit, for the rows of commands"
+    )
     parser.add_argument("--write", metavar="FILE", type=Path)
     parser.add_argument("--print-rows", metavar="PART", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.print_rows:
-        print_rows(arguments.print_rows, Options(arguments.quick, arguments.wefe_python))
+        print_rows(arguments.print_rows, Options(arguments.quick, arguments.wefe_python, arguments.before))
         return
     if arguments.parts == ["profile"]:
         import_module("benchmarks.profile").main()

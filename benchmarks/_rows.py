@@ -28,6 +28,8 @@ class Options:
     """Small sizes and one repetition: to see that all runs and agrees, not how fast it is."""
     wefe_python: str | None = None
     """An interpreter that has WEFE, which cannot be installed beside us."""
+    before: str | None = None
+    """A checkout of an earlier commit, to be measured beside this one by turns."""
 
 
 @dataclass(frozen=True, slots=True)

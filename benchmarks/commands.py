@@ -1,10 +1,15 @@
-"""What commands cost from the shell: starting, a run of all 46 tests (warm, with nothing compiled, again)."""
+"""What commands cost from the shell: starting, a run of all 46 tests (warm, with nothing compiled, again).
+
+With `--before DIR` the same commands are run from an earlier checkout, by turns, so that both meet the same load.
+"""
 
 from __future__ import annotations
 
+import os
+import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks._rows import Options, Row, cpu_of_command, weatherglass
@@ -15,25 +20,45 @@ def without_seconds(path: Path) -> tuple[str, ...]:
     return tuple(line.rpartition("\t")[0] for line in path.read_text(encoding="utf-8").splitlines())
 
 
+class Sources:
+    """This checkout and, where it was asked for, an earlier one; each with kernels and runs of its own."""
+
+    def __init__(self, folder: Path, before: str | None) -> None:
+        here = os.environ.get("PYTHONPATH", "")
+        paths = {"now": here} | ({"before": str(Path(before) / "src")} if before else {})
+        self.environments: Mapping[str, Mapping[str, str]] = {
+            name: {"PYTHONPATH": path, "NUMBA_CACHE_DIR": str(folder / name / "kernels")}
+            for name, path in paths.items()
+        }
+        self.folder, self.name = folder, Path(before).name if before else ""
+
+    def row(self, what: str, command: Sequence[str], repeats: int, output: str = "") -> Row:
+        """The median of each; `output` is the run's folder, with a number where each repetition has its own."""
+        spent: dict[str, list[float]] = {name: [] for name in self.environments}
+        for turn in range(repeats):
+            for name, environment in self.environments.items():
+                folder = ["-o", str(self.folder / name / output.format(turn))] if output else []
+                spent[name].append(cpu_of_command([*command, *folder], 1, environment))
+        medians = {name: statistics.median(times) for name, times in spent.items()}
+        return Row(what, medians["now"], self.name, medians.get("before"))
+
+
 def rows(options: Options) -> Iterator[Row]:
     """CPU seconds, user and system, of whole processes."""
     repeats = 1 if options.quick else 5
-    bare = cpu_of_command([sys.executable, "-c", "pass"], repeats)
-    started = cpu_of_command([sys.executable, "-c", "import weatherglass"], repeats)
-    yield Row("import weatherglass, over a bare interpreter", started - bare)
-    yield Row("--help", cpu_of_command(weatherglass("--help"), repeats))
-    yield Row("tests list", cpu_of_command(weatherglass("tests", "list"), repeats))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-
-        def run(output: str) -> list[str]:
-            return weatherglass("run", "-o", str(folder / output))
-
-        empty = {"NUMBA_CACHE_DIR": str(folder / "kernels")}
-        cold = cpu_of_command(run("cold"), 1, empty)
-        warm = [cpu_of_command(run(f"warm{i}"), 1, empty) for i in range(1 if options.quick else 3)]
-        again = cpu_of_command(run("warm0"), 1 if options.quick else 3, empty)
-        tables = {without_seconds(path) for path in folder.glob("*/results.tsv")}
-    yield Row("run, warm", sorted(warm)[len(warm) // 2], equal=len(tables) == 1)
-    yield Row("run, empty kernel cache", cold)
-    yield Row("run, same folder", again)
+        sources = Sources(folder, options.before)
+        bare = cpu_of_command([sys.executable, "-c", "pass"], repeats)
+        started = sources.row("import weatherglass", [sys.executable, "-c", "import weatherglass"], repeats)
+        yield Row("import weatherglass, over a bare interpreter", (started.ours or 0.0) - bare)
+        yield sources.row("--help", weatherglass("--help"), repeats)
+        yield sources.row("tests list", weatherglass("tests", "list"), repeats)
+        runs = 1 if options.quick else 3
+        cold = sources.row("run, empty kernel cache", weatherglass("run"), 1, "cold")
+        warm = sources.row("run, warm", weatherglass("run"), runs, "warm{}")
+        again = sources.row("run, same folder", weatherglass("run"), runs, "warm0")
+        tables = {without_seconds(path) for path in (folder / "now").glob("*/results.tsv")}
+        yield Row(warm.name, warm.ours, warm.peer, warm.theirs, equal=len(tables) == 1)
+        yield cold
+        yield again

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cProfile
 import pstats
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,7 +33,9 @@ def main() -> None:
     """Print CPU seconds and shares; time inside built-ins counts for their callers."""
     from weatherglass import run
 
-    profile = cProfile.Profile()
+    profile = cProfile.Profile(
+        time.process_time
+    )  # the default is a wall clock, which other processes slow down
     with tempfile.TemporaryDirectory() as folder:
         profile.runcall(run, folder=Path(folder) / "run")
     stats: Any = vars(pstats.Stats(profile))[

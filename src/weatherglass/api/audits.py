@@ -87,7 +87,8 @@ def run(
         return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
     with RunFolder(Path(folder)) as opened:
         finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
-        finished.record["warnings"] += _write_page(opened.path)
+        if not opened.page_is_current():
+            finished.record["warnings"] += _write_page(opened.path)
         return finished
 
 

@@ -20,7 +20,7 @@ from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Context, Measurement, Metric
 from weatherglass.metrics.nulls import Effort, Exchange, Null
 from weatherglass.metrics.sets import VectorSet, check, matrix
-from weatherglass.runs.judge import is_small
+from weatherglass.runs.judge import is_small, power_fields
 from weatherglass.runs.results import NO_P, Result
 
 if TYPE_CHECKING:
@@ -239,6 +239,7 @@ def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, se
         ci_attr_high=such_ends[1] if such_ends else None,
         score_reliability=such.score_reliability,
         trust=trust,
+        **power_fields(result, settings.alpha),
     )
 
 

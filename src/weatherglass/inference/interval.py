@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 from weatherglass.arrays import Vector
 
@@ -35,11 +34,15 @@ class Interval:
 
 def upper_point(tail: Vector | float, df: Vector | float) -> Vector:
     """The point of t(df) above which `tail` of it lies; exact far out, where 1 − tail would be rounded to 1."""
+    from scipy.special import stdtrit  # here: reading a finished run should not wait for its import
+
     return np.asarray(-stdtrit(df, np.maximum(tail, SMALLEST)), dtype=np.float64)
 
 
 def two_sided_p(t: Vector, df: Vector | float) -> Vector:
     """The chance of a |t(df)| at least this large."""
+    from scipy.special import stdtr
+
     return np.asarray(2 * stdtr(df, -np.abs(t)), dtype=np.float64)
 
 

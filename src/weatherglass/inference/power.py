@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.special import nctdtr
 
 from weatherglass.inference.interval import upper_point
 from weatherglass.inference.scale import Scale
@@ -76,6 +75,8 @@ def _power_of(g: float, scale: Scale, alpha: float, alternative: Alternative) ->
 
 def _chance_above(tail: float, df: int, shift: float) -> float:
     """Of a t with this noncentrality to lie beyond the point that `tail` of a central t does."""
+    from scipy.special import nctdtr
+
     chance = float(nctdtr(df, -shift, -float(upper_point(tail, df))))
     # On the wrong side scipy turns to NaN where the chance is small: below 4e-6, the lesser of Φ(shift) and `tail`.
     return 0.0 if math.isnan(chance) and shift < 0 else chance

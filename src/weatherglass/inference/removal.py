@@ -36,6 +36,16 @@ class LeftOut:
     p_value: float | None = None
     """p without it; only where the result is significant and might not be without it."""
 
+    def to_json(self) -> dict[str, str | float | None]:
+        """Plain values by name."""
+        return {
+            "kind": self.kind,
+            "role": self.role,
+            "name": self.name,
+            "effect_size": self.effect_size,
+            "p_value": self.p_value,
+        }
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Removal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +80,12 @@ class Trust:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for the journal."""
-        return asdict(self)
+        # `asdict` copies each of thousands of numbers on its own; nothing here can change.
+        return {
+            **{field.name: getattr(self, field.name) for field in fields(self)},
+            "bootstrap": asdict(self.bootstrap) if self.bootstrap else None,
+            "left_out": tuple(left_out.to_json() for left_out in self.left_out),
+        }
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Trust:

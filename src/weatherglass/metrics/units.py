@@ -32,8 +32,14 @@ def mean_by_unit(scores: NDArray[np.float64], units: Integers) -> NDArray[Any]:
         One number, or one row, per unit.
     """
     sizes = np.bincount(units)
-    by_unit = scores[np.argsort(units, kind="stable")]
+    order = np.argsort(units, kind="stable")
     if len(sizes) == len(scores):
-        return by_unit
-    elements = np.split(by_unit, np.cumsum(sizes)[:-1])
-    return np.stack([np.sort(some, axis=0).sum(axis=0) / len(some) for some in elements])
+        return scores[order]
+    starts = np.cumsum(sizes) - sizes
+    means = np.empty((len(sizes), *scores.shape[1:]))
+    # Units of one size are sorted and summed together: words mostly stand in equally many sentences.
+    for size in dict.fromkeys(sizes.tolist()):
+        equal = np.flatnonzero(sizes == size)
+        elements = scores[order[starts[equal, np.newaxis] + np.arange(size)]]
+        means[equal] = np.sort(elements, axis=1).sum(axis=1) / size
+    return means

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -135,8 +136,7 @@ def _judged(
         p_adjusted=p_adjusted,
         significance=mark,
         warnings=warnings,
-        power=power_at(result, alpha),
-        minimum_detectable=minimum_detectable(result, alpha),
+        **power_fields(result, alpha),
         small=is_small(result, correction.smallest),
     )
 
@@ -146,6 +146,13 @@ def is_small(result: Result, smallest: float | None) -> bool | None:
     if smallest is None or result.trust is None:
         return None
     return smaller_than(result.trust.excluded_above, smallest)
+
+
+def power_fields(result: Result, alpha: float) -> dict[str, Any]:
+    """The power of a test of this size and its minimum detectable d, computed once: a stored result has them."""
+    if result.power and result.trust and result.trust.level == 1 - alpha:
+        return {"power": result.power, "minimum_detectable": result.minimum_detectable}
+    return {"power": power_at(result, alpha), "minimum_detectable": minimum_detectable(result, alpha)}
 
 
 def power_at(result: Result, alpha: float) -> dict[str, float]:

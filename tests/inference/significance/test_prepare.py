@@ -11,10 +11,10 @@ def test_compiling_is_announced_only_where_it_is_needed(monkeypatch: pytest.Monk
     said: list[str] = []
     prepare.prepare(said.append)
     del said[:]
-    assert kernel.all_cached()
+    assert kernel.all_cached(besides=prepare.LATTICE)
     prepare.prepare(said.append)
     assert said == []
-    monkeypatch.setattr(prepare, "all_cached", lambda: False)
+    monkeypatch.setattr(prepare, "all_cached", lambda **_: False)
     prepare.prepare(said.append)
     assert said == [prepare.COMPILING]
 

@@ -11,14 +11,15 @@ from weatherglass.inference.significance.enumerate import count_by_enumeration
 from weatherglass.inference.significance.lattice import count_on_the_lattice, lattice_cost
 from weatherglass.inference.significance.meet import LARGEST_MEETING, count_by_meeting, share_out
 from weatherglass.inference.significance.tail import Tail
-from weatherglass.inference.significance.tilt import find_tilt
+from weatherglass.inference.significance.tilt import estimated_log_share
 
 _SECONDS_A_SUBSET = 3e-9
 _STEPS_A_SECOND = 200_000_000
 _OVERHEAD = 1e-3
 """Seconds below which the simplest method is taken without a look at the others."""
 _MEETING_OVERHEAD = 2.2e-3
-"""Seconds for the tables of a meeting, however small."""
+"""Seconds added to the prediction of a meeting, so that tails of up to some 700 000 subsets are enumerated, without
+tables. Its start alone was measured as 0.07 to 0.15 ms (8 + 8 to 14 + 14 elements, 2 cores under load)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def _enumeration_seconds(tail: Tail) -> float:
         return 0.0
     if tail.subsets <= _OVERHEAD / _SECONDS_A_SUBSET:
         return tail.subsets * _SECONDS_A_SUBSET
-    log_count = find_tilt(tail if tail.beyond_the_mean else tail.rest()).log_p + math.log(tail.subsets)
+    log_count = estimated_log_share(tail if tail.beyond_the_mean else tail.rest()) + math.log(tail.subsets)
     return _SECONDS_A_SUBSET * math.exp(log_count) if log_count < 100 else math.inf
 
 

@@ -104,7 +104,8 @@ def _grow(values: Integers, size: int, sums: Integers, spare: Integers) -> Integ
     lengths = np.zeros(h + 1, dtype=np.int64)
     lengths[0] = 1
     for count in range(h):
-        shorter, longer, out = 0, 0, 0
+        # Not the literal 0, for which numba would compile `_merge` three times over.
+        shorter, longer, out = int(np.int64(0)), int(np.int64(0)), int(np.int64(0))
         for k in range(min(count + 1, size) + 1):
             # `longer` and `shorter` are where the old lists of k and k − 1 start.
             end = longer + lengths[k]
@@ -160,7 +161,7 @@ def _meet(
 ) -> int:
     """Pairs of sums, one from each half, that together with some of the tried values reach the threshold.
 
-    Not compiled: that would compile the walks once more for each place where they are called.
+    Not compiled: that would compile the walk once more for each place where it is called.
     """
     total = 0
     h1, h2 = len(first_starts) - 2, len(second_starts) - 2
@@ -187,38 +188,21 @@ def _meet(
     return total
 
 
-@compiled
 def _pairs(rows: Integers, columns: Integers, need: int) -> int:
-    """Pairs of ascending numbers with row + column ≥ need.
+    """Pairs of ascending numbers with row + column ≥ need: row − (−column), and −column ascends in reverse.
 
-    A walk down the columns as the rows rise. It compares whole tiles, 16 rows with 8 columns at a time, which takes
-    half the time of single steps: the processor does several comparisons at once, and there is less to guess.
+    Copying the columns costs less than compiling a second walk would; one pair of cardinalities in ten is of this kind.
     """
-    n = len(columns)
-    row, below = 0, n  # columns from `below` on suffice for all unfinished rows
-    total = 0
-    while row + 16 <= len(rows) and below >= 8:
-        total += 16 * (n - below)
-        while below >= 8:
-            total += _tile(rows[row : row + 16], columns[below - 8 : below], need)
-            if rows[row + 15] + columns[below - 8] < need:
-                break
-            below -= 8
-        if below < 8:
-            for i in range(row, row + 16):
-                for j in range(below):
-                    total += int(rows[i] + columns[j] >= need)
-        row += 16
-    for i in range(row, len(rows)):
-        while below > 0 and rows[i] + columns[below - 1] >= need:
-            below -= 1
-        total += n - below
-    return total
+    return int(_pairs_apart(rows, np.negative(columns[::-1]), need))
 
 
 @compiled
 def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
-    """Pairs of ascending numbers with row − column ≥ need, by the same walk up the columns."""
+    """Pairs of ascending numbers with row − column ≥ need.
+
+    A walk up the columns as the rows rise. It compares whole tiles, 16 rows with 8 columns at a time, which takes
+    half the time of single steps: the processor does several comparisons at once, and there is less to guess.
+    """
     n = len(columns)
     row, above = 0, 0  # columns before `above` suffice for all unfinished rows
     total = 0
@@ -242,19 +226,8 @@ def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
 
 
 @compiled
-def _tile(rows: Integers, columns: Integers, need: int) -> int:
-    """Pairs with row + column ≥ need among 16 rows and 8 columns; the fixed numbers let the loops be vectorised."""
-    total = 0
-    for i in range(16):
-        least = need - rows[i]
-        for j in range(8):
-            total += int(columns[j] >= least)
-    return total
-
-
-@compiled
 def _tile_apart(rows: Integers, columns: Integers, need: int) -> int:
-    """Pairs with row − column ≥ need among 16 rows and 8 columns."""
+    """Pairs with row − column ≥ need among 16 rows and 8 columns; fixed numbers let the loops be vectorised."""
     total = 0
     for i in range(16):
         most = rows[i] - need

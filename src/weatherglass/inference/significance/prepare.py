@@ -10,27 +10,27 @@ from weatherglass.inference.significance.bounds import bound_tail
 from weatherglass.inference.significance.enumerate import count_by_enumeration
 from weatherglass.inference.significance.grid import on_grid
 from weatherglass.inference.significance.kernel import all_cached
-from weatherglass.inference.significance.lattice import count_on_the_lattice
 from weatherglass.inference.significance.meet import count_by_meeting
 from weatherglass.inference.significance.tail import as_extreme_as
 
+LATTICE = "weatherglass.inference.significance.lattice"
 COMPILING = "compiling the permutation kernels (once on this machine)"
 
 
 def prepare(progress: Callable[[str], None] | None = None, sampled: bool = True) -> None:
-    """Compile every kernel, or load it; `progress` is told where compiling is needed, which takes some seconds.
+    """Compile the kernels, or load them; `progress` is told where compiling is needed, which takes some seconds.
 
+    That of the lattice is compiled at its first use: only scores with a common spacing need it.
     Those that draw partitions can be left out: a run computes p without them unless it is asked to sample.
     """
     if sampled:
         from weatherglass.inference.significance.sampled import sample_sums
-    if progress is not None and not all_cached():
+    if progress is not None and not all_cached(besides=LATTICE):
         progress(COMPILING)
     grid = on_grid(np.array([1.0, 3.0, 6.0]), np.array([2.0, 4.0, 5.0]))
     (tail,) = as_extreme_as(grid, 8, "greater").tails(grid)
     count_by_enumeration(tail, work=1000)
     count_by_meeting(tail, bytes_allowed=1000)
-    count_on_the_lattice(tail)
     bound_tail(tail, precision=0.5, work=1000)
     if sampled:
         sample_sums(grid, 1, np.random.default_rng(0))

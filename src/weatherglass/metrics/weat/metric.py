@@ -171,7 +171,10 @@ class Weat:
         return Samples(
             self.sample(sets, context),
             tuple(
-                (template, named_sample(left, self.measure_of_words, context.permute, ddof))
+                (
+                    template,
+                    named_sample(left, self.measure_of_words, context.permute, ddof, by_template=False),
+                )
                 for template, left in without.items()
                 if left is not None
             ),

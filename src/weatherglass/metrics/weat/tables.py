@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Tables:
             self.to_a[rows][:, keep[2]],
             self.to_b[rows][:, keep[3]],
             tuple(
-                tuple(e for e, kept in zip(elements, mask, strict=True) if kept)
+                tuple(compress(elements, mask.tolist()))
                 for elements, mask in zip(self.elements, keep, strict=True)
             ),
             (),
@@ -82,8 +83,13 @@ def tables_of(
     return Tables(to_a, to_b, elements, orders)
 
 
-def named_sample(tables: Tables, measure: Measure, permute: str, ddof: int) -> NamedSample:
-    """What is resampled and left out: by elements each sentence is a unit, by words all sentences of a word."""
+def named_sample(
+    tables: Tables, measure: Measure, permute: str, ddof: int, *, by_template: bool = True
+) -> NamedSample:
+    """What is resampled and left out: by elements each sentence is a unit, by words all sentences of a word.
+
+    With by_template=False the scores of each word in each template are left out, which a single effect does not need.
+    """
     similarity, statistic = SIMILARITIES.get(measure.similarity), STATISTICS.get(measure.statistic)
     names = [
         [e.word for e in elements] if permute == "words" else _distinct_texts(elements)
@@ -102,7 +108,7 @@ def named_sample(tables: Tables, measure: Measure, permute: str, ddof: int) -> N
         sample,
         measure.statistic,
         tuple(tuple(dict.fromkeys(set_names)) for set_names in names),
-        _template_scores(sample, tables) if permute == "words" else None,
+        _template_scores(sample, tables) if by_template and permute == "words" else None,
     )
 
 
