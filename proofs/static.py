@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from proofs import _sources
-from proofs._page import table, write_section
 
 import weatherglass as wg
+from proofs import _sources
+from proofs._page import table, write_section
 from weatherglass.arrays import AnyMatrix
 from weatherglass.catalogue import load_tests
 from weatherglass.encoders import load_encoder
