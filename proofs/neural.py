@@ -44,6 +44,7 @@ BATCH = 32
 ROUNDING = 1e-4
 """A change of d below this is reported as rounding."""
 SPEED_TEXTS, SPEED_TEXTS_GGUF = 5000, 1000
+"""Fewer for the causal model, which takes an order of magnitude longer a text."""
 
 
 def fetched(requirement: str) -> Path:
