@@ -390,6 +390,8 @@ def matryoshka() -> list[str]:
     return [
         *(summary(f"{dim} dimensions against {DIMENSIONS[0]}", changes) for dim, changes in shorter),
         "",
+        "This model, unlike Matryoshka models, was not trained for being cut: this is how far its d depends on the width.",
+        "",
         *table(runs),
     ]
 
