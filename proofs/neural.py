@@ -8,6 +8,7 @@ Prints what it finds and writes it to docs/models.md between two marks. Everythi
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -292,13 +293,19 @@ def speed() -> list[str]:
         "| model | kind | plain library | plain library, s | weatherglass, s | throughput against plain |",
         "|---|---|---|---|---|---|",
     ]
-    on_one_core()
     sample = texts(SPEED_TEXTS)
     for label, library, spec, plain in pairs():
-        kind = spec.partition(":")[0]
-        theirs, ours = cpu_seconds(plain(), wg.load_encoder(spec, cache=False).encode, sample)
-        seconds = f"{theirs:.1f} | {ours:.1f} | {theirs / ours:.2f}"
-        lines.append(f"| {label} | `{kind}` | {library} | {seconds} |")
+        with on_one_core():
+            theirs, ours = cpu_seconds(plain(), wg.load_encoder(spec, cache=False).encode, sample)
+        cells = (
+            label,
+            f"`{spec.partition(':')[0]}`",
+            library,
+            f"{theirs:.1f}",
+            f"{ours:.1f}",
+            f"{theirs / ours:.2f}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     return [
         *lines,
@@ -308,13 +315,22 @@ def speed() -> list[str]:
     ]
 
 
-def on_one_core() -> None:
+@contextlib.contextmanager
+def on_one_core() -> Iterator[None]:
     """Threads that wait for each other burn CPU time when other work has the second core."""
     import torch
 
+    threads = torch.get_num_threads()
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     torch.set_num_threads(1)
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    if cores:
+        os.sched_setaffinity(0, {min(cores)})
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        if cores:
+            os.sched_setaffinity(0, cores)
 
 
 def cpu_seconds(library: Encode, ours: Encode, sample: Sequence[str]) -> tuple[float, float]:
