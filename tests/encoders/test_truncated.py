@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,12 @@ import pytest
 
 import weatherglass as wg
 from weatherglass.encoders import load_encoder
+from weatherglass.encoders.cache.store import EncodingCache
+from weatherglass.encoders.transformers import TransformerEncoder
 from weatherglass.encoders.truncated import first_dimensions
 from weatherglass.errors import EncoderError, SpecError
+
+TinyModel = Callable[[str], Path]
 
 
 @pytest.fixture
@@ -66,6 +71,25 @@ def test_a_run_shows_whole_and_cut_vectors_side_by_side(tmp_path: Path) -> None:
     (alone,) = wg.run(f"vectors:{tmp_path / 'cut.npz'}", tests="weat7").results
     assert cut.effect_size == pytest.approx(alone.effect_size, abs=1e-12)
     assert cut.effect_size != whole.effect_size
+
+
+def test_all_widths_share_one_entry_of_the_cache_in_any_number_of_processes(
+    tiny_model: TinyModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = f"hf:{tiny_model('bert')}"
+    together = wg.run([spec, f"{spec}?dim=4"], tests="weat[78]", jobs=2)
+    (cached,) = EncodingCache().models()
+    assert cached.texts == len(load_tests_words("weat7") | load_tests_words("weat8"))
+
+    def encode_again(*_: object) -> None:
+        raise AssertionError("a text was encoded although its whole vector is cached")
+
+    monkeypatch.setattr(TransformerEncoder, "encode_views", encode_again)
+    alone = wg.run([spec, f"{spec}?dim=4", f"{spec}?dim=2"], tests="weat[78]")
+    effects = {(result.model, result.test): result.effect_size for result in alone.results}
+    assert len(set(effects.values())) == 6
+    for result in together.results:
+        assert effects[result.model, result.test] == result.effect_size
 
 
 def load_tests_words(name: str) -> set[str]:

@@ -57,3 +57,16 @@ def test_every_view_is_cached_after_one_pass(
     wg.multiverse(spec, "weat6")
     wg.run(f"{spec}?pooling=max&layers=-2", "weat6")
     assert sum(passes) == texts
+
+
+def test_fewer_dimensions_have_the_same_views_cut(tiny_model: Callable[[str], Path]) -> None:
+    spec = f"hf:{tiny_model('bert')}"
+    (cut,) = wg.multiverse(f"{spec}?dim=4", "weat7").topics
+    (whole,) = wg.multiverse(spec, "weat7").topics
+    assert cut["lists"][0]["knobs"] == whole["lists"][0]["knobs"]
+    effects = {
+        (row["similarity"], row["statistic"], row["pooling"], row["layers"]): row["d"]
+        for row in cut["specifications"]
+    }
+    (alone,) = wg.run(f"{spec}?dim=4&pooling=max&layers=-2", "weat7").results
+    assert effects["cosine", "mean", "max", "-2"] == pytest.approx(alone.effect_size, abs=1e-9)

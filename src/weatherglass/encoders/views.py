@@ -10,6 +10,7 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage, ModelEncoder
 from weatherglass.encoders.cache.cached import WRITE_EVERY, CachedEncoder
 from weatherglass.encoders.layers import Layers
+from weatherglass.encoders.truncated import TruncatedEncoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,9 @@ class LayeredEncoder(ModelEncoder, Protocol):
 
 
 def layered(encoder: object) -> LayeredEncoder | None:
-    """The encoder, or what is behind its cache, if pooling and layers can be chosen; else None."""
-    inner = encoder.inner if isinstance(encoder, CachedEncoder) else encoder
+    """The encoder, or what is behind its `dim=` and its cache, if pooling and layers can be chosen; else None."""
+    whole = encoder.inner if isinstance(encoder, TruncatedEncoder) else encoder
+    inner = whole.inner if isinstance(whole, CachedEncoder) else whole
     return inner if isinstance(inner, LayeredEncoder) else None
 
 

@@ -14,6 +14,7 @@ from weatherglass.audit.encode import CHUNK, Encodings, encode_texts
 from weatherglass.audit.plan import Model, combined_hash
 from weatherglass.encoders.base import Encoder
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.truncated import TruncatedEncoder
 from weatherglass.encoders.views import View, encode_views, layered
 from weatherglass.errors import SpecError
 from weatherglass.mitigation import read_model
@@ -75,6 +76,8 @@ def _views(
     coverage = [covered for _, some in parts for covered in some]
     for number, (pooling, layer) in enumerate(levels):
         vectors = np.concatenate([matrices[number] for matrices, _ in parts]).astype(np.float64)
+        if isinstance(model.encoder, TruncatedEncoder):
+            vectors = model.encoder.truncate(vectors)
         choices = {"pooling": pooling} if len(poolings) > 1 else {}
         choices |= {"layers": layer} if len(layers) > 1 else {}
         yield choices, Encodings(rows, vectors, coverage)

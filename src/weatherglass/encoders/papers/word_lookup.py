@@ -17,7 +17,11 @@ from weatherglass.vectors import read_vectors
 
 @dataclass(slots=True)
 class WordLookup:
-    """The vectors of a file that have been loaded so far."""
+    """The vectors of a file that have been loaded so far.
+
+    Only words of the file's vocabulary: a fastText .bin counts as its .vec file would, as in the papers, so its
+    subwords give no out-of-vocabulary word a vector.
+    """
 
     path: Path
     width: int = 0
@@ -38,7 +42,7 @@ class WordLookup:
         new = {word for word in words if not self.looked_up(word)}
         if not new:
             return
-        loaded = read_vectors(self.path, new)
+        loaded = read_vectors(self.path, new, subwords=False)
         self.width = loaded.width
         for word in new:
             if word in loaded:
