@@ -18,6 +18,7 @@ from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.multiverses.lists import select_tests, word_lists
+from weatherglass.runs.joint import joint_p
 
 Array = NDArray[np.float64]
 CAREER = ("weat6", "sent-weat6")
@@ -117,6 +118,8 @@ def test_an_effect_that_every_choice_sees_is_shown_and_hangs_on_nothing() -> Non
     assert entry["joint_p"] <= 0.001
     assert entry["share_same_sign"] == 1
     assert entry["lists"][0]["conclusion"]["kind"] == "robust"
+    (verdict,) = wg.run(seen, planted_test()).verdicts(joint_p([entry], ["cosine/mean"]))
+    assert (verdict.verdict, verdict.joint_p) == ("shown", entry["joint_p"])
 
 
 def test_an_effect_that_only_cosine_sees_hangs_on_the_similarity() -> None:
@@ -140,6 +143,10 @@ def test_an_effect_that_only_cosine_sees_hangs_on_the_similarity() -> None:
         "hangs on similarity (seen with cosine, not with euclidean, manhattan)"
         in entry["lists"][0]["conclusion"]["sentence"]
     )
+    run = wg.run(seen, planted_test())
+    assert [verdict.verdict for verdict in run.verdicts()] == ["shown"]  # by cosine alone
+    (verdict,) = run.verdicts(joint_p([entry], ["cosine/mean"]))
+    assert (verdict.verdict == "shown") == (entry["joint_p"] <= 0.05)
 
 
 def test_an_effect_that_cosine_cannot_see_hangs_on_the_similarity() -> None:

@@ -142,7 +142,7 @@ def show(finished: Run, folder: Path) -> None:
     notes = list(verdict_notes(verdicts, finished.record["settings"]["alpha"]))
     for line in [
         *notes,
-        f"Why, topic by topic: weatherglass verdict {folder}",
+        *([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else []),
         f"Results, record and page (report.html): {folder}",
     ]:
         console.print(line, soft_wrap=True)
