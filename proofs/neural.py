@@ -310,8 +310,8 @@ def speed() -> list[str]:
     return [
         *lines,
         "",
-        f"CPU time on one core, batches of {BATCH} sorted by length in both, {TURNS} times {len(sample) // TURNS} texts"
-        " in turn; models were loaded before.",
+        f"CPU time on one core, batches of {BATCH} sorted by length in both, {TURNS} turns of {len(sample) // TURNS}"
+        " texts; models were loaded before.",
     ]
 
 
