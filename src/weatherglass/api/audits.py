@@ -87,8 +87,7 @@ def run(
         return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
     with RunFolder(Path(folder)) as opened:
         finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
-        if not opened.page_is_current():
-            finished.record["warnings"] += _write_page(opened.path)
+        finished.record["warnings"] += _write_page(opened.path)
         return finished
 
 

@@ -10,7 +10,7 @@ from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.ledger import known_sets, other_tokens, whole_pairs
 from weatherglass.audit.parts import Part, why_not
 from weatherglass.audit.plan import Model, Plan
-from weatherglass.audit.record import CommandCall, PythonCall, now, run_record, same_run
+from weatherglass.audit.record import CommandCall, PythonCall, now, run_record
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.unit import Unit, evaluate_unit
 from weatherglass.catalogue.test import Test
@@ -48,13 +48,8 @@ class Audit:
         self.failures: list[Failure] = []
 
     def carry_out(self) -> Run:
-        """Compute what is missing; whatever stops the work, table and record show what is done.
-
-        A folder that holds all of this run already is left as it is.
-        """
+        """Compute what is missing; whatever stops the work, table and record show what is done."""
         started = now()
-        if (whole := self._finished_before(started)) is not None:
-            return whole
         self._leave_behind(self._in_order(), started, "running")
         try:
             self._compute_all()
@@ -66,22 +61,6 @@ class Audit:
         results = judge(self._in_order(), self.plan.correction)
         record = self._leave_behind(results, started, "incomplete" if self.failures else "complete")
         return Run(results, self.failures, record)
-
-    def _finished_before(self, started: str) -> Run | None:
-        """The run as the folder has it, if nothing is missing of it and its record would say the same again."""
-        if self.folder is None or (stored := self.folder.record()) is None or self._anything_missing():
-            return None
-        results = judge(self._in_order(), self.plan.correction)
-        record = run_record(self.plan, self.call, results, [], self.folder.warnings, started, "complete")
-        return Run(results, [], stored) if same_run(record, stored) else None
-
-    def _anything_missing(self) -> bool:
-        return any(
-            self._missing(model, test, metric)
-            for model in self.plan.models
-            for test in self.plan.tests
-            for metric in self.plan.metrics
-        )
 
     def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
         """Write table and record, where there is a folder; returns the record."""

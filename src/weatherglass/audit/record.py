@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
@@ -74,16 +73,6 @@ class PythonCall:
     def record(self) -> dict[str, Any]:
         """For run.json."""
         return {"called": "python", "function": self.function, "arguments": dict(self.arguments)}
-
-
-def same_run(record: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
-    """Whether two records differ in nothing but when the work was done; one of them was read from run.json."""
-    as_read = json.loads(json.dumps(record))
-    return {**as_read, **_times(stored)} == stored
-
-
-def _times(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: record.get(name) for name in ("started", "finished")}
 
 
 NOT_RECORDED = ("command", "progress")

@@ -99,21 +99,6 @@ class RunFolder:
         self._table_written = time.monotonic()
         self._table_took = self._table_written - started
 
-    def record(self) -> dict[str, Any] | None:
-        """What run.json says; None where it is not there, cannot be read, or the table is not there."""
-        try:
-            record = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        return record if isinstance(record, dict) and (self.path / TABLE).exists() else None
-
-    def page_is_current(self) -> bool:
-        """Whether report.html was written after the record."""
-        try:
-            return (self.path / PAGE).stat().st_mtime >= (self.path / RECORD).stat().st_mtime
-        except OSError:
-            return False
-
     def write_record(self, record: dict[str, Any]) -> None:
         """Rewrite run.json whole."""
         with self._writing():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jinja2 import BytecodeCache, Environment
+    from jinja2 import Environment
 
 
 def template_environment(package: str, folder: str) -> Environment:
@@ -18,15 +18,4 @@ def template_environment(package: str, folder: str) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=_bytecode_cache(),
     )
-
-
-def _bytecode_cache() -> BytecodeCache | None:
-    """Compiled templates in a folder of the user's own; None where there can be none. Compiling takes 0.3 s a page."""
-    from jinja2 import FileSystemBytecodeCache
-
-    try:
-        return FileSystemBytecodeCache()
-    except (OSError, RuntimeError):
-        return None
