@@ -13,8 +13,8 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from benchmarks._rows import Options, Row
 from benchmarks._wefe import GLOVE, PEERS, Case, Peer, Words, cases_of, known_words, measured, word_tests
 from tests.oracles.wefe_metrics import Answer, Job, answers
 from threadpoolctl import threadpool_limits
@@ -32,33 +32,6 @@ DRAWS = 50
 """WEFE's for p; its default is 10 000, which would take it over an hour of CPU; its cost is in proportion to them."""
 EQUAL = 1e-6
 SIX = ("weat(cosine/mean, profile=wefe)", "rnd", "rnsb", "mac", "ect", "ripa")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One comparison in CPU seconds."""
-
-    name: str
-    ours: float | None
-    peer: str = ""
-    theirs: float | None = None
-    equal: bool | None = None
-    note: str = ""
-
-    @property
-    def ratio(self) -> float | None:
-        """How many times the peer's cost is ours."""
-        return None if self.ours is None or self.theirs is None else self.theirs / max(self.ours, 1e-9)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a part of the benchmarks is told."""
-
-    quick: bool = False
-    """Whether to see that all runs and agrees, not how fast it is."""
-    wefe_python: str | None = None
-    """An interpreter that has WEFE, which cannot be installed beside us."""
 
 
 def rows(options: Options, vectors_file: str | None = None) -> Iterator[Row]:
