@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks import metrics
+from benchmarks._rows import Row
 from benchmarks._wefe import cases_of
-from benchmarks.metrics import WITHOUT_P, Row
+from benchmarks.metrics import WITHOUT_P
 
 from weatherglass.catalogue import load_test
 from weatherglass.metrics import select_metrics
