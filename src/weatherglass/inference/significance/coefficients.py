@@ -14,8 +14,6 @@ from weatherglass.inference.significance.kernel import compiled
 CUT = 1e-18
 """A product of factors below this is left out; each factor is at most 1 in modulus."""
 _CHUNK = 64
-_BLOCK = 12
-"""So many factors are multiplied before products that have become negligible are dropped."""
 ROUNDING_PER_ELEMENT = 64 * 2.0**-53
 """What one more factor can add to the error of a product of factors of modulus at most 1."""
 
@@ -94,46 +92,25 @@ def _coefficients(
     re, im = np.empty(counts), np.empty(counts)
     at_re, at_im = np.empty(counts), np.empty(counts)
     which = np.empty(counts, dtype=np.int64)
-    go_re, go_im = np.empty(_BLOCK), np.empty(_BLOCK)
     work = 0
     for k in range(len(out)):
         for i in range(counts):
             re[i], im[i], at_re[i], at_im[i], which[i] = 1.0, 0.0, root_re[i], root_im[i], i
         alive, j = counts, 0
         while j < n and alive > 0:
-            block = min(_BLOCK, n - j)
-            work += block * (alive + 24)
-            for b in range(block):
-                # e^(2πi·u) with |angle| ≤ π/4 after whole quarter turns: polynomials of fdlibm, good to 1 ulp, which
-                # the compiler does several at a time; calls of sin and cos took a third of all time.
-                u = residues[j + b] / period
-                quarters = math.floor(4 * u + 0.5)
-                x = turn * (u - 0.25 * quarters)
-                z = x * x
-                s6 = -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10
-                s3 = -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * s6)
-                sine = x + x * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * s3))
-                c6 = 2.08757232129817482790e-09 + z * -1.13596475577881948265e-11
-                c3 = 2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * c6)
-                cosine = (
-                    1
-                    - 0.5 * z
-                    + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * c3))
-                )
-                swapped = quarters == 1 or quarters == 3
-                real, imaginary = (sine, cosine) if swapped else (cosine, sine)
-                weight = included[j + b]
-                go_re[b] = -weight * real if quarters == 1 or quarters == 2 else weight * real
-                go_im[b] = -weight * imaginary if quarters == 2 or quarters == 3 else weight * imaginary
-            for b in range(block):
-                stay, by_re, by_im = excluded[j + b], go_re[b], go_im[b]
+            stop = min(j + 12, n)
+            work += (stop - j) * (alive + 24)
+            while j < stop:
+                angle = turn * (residues[j] / period)
+                stay = excluded[j]
+                go_re, go_im = included[j] * math.cos(angle), included[j] * math.sin(angle)
                 for i in range(alive):
-                    factor_re = stay + (by_re * at_re[i] - by_im * at_im[i])
-                    factor_im = by_re * at_im[i] + by_im * at_re[i]
+                    factor_re = stay + (go_re * at_re[i] - go_im * at_im[i])
+                    factor_im = go_re * at_im[i] + go_im * at_re[i]
                     product = re[i] * factor_re - im[i] * factor_im
                     im[i] = re[i] * factor_im + im[i] * factor_re
                     re[i] = product
-            j += block
+                j += 1
             kept = 0
             for i in range(alive):
                 if re[i] * re[i] + im[i] * im[i] >= 1e-36:
@@ -151,6 +128,5 @@ def _coefficients(
         turn_re, turn_im = math.cos(angle) / counts, -math.sin(angle) / counts
         out[k] = complex(sum_re * turn_re - sum_im * turn_im, sum_re * turn_im + sum_im * turn_re)
         for i in range(n + 1):
-            residue = residues[i] + steps[i]
-            residues[i] = residue - period if residue >= period else residue
+            residues[i] = (residues[i] + steps[i]) % period
     return work

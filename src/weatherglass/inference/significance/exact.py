@@ -11,7 +11,7 @@ from weatherglass.inference.significance.enumerate import count_by_enumeration
 from weatherglass.inference.significance.lattice import count_on_the_lattice, lattice_cost
 from weatherglass.inference.significance.meet import LARGEST_MEETING, count_by_meeting, share_out
 from weatherglass.inference.significance.tail import Tail
-from weatherglass.inference.significance.tilt import estimated_log_share
+from weatherglass.inference.significance.tilt import find_tilt
 
 _SECONDS_A_SUBSET = 3e-9
 _STEPS_A_SECOND = 200_000_000
@@ -70,7 +70,7 @@ def _enumeration_seconds(tail: Tail) -> float:
         return 0.0
     if tail.subsets <= _OVERHEAD / _SECONDS_A_SUBSET:
         return tail.subsets * _SECONDS_A_SUBSET
-    log_count = estimated_log_share(tail if tail.beyond_the_mean else tail.rest()) + math.log(tail.subsets)
+    log_count = find_tilt(tail if tail.beyond_the_mean else tail.rest()).log_p + math.log(tail.subsets)
     return _SECONDS_A_SUBSET * math.exp(log_count) if log_count < 100 else math.inf
 
 

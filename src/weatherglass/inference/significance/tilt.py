@@ -40,45 +40,6 @@ class Tilt:
 
 def find_tilt(tail: Tail) -> Tilt:
     """Solve the saddlepoint equations (mean count = size, mean sum = threshold) for a tail beyond the mean."""
-    saddle = _saddlepoint(tail)
-    scores, mean, sd = saddle.scores, saddle.mean, saddle.sd
-    rate, offset, spread = saddle.rate, saddle.offset, saddle.spread
-    if rate * spread.sd < _LEAST_PULL:
-        rate = _LEAST_PULL / spread.sd
-        offset = _solve_offset(scores, tail.size, rate)
-        spread = _spread(scores, rate, offset)
-    centre = round(mean + sd * spread.centre)
-    offset += rate * (centre - mean) / sd
-    return Tilt(rate / sd, offset, centre, spread.sd * sd, spread.count_sd, saddle.log_p, saddle.density / sd)
-
-
-def estimated_log_share(tail: Tail) -> float:
-    """The saddlepoint estimate of the log of the share of a tail beyond the mean; good to some 20 %."""
-    return _saddlepoint(tail).log_p
-
-
-@dataclass(frozen=True, slots=True)
-class _Spread:
-    centre: float
-    sd: float
-    count_sd: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Saddlepoint:
-    """The solution for standardised scores, and the estimates that it gives."""
-
-    scores: Vector
-    mean: float
-    sd: float
-    rate: float
-    offset: float
-    spread: _Spread
-    log_p: float
-    density: float
-
-
-def _saddlepoint(tail: Tail) -> _Saddlepoint:
     values = tail.values.astype(np.float64)
     mean, sd = float(values.mean()), float(values.std())
     scores = (values - mean) / sd
@@ -90,12 +51,25 @@ def _saddlepoint(tail: Tail) -> _Saddlepoint:
         if spread.count_sd**2 > _LEAST_VARIANCE and spread.sd > 0:
             break
     log_p, density = _estimate(scores, tail, rate, offset, reach, spread.sd)
-    return _Saddlepoint(scores, mean, sd, rate, offset, spread, log_p, density)
+    if rate * spread.sd < _LEAST_PULL:
+        rate = _LEAST_PULL / spread.sd
+        offset = _solve_offset(scores, tail.size, rate, offset)
+        spread = _spread(scores, rate, offset)
+    centre = round(mean + sd * spread.centre)
+    offset += rate * (centre - mean) / sd
+    return Tilt(rate / sd, offset, centre, spread.sd * sd, spread.count_sd, log_p, density / sd)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    centre: float
+    sd: float
+    count_sd: float
 
 
 def _odds(scores: Vector, rate: float, offset: float) -> tuple[Vector, Vector]:
     """Inclusion probabilities and their variances."""
-    exponent = np.minimum(np.maximum(rate * scores + offset, -700.0), 700.0)
+    exponent = np.clip(rate * scores + offset, -700.0, 700.0)
     included = 1 / (1 + np.exp(-exponent))
     return included, included / (1 + np.exp(exponent))
 
@@ -140,23 +114,16 @@ def _objective(scores: Vector, size: int, reach: float, rate: float, offset: flo
     return float(np.logaddexp(0.0, rate * scores + offset).sum()) - offset * size - rate * reach
 
 
-def _solve_offset(scores: Vector, size: int, rate: float) -> float:
-    """The μ that makes the mean count right for a given λ: Newton's method, between bounds that close in."""
+def _solve_offset(scores: Vector, size: int, rate: float, offset: float) -> float:
+    """The μ that makes the mean count right for a given λ, by bisection between sure bounds."""
     middle = math.log(size / (len(scores) - size))
     low, high = middle - rate * float(scores.max()), middle - rate * float(scores.min())
-    offset = (low + high) / 2
     for _ in range(60):
-        included, variances = _odds(scores, rate, offset)
-        excess = float(included.sum()) - size
-        if excess > 0:
+        offset = (low + high) / 2
+        if _odds(scores, rate, offset)[0].sum() > size:
             high = offset
         else:
             low = offset
-        slope = float(variances.sum())
-        step = excess / slope if slope > 0 else math.inf
-        if abs(step) <= 1e-14 * max(abs(offset), 1.0):
-            break
-        offset = offset - step if low < offset - step < high else (low + high) / 2
     return offset
 
 
