@@ -21,6 +21,8 @@ def test_the_default_stays_the_46() -> None:
 
 def test_they_are_selected_by_topic_group_name_and_glob() -> None:
     assert names("disability") == ["disability-weathub12"]
+    assert names("nationality") == ["nationality-weathub15"]
+    assert names("education") == ["education-weathub14"]
     assert names("religion") == [
         "religion-groups",
         "religion-islam-christianity",
@@ -57,3 +59,15 @@ def test_the_religions_are_three_groups_of_five_words() -> None:
         ("torah", "bible", "quran"),
         ("rabbi", "priest", "imam"),
     ]
+
+
+def test_weathub_contrasts_immigrants_with_citizens_by_ten_words_a_set() -> None:
+    # Mukherjee et al. 2023, data/en_new/weat15.json
+    test = load_test("nationality-weathub15")
+    assert [each.category for each in test.sets] == [
+        "ImmigrantTerms",
+        "Non-immigrantTerms",
+        "DisrespectfulWords",
+        "RespectfulWords2",
+    ]
+    assert [len(each.texts) for each in test.sets] == [10, 10, 10, 10]

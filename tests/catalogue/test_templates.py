@@ -207,3 +207,16 @@ def test_the_examples_in_the_documentation_are_tests(write_toml: WriteToml) -> N
     assert {"A man is at work.", "The men are at school."} <= set(english.texts)
     sets = '[X]\ncategory = "M"\nwords = ["врач"]\n[A]\ncategory = "F"\nwords = ["няня"]\n'
     assert read_toml(write_toml(without_pack + sets)).targets[0].texts == ("Я вижу врача.",)
+
+
+@pytest.mark.parametrize(
+    ("language", "singular", "plural"), [("fr", ["il", "elle"], ["ils", "elles"]), ("es", ["él"], ["ellos"])]
+)
+def test_a_pronoun_lacks_nothing_in_the_other_number(
+    write_toml: WriteToml, language: str, singular: list[str], plural: list[str]
+) -> None:
+    sets = zip("XYAB", (singular, plural, plural, singular), strict=True)
+    toml = "".join(f'[{role}]\ncategory = "{role}"\nwords = {words}\n' for role, words in sets)
+    test, _ = sentence_test(write_toml(f'language = "{language}"\n{toml}'))
+    assert not any("is not known" in warning for warning in test.warnings)
+    assert not any(f"{each.capitalize()} son " in text for text in test.targets[0].texts for each in singular)

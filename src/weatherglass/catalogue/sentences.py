@@ -105,9 +105,13 @@ def _read_word(
 
 
 def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[str, str]) -> list[str]:
-    """The forms for want of which a word does not go into templates of its class."""
+    """The forms for want of which a word does not go into templates of its class.
+
+    A slot that needs no form is for other words of the class: "ils" has no use for "elle", and nothing is missing.
+    """
     slots = (base_name(slot) for template in templates for slot in slot_names(template))
-    empty = [needed.get(slot) or slot for slot in slots if slot not in reading.slots]
+    needs = (needed.get(slot, slot) for slot in slots if slot not in reading.slots)
+    empty = [need for need in needs if need]
     asked: dict[str, None] = {}
     for need in empty:
         first, _, second = need.partition(", ")
@@ -116,12 +120,12 @@ def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[s
 
 
 def _nothing_fits(test: Test, reading: Reading, lacking: Mapping[str, list[str]], fitting: bool) -> str:
-    if not fitting:
+    forms = [form for form, words in lacking.items() if reading.word in words]
+    if not fitting or not forms:
         return (
             f"test '{test.name}': no template takes '{reading.word}', whose class is {reading.word_class}; "
             "add a template without a class, or state the word's class under [words.classes]"
         )
-    forms = [form for form, words in lacking.items() if reading.word in words]
     return (
         f"test '{test.name}': '{reading.word}' goes into no template, since its {' and '.join(forms)} is not known; "
         f"state it under [words.{forms[0]}]"
