@@ -12,7 +12,7 @@ class Mark(Enum):
     """How far the result of one test can be trusted, the firmest first; size and direction are said by d."""
 
     BOTH_READINGS = ("●", "#", "survives, both readings")
-    """p survives the correction, p over other attribute words is at most alpha, and no one word decides."""
+    """p survives the correction with these attribute words and over others like them, and no one word decides."""
     THESE_WORDS = ("◐", "+", "survives, these words only")
     """p survives the correction; other attribute words of this kind need not give it, or cannot be told."""
     ONE_WORD = ("①", "1", "hangs on one word")
@@ -50,7 +50,7 @@ def mark_of(result: Result, alpha: float) -> Mark:
             return Mark.ONE_WORD
         if result.significance == "*":
             return Mark.UNCORRECTED
-        shown_for_others = result.p_attr is not None and result.p_attr <= alpha
+        shown_for_others = result.p_both_adjusted is not None and result.p_both_adjusted <= alpha
         return Mark.BOTH_READINGS if shown_for_others else Mark.THESE_WORDS
     if result.p_elements is not None and result.p_elements <= alpha:
         return Mark.SENTENCES
