@@ -71,6 +71,10 @@ def run(
         Path | None, typer.Option(help="A folder that all machines of the cluster see.", metavar="DIR")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="Print every result, however many; else a summary from 61 on.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print every warning in full.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
 ) -> None:
     """Run association tests on models: effect sizes, p-values, correction, a table and a report.
@@ -111,7 +115,7 @@ def run(
         verdict = {"gate": [str(breach) for breach in breaches]} if rules else {}
         typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
     elif not quiet:
-        show(finished, folder)
+        show(finished, folder, table, verbose)
     for breach in breaches:
         typer.echo(f"gate: {breach}", err=True)
     if junit:
@@ -124,29 +128,30 @@ def run(
         raise typer.Exit(3)
 
 
-def show(finished: Run, folder: Path) -> None:
-    """Print the tables to stdout, warnings and failures to stderr."""
-    from weatherglass.cli.console import screen
-    from weatherglass.report.terminal import caption, results_tables
-    from weatherglass.report.verdicts import verdict_notes, verdict_tables
+def show(finished: Run, folder: Path, table: bool, verbose: bool) -> None:
+    """Print every row or a summary by topic, then warnings, verdicts, what they say, and where the page is."""
+    from weatherglass.cli.console import say, warn_about, width_of
+    from weatherglass.report.folded import Placed, placed_warnings
+    from weatherglass.report.terminal import MOST_ROWS, notes, results_lines, spread_lines
+    from weatherglass.report.verdicts import MOST_CHARTS, sentences, summary_lines, verdict_charts
+    from weatherglass.runs.folder import PAGE
 
-    console = screen()
-    for table in results_tables(finished):
-        console.print(table)
-    for line in caption(finished):
-        console.print(line, soft_wrap=True)
+    width = width_of()
     verdicts = finished.verdicts()
-    for table in verdict_tables(verdicts):
-        console.print()
-        console.print(table)
-    notes = list(verdict_notes(verdicts, finished.record["settings"]["alpha"]))
-    for line in [
-        *notes,
-        *([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else []),
-        f"Results, record and page (report.html): {folder}",
-    ]:
-        console.print(line, soft_wrap=True)
-    lines = [f"warning: {warning}" for warning in finished.warnings]
-    lines += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]
-    for line in lines:
-        typer.echo(line, err=True)
+    every_row = table or len(finished.results) <= MOST_ROWS
+    if every_row:
+        say(results_lines(finished, width))
+    if table:
+        say(spread_lines(finished.results))
+    warn_about(placed_warnings(finished), finished.warnings if verbose else None)
+    failures = [Placed(f"{f.test} on {f.model}", f.reason) for f in finished.failures]
+    warn_about(failures, [str(failure) for failure in failures] if verbose else None, "failure")
+    charts = len({(one.model, one.options, one.metric) for one in verdicts})
+    if not every_row or charts > MOST_CHARTS:
+        say(["", *summary_lines(finished, verdicts, width)])
+    elif verdicts:
+        say(["", *verdict_charts(verdicts, width)])
+    say(["", *notes(finished), *sentences(finished, verdicts), ""])
+    say([] if every_row else ["Every test: add --table"])
+    say([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else [])
+    say([f"Page: {folder / PAGE}"])
