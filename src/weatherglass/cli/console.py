@@ -52,7 +52,9 @@ def say(lines: Iterable[str], err: bool = False) -> None:
     width = width_of(stream)
     for line in lines:
         text = in_ascii(line, stream.encoding) if is_plain(stream.encoding) else line
-        for part in wrapped(text, width) if cell_len(text) > width else [text]:
+        indent = len(text) - len(text.lstrip(" "))
+        further = " " * (indent + 2 if indent else 0)
+        for part in wrapped(text, width, further=further) if cell_len(text) > width else [text]:
             typer.echo(part, err=err)
 
 

@@ -19,5 +19,6 @@ def explain(
     """Print the steps from scores to effect size and p for one test, and what other tools would report."""
     from weatherglass.audit.explain import explain as explanation
 
-    for line in explanation(run, test, model, metric).steps:
-        typer.echo(line)
+    from weatherglass.cli.console import say
+
+    say(explanation(run, test, model, metric).steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,13 +13,12 @@ from weatherglass import catalogue
 from weatherglass.catalogue.fields import GROUP as FIELDS
 from weatherglass.catalogue.fields import licence
 from weatherglass.cli.command_line import Group
-from weatherglass.cli.console import PIPE_WIDTH, plain_table, print_json, screen
+from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
 from weatherglass.cli.tests_import import import_command
 from weatherglass.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from weatherglass.catalogue import ElementSet, Test
     from weatherglass.languages.base import Reading
@@ -59,14 +59,7 @@ def list_command(
     if as_json:
         print_json([_summary(test) for test in tests])
         return
-    console = screen()
-    table = _test_table(tests)
-    if _width(table) <= console.width:
-        console.print(table)
-    else:
-        for test in tests:
-            _print_title(test, console)
-            console.print(f"    {_sizes(test.targets)} | {_sizes(test.attributes)}", soft_wrap=True)
+    say(_test_lines(tests, width_of()))
     _print_warnings(tests)
 
 
@@ -157,19 +150,37 @@ def sentences_command(
         typer.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
 
 
-def _test_table(tests: list[Test]) -> Table:
-    table = plain_table("test", "topic", "context", "targets X : Y", "attributes A : B", "source")
-    for test in tests:
-        sets = _sizes(test.targets), _sizes(test.attributes)
-        table.add_row(test.name, test.topic, test.context, *sets, test.source)
-    return table
+def _test_lines(tests: list[Test], width: int) -> Iterator[str]:
+    """One line a test: its name and topic; on a wide terminal its sets with their sizes, context and source, too."""
+    from weatherglass.report.layout import Column, table_lines, widest_name
+
+    columns = [
+        Column("test", shorten="middle", least=16, most=widest_name(width)),
+        Column("topic", shorten="end", least=10),
+        Column("sizes"),
+        Column("context", from_width=100),
+        Column("targets X : Y", shorten="end", least=24, from_width=120),
+        Column("attributes A : B", shorten="end", least=24, from_width=120),
+        Column("source", shorten="end", least=10, from_width=160),
+    ]
+    rows = [
+        [
+            test.name,
+            test.topic,
+            _counts(test),
+            test.context,
+            " : ".join(elements.category for elements in test.targets),
+            " : ".join(elements.category for elements in test.attributes),
+            test.source,
+        ]
+        for test in tests
+    ]
+    yield from table_lines(columns, rows, width)
 
 
-def _width(table: Table) -> int:
-    """The width of a table if nothing is folded."""
-    console = screen()
-    console.width = PIPE_WIDTH
-    return console.measure(table).maximum
+def _counts(test: Test) -> str:
+    """Elements of each set, the targets first: 8+8 : 8+8."""
+    return " : ".join("+".join(str(len(one)) for one in sets) for sets in (test.targets, test.attributes))
 
 
 def _print_title(test: Test, console: Console) -> None:
@@ -182,10 +193,6 @@ def _print_title(test: Test, console: Console) -> None:
 
 def _roles(test: Test) -> list[tuple[str, ElementSet]]:
     return list(zip(test.roles, test.sets, strict=True))
-
-
-def _sizes(sets: tuple[ElementSet, ...]) -> str:
-    return " : ".join(f"{elements.category} {len(elements)}" for elements in sets)
 
 
 def _summary(test: Test) -> dict[str, Any]:

@@ -73,10 +73,7 @@ def words(
 
 
 def _show(found: WordMap, alpha: float) -> None:
-    from weatherglass.cli.console import screen
+    from weatherglass.cli.console import say, width_of
     from weatherglass.report.word_map import word_lines, word_table
 
-    console = screen()
-    console.print(word_table(found, alpha))
-    for line in word_lines(found, alpha):
-        console.print(line, soft_wrap=True)
+    say([*word_table(found, alpha, width_of()), *word_lines(found, alpha)])

