@@ -115,7 +115,8 @@ def azarpanah2021(
             progress=bar,
             command=command_line(context),
         )
-    write_reproduction(reproduction, folder)
+        bar.stage("drawing tables and figures", 1)
+        write_reproduction(reproduction, folder)
     if not quiet:
         _show(tables(reproduction), [*lines(reproduction), f"Results, tables and figures: {folder}"])
     if reproduction.run.failures:
