@@ -25,12 +25,14 @@ def test_time_left_is_told_where_each_step_takes_minutes() -> None:
 
 
 def test_a_log_says_what_is_done_how_far_and_how_long_it_takes() -> None:
-    log = Log(60, write=lambda line: None)
+    log = Log(60, write=str)
     log.stage("testing wordllama", 46)
     assert log.line(log._began + 61).startswith("testing wordllama: 0 of 46 (1 min so far)")
     for _ in range(23):
         log.advance(1)
-    assert log.line(log._stage_began + 600) == "testing wordllama: 23 of 46, about 10 min left (10 min so far)"
+    assert (
+        log.line(log._stage_began + 600) == "testing wordllama: 23 of 46, about 10 min left (10 min so far)"
+    )
     log.advance(23)
     assert log.line(log._stage_began + 700).startswith("after testing wordllama (")
 
@@ -60,7 +62,9 @@ def test_quiet_work_leaves_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("room", [20, 30, 70])
-@pytest.mark.parametrize("path", ["/data/" + "very-long/" * 30 + "glove.txt", "模型/" * 40 + "模型", "x" * 300])
+@pytest.mark.parametrize(
+    "path", ["/data/" + "very-long/" * 30 + "glove.txt", "模型/" * 40 + "模型", "x" * 300]
+)
 def test_a_model_path_never_squeezes_the_bar(path: str, room: int) -> None:
     name = stage_name(f"testing vectors:{path}", room)
     assert cell_len(name) <= room

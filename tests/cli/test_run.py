@@ -19,7 +19,9 @@ COMMAND = [sys.executable, "-m", "weatherglass"]
 
 
 def weatherglass(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    in_a_pipe = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # pytest may state it
+    in_a_pipe = {
+        name: value for name, value in os.environ.items() if name != "COLUMNS"
+    }  # pytest may state it
     return subprocess.run(
         [*COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False, env=in_a_pipe
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -122,7 +122,9 @@ class Log:
             parts = [f"after {self._name}"]
         new = self._done - (self._first or 0)
         if new > 0 and self._done < self._total:
-            parts.append(f"about {_spoken((now - self._stage_began) / new * (self._total - self._done))} left")
+            parts.append(
+                f"about {_spoken((now - self._stage_began) / new * (self._total - self._done))} left"
+            )
         return f"{', '.join(parts)} ({_spoken(now - self._began)} so far)"
 
     def _run(self) -> None:
@@ -142,4 +144,4 @@ def _spoken(seconds: float) -> str:
 
 
 def _to_stderr(line: str) -> None:
-    print(f"weatherglass: {line}", file=sys.stderr, flush=True)
+    typer.echo(f"weatherglass: {line}", err=True)

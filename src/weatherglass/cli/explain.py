@@ -18,7 +18,6 @@ def explain(
 ) -> None:
     """Print the steps from scores to effect size and p for one test, and what other tools would report."""
     from weatherglass.audit.explain import explain as explanation
-
     from weatherglass.cli.console import say
 
     say(explanation(run, test, model, metric).steps)

@@ -40,6 +40,9 @@ def multiverse(
     folder: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for results and curves.", metavar="DIR")
     ] = DEFAULT_FOLDER,
+    table: Annotated[
+        bool, typer.Option("--table", help="Print every word list in full; else a row each from 7 on.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no curves.")] = False,
 ) -> None:
@@ -50,7 +53,7 @@ def multiverse(
     """
     from weatherglass.api.multiverses import multiverse as carry_out
     from weatherglass.cli.bar import Bar
-    from weatherglass.cli.console import print_json
+    from weatherglass.cli.console import print_json, say, width_of
     from weatherglass.encoders import DEFAULT_MODEL
 
     try:
@@ -75,9 +78,8 @@ def multiverse(
     elif not quiet:
         from weatherglass.report.multiverse.terminal import lines_of
 
-        for line in lines_of(finished):
-            typer.echo(line)
-        typer.echo(f"Specifications, curves and page (index.html): {folder}")
+        say(lines_of(finished, width_of(), table))
+        say([f"Page: {folder / 'index.html'}"])
     if finished.failures:
         raise typer.Exit(3)
 

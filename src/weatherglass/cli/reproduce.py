@@ -159,7 +159,7 @@ def du2021(
             )
         typer.echo("\nPearson's r between rules, over the vocabularies of all corpora")
         _show([table], map(str, verdicts(result.tables)))
-    typer.echo(f"page: {result.page}")
+    typer.echo(f"Page: {result.page}")
     report_failures(result.failures)
 
 

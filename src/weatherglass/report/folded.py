@@ -13,6 +13,8 @@ from weatherglass.runs.results import Run
 
 _QUOTED = re.compile(r"'[^']*'")
 _NUMBER = re.compile(r"(?<![\w.])[−-]?\d+(?:\.\d+)?(?:e[−-]?\d+)?(?![\w])")
+_COMMAND = "run: "
+"""What a command to be copied follows: it is never cut."""
 SHORTER: Sequence[tuple[str, str]] = (
     ("significant only if the sentences of a word count as independent", "significant by sentences only"),
     (
@@ -110,8 +112,10 @@ def warning_lines(
 
 
 def _kind_line(kind: Kind, width: int) -> str:
-    """The count, what it says, and as many examples as the line has room for."""
+    """The count, what it says, and as many examples as the line has room for; with a command to run, all of it."""
     line = f"{kind.count:5}  {kind.text}"
+    if _COMMAND in kind.text:
+        return line
     if not kind.examples or cell_len(line) + 12 > width:
         return shortened(line, width)
     separator = ": "
