@@ -18,7 +18,6 @@ def metrics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")]
     """List every metric: the sets it takes, its range, its value without bias, what more of it means, its source.
 
     A metric that takes one target or one attribute set is run once for each set of a test that has more.
-    Example: weatherglass run -m rnsb -m 'rnd(normalise=yes)' -t weat6
     """
     from weatherglass.metrics import METRICS
 

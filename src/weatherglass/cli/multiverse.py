@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli.command_line import command_line
+from weatherglass.cli.completion import complete_model, complete_test
 from weatherglass.errors import InterruptedRunError
 
 ALL_KNOBS = "similarity,statistic,template,pooling,layers,words,seed,list"
@@ -23,11 +24,18 @@ def multiverse(
             help="As in 'weatherglass run'; a pattern (vectors:study/forum-sgns-*.safetensors) is one model with a "
             "seed per file. Default: the embedded model.",
             show_default=False,
+            autocompletion=complete_model,
         ),
     ] = None,
     tests: Annotated[
         list[str],
-        typer.Option("-t", "--test", help="Topic, name, glob, file or folder; repeat.", metavar="TOPIC|TEST"),
+        typer.Option(
+            "-t",
+            "--test",
+            help="Topic, name, glob, file or folder; repeat.",
+            metavar="TOPIC|TEST",
+            autocompletion=complete_test,
+        ),
     ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
     knobs: Annotated[str, typer.Option(help="The choices to vary, with commas between.")] = ALL_KNOBS,
     similarities: Annotated[

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.cli.command_line import Group
+from weatherglass.cli.command_line import App, Group
 from weatherglass.cli.study_options import Options, study_command
 from weatherglass.cli.study_output import interruptible, print_claims, print_warnings, report_failures
 from weatherglass.errors import OutputError
 
-app = typer.Typer(
+app = App(
     cls=Group,
     help="How far can a bias score be trusted? Over seeds, scoring rules and words (Du et al., 2021).",
     no_args_is_help=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weatherglass.cli import study_options
-from weatherglass.cli.command_line import Group, command_line
+from weatherglass.cli.command_line import App, Group, command_line
 from weatherglass.cli.study_output import interruptible, print_claims, report_failures
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-app = typer.Typer(
+app = App(
     cls=Group,
     no_args_is_help=True,
     help="Reproduce a paper: run its procedure, and show its numbers beside ours.",

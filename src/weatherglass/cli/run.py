@@ -10,6 +10,7 @@ import typer
 
 from weatherglass.audit.settings import Settings
 from weatherglass.cli.command_line import command_line
+from weatherglass.cli.completion import complete_metric, complete_model, complete_test
 from weatherglass.cli.settings_options import takes_settings
 from weatherglass.errors import InterruptedRunError
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from weatherglass.runs.results import Run
 
 DEFAULT_FOLDER = Path("weatherglass-run")
+WHAT, OUTPUT, GATE, WHERE = "What to test", "Output", "Gate", "Where it runs"
+"""Groups of the options in the help."""
 
 
 @takes_settings
@@ -30,52 +33,84 @@ def run(
             help="A path to word vectors, or kind:target?option=value; see 'weatherglass models'. "
             "Default: the embedded model.",
             show_default=False,
+            autocompletion=complete_model,
         ),
     ] = None,
     tests: Annotated[
         list[str],
-        typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
+        typer.Option(
+            "-t",
+            "--test",
+            help="Name, glob, topic, file or folder; repeat for several.",
+            metavar="TEST",
+            rich_help_panel=WHAT,
+            autocompletion=complete_test,
+        ),
     ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
     metrics: Annotated[
         list[str],
         typer.Option(
-            "-m", "--metric", help="similarity/statistic for WEAT, or a glob; repeat.", metavar="METRIC"
+            "-m",
+            "--metric",
+            help="similarity/statistic for WEAT, a name of 'weatherglass metrics', or a glob; repeat.",
+            metavar="METRIC",
+            rich_help_panel=WHAT,
+            autocompletion=complete_metric,
         ),
     ] = ["cosine/mean"],  # noqa: B006
     measures: Annotated[list[str] | None, typer.Option("--measure", hidden=True)] = None,
     folder: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR")
+        Path,
+        typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR", rich_help_panel=OUTPUT),
     ] = DEFAULT_FOLDER,
     fail_if: Annotated[
         list[str],
         typer.Option(
             help="Exit with 1 if this holds for a result: 'abs(effect_size) > 0.8 and p_adjusted < 0.01'; repeat.",
             metavar="CONDITION",
+            rich_help_panel=GATE,
         ),
     ] = [],  # noqa: B006
     gate: Annotated[
-        Path | None, typer.Option(help="A TOML file with conditions for groups of tests.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="A TOML file with conditions for groups of tests.", metavar="FILE", rich_help_panel=GATE
+        ),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE")
+        Path | None,
+        typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE", rich_help_panel=GATE),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="Processes to use.", min=1, rich_help_panel=WHERE)] = 1,
     scheduler: Annotated[
         str | None,
         typer.Option(
             help="A Dask cluster: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS of another package.",
             metavar="ADDRESS",
+            rich_help_panel=WHERE,
         ),
     ] = None,
     shared_dir: Annotated[
-        Path | None, typer.Option(help="A folder that all machines of the cluster see.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            help="A folder that all machines of the cluster see.", metavar="DIR", rich_help_panel=WHERE
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)] = False,
     table: Annotated[
-        bool, typer.Option("--table", help="Print every result, however many; else a summary from 61 on.")
+        bool,
+        typer.Option(
+            "--table",
+            help="Print every result, however many; else a summary from 61 on.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Print every warning in full.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print every warning in full.", rich_help_panel=OUTPUT)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress, no table.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Run association tests on models: effect sizes, p-values, correction, a table and a report.
 

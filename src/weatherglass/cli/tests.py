@@ -12,7 +12,8 @@ import typer
 from weatherglass import catalogue
 from weatherglass.catalogue.fields import GROUP as FIELDS
 from weatherglass.catalogue.fields import licence
-from weatherglass.cli.command_line import Group
+from weatherglass.cli.command_line import App, Group
+from weatherglass.cli.completion import complete_test, complete_topic
 from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
 from weatherglass.cli.tests_import import import_command
 from weatherglass.errors import UnknownNameError
@@ -23,13 +24,19 @@ if TYPE_CHECKING:
     from weatherglass.catalogue import ElementSet, Test
     from weatherglass.languages.base import Reading
 
-app = typer.Typer(
+app = App(
     cls=Group, no_args_is_help=True, help="The tests: list, show, export, and make sentences from words."
 )
 
 Patterns = Annotated[
     list[str],
-    typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
+    typer.Option(
+        "-t",
+        "--test",
+        help="Name, glob, topic, file or folder; repeat for several.",
+        metavar="TEST",
+        autocompletion=complete_test,
+    ),
 ]
 app.command("import")(import_command)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -39,9 +46,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def list_command(
     patterns: Annotated[
         list[str],
-        typer.Argument(metavar="[TEST]…", help="Names, globs such as 'sent-*', topics, files or folders."),
+        typer.Argument(
+            metavar="[TEST]…",
+            help="Names, globs such as 'sent-*', topics, files or folders.",
+            autocompletion=complete_test,
+        ),
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
-    topic: Annotated[str, typer.Option("--topic", help="Only tests of this topic: religion.")] = "",
+    topic: Annotated[
+        str,
+        typer.Option("--topic", help="Only tests of this topic: religion.", autocompletion=complete_topic),
+    ] = "",
     language: Annotated[str, typer.Option("--language", help="Only tests in this language: fr.")] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -78,7 +92,10 @@ def sets_command(as_json: AsJson = False) -> None:
 
 @app.command("show")
 def show_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name or a file.")], as_json: AsJson = False
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name or a file.", autocompletion=complete_test)
+    ],
+    as_json: AsJson = False,
 ) -> None:
     """Show the elements of one test, side by side."""
     test = catalogue.load_test(name)
