@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -63,6 +64,14 @@ def run(
         Path,
         typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR", rich_help_panel=OUTPUT),
     ] = DEFAULT_FOLDER,
+    add: Annotated[
+        bool,
+        typer.Option(
+            "--add",
+            help="Keep the results that the folder holds beside these, in one table, correction and page.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     fail_if: Annotated[
         list[str],
         typer.Option(
@@ -121,11 +130,13 @@ def run(
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.gate.rules import gate_of
+    from weatherglass.runs.stored import held_record
 
     rules = gate_of(fail_if, gate)
     if measures:
         typer.echo("warning: --measure is now --metric", err=True)
         metrics = measures
+    held = held_record(folder)
     try:
         with Bar(quiet or as_json) as bar:
             finished = audit(
@@ -137,6 +148,7 @@ def run(
                 scheduler=scheduler,
                 shared_dir=shared_dir,
                 folder=folder,
+                add=add,
                 progress=bar,
                 command=command_line(context),
             )
@@ -150,7 +162,7 @@ def run(
         verdict = {"gate": [str(breach) for breach in breaches]} if rules else {}
         typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
     elif not quiet:
-        show(finished, folder, table, verbose)
+        show(finished, folder, table, verbose, replaced(held, finished.record, folder))
     for breach in breaches:
         typer.echo(f"gate: {breach}", err=True)
     if junit:
@@ -163,7 +175,19 @@ def run(
         raise typer.Exit(3)
 
 
-def show(finished: Run, folder: Path, table: bool, verbose: bool) -> None:
+def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: Path) -> list[str]:
+    """What the folder showed before and does not show now."""
+    gone = len(set(held["keys"]) - set(record["keys"])) if held else 0
+    if not held or not gone:
+        return []
+    before = f"{gone} other result{'s' if gone > 1 else ''}"
+    return [
+        f"{folder} showed {before} before; its table and page start anew with this run. "
+        "To keep both: another folder with -o, or --add."
+    ]
+
+
+def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequence[str] = ()) -> None:
     """Print every row or a summary by topic, then warnings, verdicts, what they say, and where the page is."""
     from weatherglass.cli.console import say, warn_about, width_of
     from weatherglass.report.folded import Placed, placed_warnings
@@ -187,6 +211,7 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool) -> None:
     elif verdicts:
         say(["", *verdict_charts(verdicts, width)])
     say(["", *notes(finished), *sentences(finished, verdicts), ""])
+    say(before)
     say([] if every_row else ["Every test: add --table"])
     say([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else [])
     say([f"Page: {folder / PAGE}"])

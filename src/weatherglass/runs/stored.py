@@ -158,6 +158,14 @@ def labelled(runs: Iterable[StoredRun]) -> list[StoredRun]:
     return named
 
 
+def held_record(folder: Path) -> dict[str, Any] | None:
+    """The record of the run that a folder holds; None where it holds none that this version can read."""
+    try:
+        return _read_record(folder / RECORD)
+    except OutputError:
+        return None
+
+
 def _read_record(path: Path) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
