@@ -32,12 +32,12 @@ def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, 
     for model in plan.models:
         if identities.get((model.name, model.options), model.identity) != model.identity:
             raise WeatherglassError(
-                f"cannot add: the model '{model.name}' has changed since the run to add to; choose another folder with -o"
+                f"cannot add: the model '{model.name}' has changed since that run; choose another folder with -o"
             )
     for test in plan.tests:
         if record["tests"].get(test.name, test.fingerprint()) != test.fingerprint():
             raise WeatherglassError(
-                f"cannot add: the test '{test.name}' has changed since the run to add to; choose another folder with -o"
+                f"cannot add: the test '{test.name}' has changed since that run; choose another folder with -o"
             )
 
 

@@ -42,19 +42,26 @@ def width_of(stream: TextIO | None = None) -> int:
         return PIPE_WIDTH
 
 
-def say(lines: Iterable[str], err: bool = False) -> None:
-    """Print lines; one that is wider than the terminal goes on in the next, broken between words."""
+def say(lines: Iterable[str], err: bool = False, whole: bool = False) -> None:
+    """Print lines; one that is wider than the terminal goes on in the next, broken between words.
+
+    Args:
+        lines: what to print.
+        err: to stderr.
+        whole: nothing is broken, since a path is to be copied.
+    """
     from rich.cells import cell_len
 
-    from weatherglass.report.layout import wrapped
+    from weatherglass.report.layout import one_line, wrapped
 
     stream = sys.stderr if err else sys.stdout
     width = width_of(stream)
     for line in lines:
-        text = in_ascii(line, stream.encoding) if is_plain(stream.encoding) else line
+        text = one_line(line)
+        text = in_ascii(text, stream.encoding) if is_plain(stream.encoding) else text
         indent = len(text) - len(text.lstrip(" "))
         further = " " * (indent + 2 if indent else 0)
-        for part in wrapped(text, width, further=further) if cell_len(text) > width else [text]:
+        for part in wrapped(text, width, further=further) if cell_len(text) > width and not whole else [text]:
             typer.echo(part, err=err)
 
 

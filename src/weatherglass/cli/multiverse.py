@@ -87,7 +87,7 @@ def multiverse(
         from weatherglass.report.multiverse.terminal import lines_of
 
         say(lines_of(finished, width_of(), table))
-        say([f"Page: {folder / 'index.html'}"])
+        say([f"Page: {folder / 'index.html'}"], whole=True)
     if finished.failures:
         raise typer.Exit(3)
 

@@ -213,5 +213,5 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequen
     say(["", *notes(finished), *sentences(finished, verdicts), ""])
     say(before)
     say([] if every_row else ["Every test: add --table"])
-    say([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else [])
-    say([f"Page: {folder / PAGE}"])
+    say([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else [], whole=True)
+    say([f"Page: {folder / PAGE}"], whole=True)

@@ -19,8 +19,6 @@ from weatherglass.cli.tests_import import import_command
 from weatherglass.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from weatherglass.catalogue import ElementSet, Test
     from weatherglass.languages.base import Reading
 
@@ -109,13 +107,12 @@ def show_command(
     columns = [[*elements.texts, *[""] * (longest - len(elements))] for elements in test.sets]
     for row in zip(*columns, strict=True):
         table.add_row(*row)
-    console = screen()
-    _print_title(test, console)
-    console.print(table)
-    if test.citation:
-        console.print(f"Cite: {catalogue.reference(test.citation)}", soft_wrap=True)
-    if terms := licence(test.name):
-        console.print(f"Licence: {terms}", soft_wrap=True)
+    details = test.topic, "" if test.language == "en" else test.language, test.context, test.source
+    say([f"{test.name}  {'; '.join(filter(None, details))}"])
+    screen().print(table)
+    say([f"Cite: {catalogue.reference(test.citation)}"] if test.citation else [])
+    terms = licence(test.name)
+    say([f"Licence: {terms}"] if terms else [])
     _print_warnings([test])
 
 
@@ -200,14 +197,6 @@ def _counts(test: Test) -> str:
     return " : ".join("+".join(str(len(one)) for one in sets) for sets in (test.targets, test.attributes))
 
 
-def _print_title(test: Test, console: Console) -> None:
-    from rich.text import Text
-
-    details = test.topic, "" if test.language == "en" else test.language, test.context, test.source
-    title = Text.assemble((test.name, "bold"), f"  {'; '.join(filter(None, details))}")
-    console.print(title, soft_wrap=True)
-
-
 def _roles(test: Test) -> list[tuple[str, ElementSet]]:
     return list(zip(test.roles, test.sets, strict=True))
 
@@ -232,7 +221,7 @@ def _content(test: Test) -> dict[str, Any]:
 def _print_warnings(tests: list[Test]) -> None:
     for test in tests:
         for warning in test.warnings:
-            typer.echo(f"warning: test '{test.name}': {warning}", err=True)
+            say([f"warning: test '{test.name}': {warning}"], err=True)
 
 
 def _print_readings(readings: list[Reading]) -> None:

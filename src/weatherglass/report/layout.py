@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from rich.cells import cell_len
 
 GAP = "  "
 Shortening = Literal["front", "middle", "end"]
+_BREAKS = re.compile(r"[^\S ]+")
 _JOINERS = "\u200c\u200d"
 _STARTS = "/\\:"
 """A shortened name begins behind one of these, if that costs little."""
@@ -24,7 +26,7 @@ def one_line(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    spaced = " ".join(text.split()) if any(c.isspace() and c != " " for c in text) else text
+    spaced = _BREAKS.sub(" ", text)
     return "".join(
         "�" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in _JOINERS else c
         for c in spaced
@@ -85,7 +87,7 @@ def _tail(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = "", further: str | None = None) -> Iterator[str]:
-    """The text in lines of at most `width`, broken between words; a longer word is broken too, but no path.
+    """The text in lines of at most `width`, broken between words; a longer word is broken too.
 
     Args:
         indent: of the first line.
@@ -99,7 +101,7 @@ def wrapped(text: str, width: int, indent: str = "", further: str | None = None)
             line, empty = further, True
         line += word if empty else f" {word}"
         empty = False
-        while cell_len(line) > width and "/" not in word:
+        while cell_len(line) > width:
             head = _head(line, width) or line[0]
             yield head
             line = further + line[len(head) :] if len(further) < width else line[len(head) :]

@@ -30,6 +30,8 @@ LARGEST = 2.0
 """|d| at the ends of the axis; with sets of equal size |d| cannot be larger."""
 MOST_CHARTS = 3
 """With more models and metrics than this, verdicts are a table by topic and model."""
+LONGEST_NAME = 32
+"""Columns of a model's name in a sentence."""
 MOST_LISTED = 4
 """Findings that one sentence names."""
 CONTROL_SEEN = ("shown", "shown for these words")
@@ -239,7 +241,7 @@ def _listed(found: Sequence[Verdict], models: bool, metrics: bool) -> str:
     """What leans to what, and where; the first few."""
     phrases = [
         spaced(one.direction.split(",")[0] or one.topic)
-        + (f" in {one.model}" if models else "")
+        + (f" in {shortened(one.model, LONGEST_NAME, 'front')}" if models else "")
         + (f" by {one.metric}" if metrics else "")
         for one in found
     ]
@@ -249,7 +251,7 @@ def _listed(found: Sequence[Verdict], models: bool, metrics: bool) -> str:
 
 
 def _names(found: Sequence[Verdict]) -> str:
-    names = list(dict.fromkeys(one.model for one in found))
+    names = list(dict.fromkeys(shortened(one.model, LONGEST_NAME, "front") for one in found))
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
     return ", ".join(names[:MOST_LISTED]) + more
 
