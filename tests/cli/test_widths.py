@@ -5,7 +5,10 @@ Names are very long, wide (CJK), or try to move the cursor; there are one to fiv
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +29,7 @@ from weatherglass.cli.run import show
 from weatherglass.report.folded import warning_lines
 from weatherglass.report.study.terminal import claim_lines, explanation_lines, explanation_warnings
 from weatherglass.report.terminal import MOST_ROWS
-from weatherglass.runs.marks import Mark, mark_of
+from weatherglass.runs.marks import Mark, VerdictMark, mark_of
 from weatherglass.runs.results import Run
 
 WIDTHS = (80, 100, 120, 200)
@@ -252,10 +255,15 @@ def test_a_terminal_that_lacks_the_glyphs_gets_ascii(everything: tuple[Run, Path
     assert is_plain("ascii")
     assert is_plain("cp1252")
     assert not is_plain("utf-8")
-    run, _ = everything
-    for mark in Mark:
+    for mark in [*Mark, *VerdictMark]:
         assert in_ascii(mark.glyph) == mark.ascii
-    done = CliRunner(charset="ascii").invoke(app, ["tests", "list", "weat6"])
-    assert done.exit_code == 0
     assert in_ascii("词 “x” 0.1 … −0.2") == '? "x" 0.1 - -0.2'
-    assert run.results
+    done = subprocess.run(
+        [sys.executable, "-m", "weatherglass", "verdict", str(everything[1])],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+    )
+    lines = done.stdout.decode("ascii").splitlines()
+    assert any(line.startswith("+ Gender and science ") and "--+" in line for line in lines)
+    assert max(map(len, lines)) <= 80
