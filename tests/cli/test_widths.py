@@ -25,9 +25,9 @@ from weatherglass.api.studies import StudyResult
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app
 from weatherglass.cli.console import in_ascii, is_plain
+from weatherglass.cli.reliability_explain import print_explanations
 from weatherglass.cli.run import show
-from weatherglass.report.folded import warning_lines
-from weatherglass.report.study.terminal import claim_lines, explanation_lines, explanation_warnings
+from weatherglass.cli.study_output import print_claims, print_warnings
 from weatherglass.report.terminal import MOST_ROWS
 from weatherglass.runs.marks import Mark, VerdictMark, mark_of
 from weatherglass.runs.results import Run
@@ -234,21 +234,23 @@ def test_compare_has_both_d_in_every_row(
         assert len(row.findall(out)) == 46
 
 
-def test_a_study_fits(undisturbed: tuple[Path, StudyResult]) -> None:
+def test_a_study_fits(
+    undisturbed: tuple[Path, StudyResult],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     _, study = undisturbed
     for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
         for every_row in (False, True):
-            lines = [
-                *explanation_lines(study.explanations, width, every_row),
-                *claim_lines(study.tables, width, every_row),
-                *warning_lines(explanation_warnings(study.explanations), width),
-            ]
-            table = [
-                line for line in lines if "run: " not in line
-            ]  # a command to copy goes on in the next line
-            assert max(map(cell_len, table)) <= width
-            medians = [line for line in lines if re.search(r"(?<!\d)\d\.\d\d \… \d\.\d\d|  –  ", line)]
-            assert len(medians) >= (study.tables["claims"].height if every_row else 3)
+            print_explanations(study.explanations, every_row)
+            print_warnings(study.warnings, study.explanations)
+            print_claims(study.tables, every_row)
+            printed = capsys.readouterr()
+            wide = [line for line in (printed.out + printed.err).splitlines() if cell_len(line) > width]
+            assert not wide, wide[0]
+            medians = re.findall(r"(?:−?\d\.\d\d|–) +(?:−?\d\.\d\d … −?\d\.\d\d|–) ", printed.out)
+            assert len(medians) >= (study.tables["claims"].height if every_row else 0)
 
 
 def test_a_terminal_that_lacks_the_glyphs_gets_ascii(everything: tuple[Run, Path]) -> None:
