@@ -182,6 +182,7 @@ def test_warnings_are_folded_to_a_line_per_kind_and_whole_with_verbose(
         ("verdict", "RUN"),
         ("verdict", "MODELS"),
         ("metrics",),
+        ("reproduce", "may2019"),
         ("models",),
         ("words", "a-long-name-of-a-model" * 4 + "=wordllama"),
         ("tests", "list"),

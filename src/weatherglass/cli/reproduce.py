@@ -165,11 +165,21 @@ def du2021(
 
 def _show(tables: Iterable[Table], lines: Iterable[str]) -> None:
     """Print tables with an empty line after each, then the lines."""
-    from weatherglass.cli.console import screen
+    from weatherglass.cli.console import say, width_of
+    from weatherglass.report.layout import Column, table_in_blocks
 
-    console = screen()
+    width = width_of()
     for table in tables:
-        console.print(table)
-        console.print()
-    for line in lines:
-        console.print(line, soft_wrap=True)
+        columns = [
+            Column(
+                str(column.header),
+                right=column.justify == "right",
+                shorten="middle" if place == 0 else None if column.no_wrap else "end",
+                least=12,
+            )
+            for place, column in enumerate(table.columns)
+        ]
+        cells = [list(map(str, column.cells)) for column in table.columns]
+        say([str(table.title)] if table.title else [])
+        say([*table_in_blocks(columns, list(zip(*cells, strict=True)), width), ""])
+    say(lines)

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weatherglass import catalogue
-from weatherglass.catalogue.fields import GROUP as FIELDS
-from weatherglass.catalogue.fields import licence
 from weatherglass.cli.command_line import App, Group
 from weatherglass.cli.completion import complete_test, complete_topic
 from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
@@ -59,6 +57,8 @@ def list_command(
 ) -> None:
     """List tests: name, topic, sets with their sizes, context, source. Default: the 46 published ones; those in other
     fields and languages are listed by `fields`, by their topic or language."""
+    from weatherglass.catalogue.fields import GROUP as FIELDS
+
     everywhere = ["*", FIELDS] if topic or language else ["*"]
     tests = [
         test
@@ -111,6 +111,8 @@ def show_command(
     say([f"{test.name}  {'; '.join(filter(None, details))}"])
     screen().print(table)
     say([f"Cite: {catalogue.reference(test.citation)}"] if test.citation else [])
+    from weatherglass.catalogue.fields import licence
+
     terms = licence(test.name)
     say([f"Licence: {terms}"] if terms else [])
     _print_warnings([test])

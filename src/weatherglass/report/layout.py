@@ -170,6 +170,30 @@ def table_lines(
             yield _line(columns, next(rest), shown, widths, gap, width)
 
 
+def table_in_blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """The lines of a table with its first column repeated where the others do not fit beside each other."""
+    natural = [
+        max([cell_len(column.heading), *(cell_len(one_line(row[place])) for row in rows)])
+        for place, column in enumerate(columns)
+    ]
+    first = min(natural[0], max(columns[0].least, width // 2))
+    blocks: list[list[int]] = [[]]
+    used = first
+    for place in range(1, len(columns)):
+        if blocks[-1] and used + len(GAP) + natural[place] > width:
+            blocks.append([])
+            used = first
+        blocks[-1].append(place)
+        used += len(GAP) + natural[place]
+    for number, block in enumerate(blocks):
+        if number:
+            yield ""
+        places = [0, *block]
+        yield from table_lines(
+            [columns[place] for place in places], [[row[place] for place in places] for row in rows], width
+        )
+
+
 def _widths(
     columns: Sequence[Column],
     shown: Sequence[int],
