@@ -77,8 +77,8 @@ def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterat
             before, after = next(iter(models))
             yield f"before: {before} ({comparison.folders[0]})   after: {after} ({comparison.folders[1]})"
         yield (
-            f"{CHANGED} changed: {changed} of {total} effects, whose interval excludes 0. Chance alone marks about "
-            f"{100 * comparison.alpha:g} of 100. "
+            f"{CHANGED} changed: {changed} of {counted(total, 'effect')}, where the interval excludes 0. "
+            f"Chance alone marks about {100 * comparison.alpha:g} of 100. "
             "An effect that is not marked may have changed by anything in its interval."
         )
         yield (

@@ -129,7 +129,8 @@ def read_run(path: Path) -> StoredRun:
     missing = len(record["keys"]) - len(results)
     if damaged or (record["status"] == "complete" and missing):
         lacking.append(
-            f"{JOURNAL} lacks {missing} of {len(record['keys'])} results ({damaged} damaged lines); "
+            f"{JOURNAL} lacks {missing} of {len(record['keys'])} result{'s' if len(record['keys']) != 1 else ''} "
+            f"({damaged} damaged line{'s' if damaged != 1 else ''}); "
             "running the same command again computes them."
         )
     return StoredRun(path.resolve().name, path, results, record, lacking)
