@@ -323,7 +323,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path: Path, vector
     full = subprocess.run(command, capture_output=True, text=True, check=False)
     assert full.returncode == 2
     assert "cannot be written" in full.stderr
-    assert "1 results are safe" in full.stderr
+    assert "1 result is safe" in full.stderr
     assert "Traceback" not in full.stderr
     again = wg.run(str(vector_file), tests="weat*", folder=tmp_path)
     assert len(again.results) == 15

@@ -1,10 +1,15 @@
-"""The progress bar of a command."""
+"""What a command says while it works: a bar on a terminal, one line a minute in a log."""
 
 from __future__ import annotations
 
-import pytest
+import io
+import sys
+import time
 
-from weatherglass.cli.bar import Bar
+import pytest
+from rich.cells import cell_len
+
+from weatherglass.cli.bar import Bar, Log, stage_name
 
 
 def test_time_left_is_told_where_each_step_takes_minutes() -> None:
@@ -17,3 +22,51 @@ def test_time_left_is_told_where_each_step_takes_minutes() -> None:
             now += 600.0
             bar.advance()
         assert bar._progress.tasks[0].time_remaining == pytest.approx(5 * 600, abs=1)
+
+
+def test_a_log_says_what_is_done_how_far_and_how_long_it_takes() -> None:
+    log = Log(60, write=str)
+    log.stage("testing wordllama", 46)
+    assert log.line(log._began + 61).startswith("testing wordllama: 0 of 46 (1 min so far)")
+    for _ in range(23):
+        log.advance(1)
+    assert (
+        log.line(log._stage_began + 600) == "testing wordllama: 23 of 46, about 10 min left (10 min so far)"
+    )
+    log.advance(23)
+    assert log.line(log._stage_began + 700).startswith("after testing wordllama (")
+
+
+def test_off_a_terminal_a_line_is_written_now_and_then_though_no_step_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    with Bar(quiet=False, log_every=0.02) as bar:
+        bar.stage("estimating covariances", 20)
+        time.sleep(0.3)
+    lines = written.getvalue().splitlines()
+    assert len(lines) >= 2
+    assert all(line.startswith("weatherglass: estimating covariances: 0 of 20 (") for line in lines[1:])
+    time.sleep(0.1)
+    assert written.getvalue().splitlines() == lines  # it has ended with the work
+
+
+def test_quiet_work_leaves_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    with Bar(quiet=True, log_every=0.02) as bar:
+        bar.stage("testing", 20)
+        time.sleep(0.1)
+    assert written.getvalue() == ""
+
+
+@pytest.mark.parametrize("room", [20, 30, 70])
+@pytest.mark.parametrize(
+    "path", ["/data/" + "very-long/" * 30 + "glove.txt", "模型/" * 40 + "模型", "x" * 300]
+)
+def test_a_model_path_never_squeezes_the_bar(path: str, room: int) -> None:
+    name = stage_name(f"testing vectors:{path}", room)
+    assert cell_len(name) <= room
+    assert name.startswith("testing …")
+    assert name.endswith(path[-3:])

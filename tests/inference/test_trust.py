@@ -18,10 +18,10 @@ from weatherglass.audit.explain import explain
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.cli import app
-from weatherglass.inference.power import power
+from weatherglass.inference.power import minimum_detectable_effect_size, power
 from weatherglass.inference.removal import LeftOut
 from weatherglass.inference.trust import NULL_LEVELS, Trust, null_quantiles
-from weatherglass.report.terminal import caption, format_p, format_probability, results_tables
+from weatherglass.report.terminal import format_p, missed_note, notes, results_lines
 from weatherglass.runs.judge import Correction, judge
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import read_run
@@ -191,13 +191,13 @@ def test_smallest_is_kept_with_the_run_and_said(tmp_path: Path) -> None:
     assert [result.small for result in read_run(tmp_path / "stated").results] == [
         r.small for r in run.results
     ]
-    assert any("smaller than 1.9" in line for line in caption(run))
+    assert any("smaller than 1.9" in line for line in notes(run))
     place = next(place for place, result in enumerate(run.results) if result.small)
     steps = "\n".join(explain(tmp_path / "stated", run.results[place].test).steps)
     assert f"excludes |d| above {bounds[place]:.2f}: smaller than 1.9" in steps
     silent = wg.run("wordllama", tests=tests, folder=tmp_path / "not-stated")
     assert all(result.small is None for result in silent.results)
-    assert not any("smaller than" in line for line in caption(silent))
+    assert not any("smaller than" in line for line in notes(silent))
     steps = "\n".join(explain(tmp_path / "not-stated", run.results[place].test).steps)
     assert f"excludes |d| above {bounds[place]:.2f}" in steps
     assert "smaller than" not in steps
@@ -208,14 +208,13 @@ def test_a_result_tells_the_power_and_the_table_the_interval() -> None:
     (result,) = run.results
     assert result.power["0.5"] == pytest.approx(power(0.5, 8, 8, 0.05))
     assert run.record["power"] == {"8 + 8 words": result.power}
-    if not result.significance:
-        chance = format_probability(power(0.5, 8, 8, 0.05))
-        assert any(f"an effect of 0.5 with probability {chance} only" in line for line in caption(run))
-    assert any("does not show that there is no association" in line for line in caption(run))
-    (table,) = results_tables(run)
-    assert [column.header for column in table.columns][:4] == ["test", "d", "", "95 % of d"]
-    (bare,) = results_tables(wg.run(HashedEncoder(), tests="weat7", trust="none"))
-    assert "95 % of d" not in [column.header for column in bare.columns]
+    detectable = minimum_detectable_effect_size(8, 8, 0.05)
+    (missed,) = missed_note([replace(result, significance="")])
+    assert missed.startswith("“Cannot tell” is not “unbiased”: with 8 + 8 words")
+    assert f"effects below d = {detectable:.2f} are often missed" in missed
+    assert next(line for line in results_lines(run, 80) if "95 % of d" in line).split()[:2] == ["test", "d"]
+    bare = wg.run(HashedEncoder(), tests="weat7", trust="none")
+    assert not any("95 % of d" in line for line in results_lines(bare, 80))
     assert format_p(0.0) == "0"
 
 

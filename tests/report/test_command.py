@@ -62,7 +62,7 @@ def test_what_is_missing_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").unlink()
     done = runner.invoke(app, ["report", str(tmp_path)])
     assert done.exit_code == 0
-    assert "journal.jsonl lacks 1 of 1 results" in done.stderr
+    assert "journal.jsonl lacks 1 of 1 result" in done.stderr
 
 
 def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:

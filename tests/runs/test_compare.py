@@ -158,7 +158,7 @@ def test_the_models_of_one_run_compare_as_two_runs_do(tmp_path: Path) -> None:
     assert one_run.models == ("tilted", "other")
     shown = CliRunner().invoke(app, ["compare", str(tmp_path / "both")])
     assert shown.exit_code == 0
-    assert "1 of 1 effects changed" in shown.output
+    assert "changed: 1 of 1 effect, where the interval excludes 0" in shown.output
 
 
 def test_a_test_that_one_model_cannot_do_is_said_to_be_missing(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_damaged_line_is_said_and_the_others_are_kept(tmp_path: Path) -> None:
     run = read_run(tmp_path)
     assert [result.test for result in run.results] == ["weat2"]
     (notice,) = run.notices
-    assert notice.startswith("journal.jsonl lacks 1 of 2 results (1 damaged lines)")
+    assert notice.startswith("journal.jsonl lacks 1 of 2 results (1 damaged line)")
     made = page([run])
     assert "weat2" in made
     assert "journal.jsonl lacks 1 of 2 results" in made
@@ -105,9 +105,9 @@ def test_a_run_of_version_0_1_is_refused_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "content", "lacking"),
     [
-        (JOURNAL, None, r"journal\.jsonl lacks 1 of 1 results"),
-        (JOURNAL, "", r"journal\.jsonl lacks 1 of 1 results"),
-        (JOURNAL, "not a journal\n", r"lacks 1 of 1 results \(1 damaged lines\)"),
+        (JOURNAL, None, r"journal\.jsonl lacks 1 of 1 result"),
+        (JOURNAL, "", r"journal\.jsonl lacks 1 of 1 result"),
+        (JOURNAL, "not a journal\n", r"lacks 1 of 1 result \(1 damaged line\)"),
         (JOURNAL, '{"key": "0", "result": {}}\n', r"made by weatherglass 0\.1"),
         (RECORD, None, r"no run is here \(run.json is missing\)"),
         (RECORD, "{", "run.json"),

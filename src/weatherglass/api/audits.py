@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from weatherglass.audit.adding import check_addable
 from weatherglass.audit.audit import Audit
 from weatherglass.audit.plan import Plan, choose_models, choose_synonyms, choose_tests
 from weatherglass.audit.profile import chosen_settings, under_profile
-from weatherglass.audit.record import CommandCall, PythonCall
+from weatherglass.audit.record import CommandCall, PythonCall, plain
 from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
@@ -23,6 +25,7 @@ from weatherglass.parallel import backend
 from weatherglass.progress import Progress, Silent
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import Run
+from weatherglass.runs.stored import held_record
 
 
 def run(
@@ -35,6 +38,7 @@ def run(
     scheduler: str | None = None,
     shared_dir: str | Path | None = None,
     folder: str | Path | None = None,
+    add: bool = False,
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
     measures: Sequence[str] | str | None = None,
@@ -52,6 +56,8 @@ def run(
             engine of another package.
         shared_dir: a folder that all its machines see under the same path.
         folder: where journal, table and record are kept; what is there already is not computed again.
+        add: whether the results that the folder holds stay beside these, in one table, correction and page;
+            else the folder shows this run only.
         progress: told how far the work has come.
         command: the words of the command line that asked for this run, for its record.
         measures: the name of `metrics` in version 0.1; works with a warning.
@@ -86,7 +92,11 @@ def run(
     if folder is None:
         return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
     with RunFolder(Path(folder)) as opened:
-        finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
+        held = held_record(opened.path) if add else None
+        if held:
+            check_addable(held, plan, plain(asdict(chosen)))
+        audit = Audit(plan, call, workers, progress or Silent(), opened, registrations, held)
+        finished = audit.carry_out()
         finished.record["warnings"] += _write_page(opened.path)
         return finished
 

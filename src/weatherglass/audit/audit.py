@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from weatherglass.audit.adding import kept_keys
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances, needs_covariance
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.ledger import known_sets, other_tokens, whole_pairs
@@ -35,15 +36,23 @@ class Audit:
         progress: Progress,
         folder: RunFolder | None = None,
         registrations: tuple[Registration, ...] = (),
+        added_to: Mapping[str, Any] | None = None,
     ) -> None:
+        """Args as in `weatherglass.run`.
+
+        Args:
+            added_to: the record of the run that the folder holds, if its results are to stay beside these.
+        """
         self.plan = plan
         self.call = call
         self.workers = workers
         self.progress = progress
         self.folder = folder
         self.registrations = registrations
-        self.order = list(plan.keys())
         earlier = folder.finished if folder else {}
+        self.added_to = added_to
+        self.kept = kept_keys(added_to, plan, earlier) if added_to else []
+        self.order = [*self.kept, *plan.keys()]
         self.finished = {key: earlier[key] for key in self.order if key in earlier}
         self.failures: list[Failure] = []
 
@@ -65,7 +74,11 @@ class Audit:
     def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
         """Write table and record, where there is a folder; returns the record."""
         unreadable = self.folder.warnings if self.folder else []
-        record = run_record(self.plan, self.call, results, self.failures, unreadable, started, status)
+        record = run_record(
+            *(self.plan, self.call, results, self.failures, unreadable, started, status),
+            added_to=self.added_to,
+            kept=self.kept,
+        )
         if self.folder:
             self.folder.write_table(results)
             self.folder.write_record(record)

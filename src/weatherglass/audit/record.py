@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
+from weatherglass.audit.adding import merged_record
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.profile import cautions_of, headline, warnings_of
 from weatherglass.audit.settings import Settings
@@ -105,6 +106,9 @@ def run_record(
     unreadable: Sequence[str],
     started: str,
     status: str,
+    *,
+    added_to: Mapping[str, Any] | None = None,
+    kept: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What run.json says.
 
@@ -113,6 +117,8 @@ def run_record(
         unreadable: what could not be read of the folder's journal.
         started: when work began.
         status: running, complete, incomplete (some tests could not be run) or interrupted.
+        added_to: the record of the run that this one is added to.
+        kept: keys of its results.
     """
     notes = {
         model.name: model.encoder.notes() for model in plan.models if isinstance(model.encoder, ModelEncoder)
@@ -151,6 +157,8 @@ def run_record(
         "failures": failure_records(failures),
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }
+    if added_to:
+        record = merged_record(record, added_to, kept)
     judged = recorded_verdicts(results, record) if status in JUDGED else []
     return {**record, "verdicts": [verdict.to_json() for verdict in judged]}
 

@@ -9,7 +9,7 @@ from typing import Annotated, TextIO
 import typer
 
 from weatherglass.cli import models, reliability, reproduce, tests
-from weatherglass.cli.command_line import RememberingGroup
+from weatherglass.cli.command_line import App, RememberingGroup
 from weatherglass.cli.compare import compare
 from weatherglass.cli.explain import explain
 from weatherglass.cli.metrics import metrics
@@ -21,7 +21,7 @@ from weatherglass.cli.verdict import verdict
 from weatherglass.cli.words import words
 from weatherglass.errors import RenamedWarning, WeatherglassError
 
-app = typer.Typer(
+app = App(
     name="weatherglass",
     cls=RememberingGroup,
     no_args_is_help=True,

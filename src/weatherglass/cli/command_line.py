@@ -1,13 +1,57 @@
-"""Groups of commands: their help, and the command line as it was typed, for the record of the run."""
+"""Commands and groups of them: their help, and the command line as it was typed, for the record of the run."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 KEY = "weatherglass.command"
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class App(typer.Typer):
+    """A group whose commands have our help."""
+
+    def command(self, name: str | None = None, **given: Any) -> Callable[[Function], Function]:
+        """Register a command."""
+        return super().command(name, **{"cls": Command, **given})
+
+
+class Command(TyperCommand):
+    """A command whose help has its options in groups and ends with examples."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments, then the options by group, in the order in which they are declared."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                groups.setdefault(getattr(parameter, "rich_help_panel", None) or kind, []).append(record)
+        others = groups.pop("Options", [])
+        for title, records in {**groups, "Options": others}.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Examples, each on one line, to be copied."""
+        write_examples(ctx, formatter)
+
+
+def write_examples(ctx: Any, formatter: Any) -> None:
+    """The examples of a command, whatever the program is called."""
+    from weatherglass.cli.examples import EXAMPLES
+
+    words: list[str] = []
+    while ctx.parent is not None:
+        words.insert(0, ctx.info_name)
+        ctx = ctx.parent
+    if examples := EXAMPLES.get(" ".join(words)):
+        with formatter.section("Example" if len(examples) == 1 else "Examples"):
+            formatter.write("".join(f"{'':{formatter.current_indent}}{example}\n" for example in examples))
 
 
 class Group(TyperGroup):
@@ -19,6 +63,10 @@ class Group(TyperGroup):
         shown = [(name, command.get_short_help_str(limit=500)) for name, command in named if command]
         with formatter.section("Commands"):
             formatter.write_dl(shown)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Examples, each on one line, to be copied."""
+        write_examples(ctx, formatter)
 
 
 class RememberingGroup(Group):

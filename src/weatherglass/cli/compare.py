@@ -19,11 +19,18 @@ def compare(
         ),
     ] = None,
     alpha: Annotated[float, typer.Option(help="A change is marked where its p is at most this.")] = 0.05,
+    table: Annotated[
+        bool,
+        typer.Option("--table", help="Print every effect, however many; else those that changed from 61 on."),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Name every test that has no counterpart.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show which effects changed between two runs or the models of one, with intervals, and what has no counterpart."""
-    from weatherglass.cli.console import print_json, screen
-    from weatherglass.report.comparison import caption, comparison_table
+    from weatherglass.cli.console import print_json, say, width_of
+    from weatherglass.report.comparison import caption, comparison_lines
     from weatherglass.runs.compare import compare_models, compare_runs
 
     comparison = (
@@ -32,8 +39,5 @@ def compare(
     if as_json:
         print_json(comparison.to_json())
         return
-    console = screen()
-    if comparison.differences:
-        console.print(comparison_table(comparison))
-    for line in caption(comparison):
-        console.print(line, soft_wrap=True)
+    width = width_of()
+    say([*comparison_lines(comparison, width, table), *caption(comparison, width, verbose)])

@@ -7,17 +7,34 @@ from typing import Annotated
 
 import typer
 
+from weatherglass.cli.completion import complete_metric, complete_test_of_run
+
 
 def explain(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)],
-    test: Annotated[str, typer.Argument(metavar="TEST", help="Name of a test in it.", show_default=False)],
+    test: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEST",
+            help="Name of a test in it.",
+            show_default=False,
+            autocompletion=complete_test_of_run,
+        ),
+    ],
     model: Annotated[str | None, typer.Option(help="Which model, if the run has several.")] = None,
     metric: Annotated[
-        str | None, typer.Option("-m", "--metric", "--measure", help="Which metric, if the run has several.")
+        str | None,
+        typer.Option(
+            "-m",
+            "--metric",
+            "--measure",
+            help="Which metric, if the run has several.",
+            autocompletion=complete_metric,
+        ),
     ] = None,
 ) -> None:
     """Print the steps from scores to effect size and p for one test, and what other tools would report."""
     from weatherglass.audit.explain import explain as explanation
+    from weatherglass.cli.console import say
 
-    for line in explanation(run, test, model, metric).steps:
-        typer.echo(line)
+    say(explanation(run, test, model, metric).steps)

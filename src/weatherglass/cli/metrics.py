@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from weatherglass.cli.console import plain_table, screen
+from weatherglass.cli.console import say, width_of
+
+WHOLE_FROM = 160
+"""Width of the terminal from which one table has everything."""
 
 
 def metrics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List every metric: the sets it takes, its range, its value without bias, what more of it means, its source.
 
     A metric that takes one target or one attribute set is run once for each set of a test that has more.
-    Example: weatherglass run -m rnsb -m 'rnd(normalise=yes)' -t weat6
     """
     from weatherglass.metrics import METRICS
 
@@ -22,17 +25,38 @@ def metrics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")]
     if as_json:
         typer.echo(json.dumps({"metrics": rows}, ensure_ascii=False))
         return
-    table = plain_table("metric", "targets, attributes", "range", "without bias", "meaning", "source")
-    for row in rows:
-        table.add_row(
+    say(_lines(rows, width_of()))
+
+
+def _lines(rows: Sequence[dict[str, Any]], width: int) -> Iterator[str]:
+    """A table and, below it or, where the terminal is wide, in it, what more of each metric means and its source."""
+    from weatherglass.report.layout import Column, table_lines, wrapped
+
+    columns = [
+        Column("metric", shorten="end"),
+        Column("targets, attributes"),
+        Column("range"),
+        Column("without bias", right=True),
+    ]
+    cells = [
+        [
             row["name"],
             f"{row['targets']}{' paired' if row['paired'] else ''}, {row['attributes']}",
             row["range"],
             f"{row['unbiased']:g}",
-            row["direction"],
-            row["source"],
-        )
-    screen().print(table)
+        ]
+        for row in rows
+    ]
+    if width >= WHOLE_FROM:
+        columns += [Column("meaning", shorten="end"), Column("source", shorten="end")]
+        cells = [[*own, row["direction"], row["source"]] for own, row in zip(cells, rows, strict=True)]
+        yield from table_lines(columns, cells, width)
+        return
+    yield from table_lines(columns, cells, width)
+    yield ""
+    for row in rows:
+        about = f"{row['name']}: {row['direction']}" + (f"; {row['source']}" if row["source"] else "")
+        yield from wrapped(about, width, further="  ")
 
 
 def _described(metric: Any) -> dict[str, Any]:

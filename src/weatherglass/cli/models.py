@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weatherglass.cli.command_line import Group
-from weatherglass.cli.console import plain_table, screen
+from weatherglass.cli.command_line import App, Group
+from weatherglass.cli.completion import complete_model, complete_test
+from weatherglass.cli.console import plain_table, say, screen, width_of
 from weatherglass.errors import WeatherglassError
 
 if TYPE_CHECKING:
     from weatherglass.encoders.base import ModelEncoder
     from weatherglass.encoders.kinds import Kind
 
-cache_app = typer.Typer(cls=Group, no_args_is_help=True, help="The cache of encodings: show it or clear it.")
+cache_app = App(cls=Group, no_args_is_help=True, help="The cache of encodings: show it or clear it.")
 
 Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="As in 'run': a path, a preset or kind:target?option=value.")
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="As in 'run': a path, a preset or kind:target?option=value.",
+        autocompletion=complete_model,
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -47,18 +53,27 @@ def models(as_json: AsJson = False) -> None:
             json.dumps({"kinds": kinds, "presets": {name: str(p.spec) for name, p in PRESETS.items()}})
         )
         return
-    table = plain_table("kind", "what it is", "installed", "example")
-    for name, kind in known_kinds().items():
-        table.add_row(name, kind.summary, _status(kind), kind.example)
-    presets = plain_table("preset", "stands for", "whose setting")
-    for name, preset in PRESETS.items():
-        presets.add_row(name, str(preset.spec), preset.source)
-    for name, preset in FAMILIES.items():
-        presets.add_row(f"{name}:NAME", str(preset.spec).replace("hf?", "hf:NAME?"), preset.source)
-    console = screen()
-    console.print(table)
-    console.print()
-    console.print(presets)
+    say(_kind_lines(known_kinds(), width_of()))
+    presets = [(name, str(preset.spec), preset.source) for name, preset in PRESETS.items()]
+    presets += [
+        (f"{name}:NAME", str(preset.spec).replace("hf?", "hf:NAME?"), preset.source)
+        for name, preset in FAMILIES.items()
+    ]
+    say(["", "Presets"])
+    for name, spec, source in presets:
+        say([f"  {name}: {spec}", f"    {source}"])
+
+
+def _kind_lines(kinds: Mapping[str, Kind], width: int) -> Iterator[str]:
+    """A line each, then how it is spelt and, where something is missing, the command that installs it."""
+    from weatherglass.report.layout import wrapped
+
+    longest = max(map(len, kinds))
+    for name, kind in kinds.items():
+        indent = " " * (longest + 2)
+        yield from wrapped(f"{name:{longest}}  {kind.summary}", width, further=indent)
+        yield f"{indent}{kind.example}"
+        yield f"{indent}installed: {_status(kind)}"
 
 
 def _status(kind: Kind) -> str:
@@ -109,7 +124,11 @@ def encode(
     tests: Annotated[
         list[str] | None,
         typer.Option(
-            "-t", "--test", metavar="TEST", help="Encode the texts of these tests. Default: all tests."
+            "-t",
+            "--test",
+            metavar="TEST",
+            help="Encode the texts of these tests. Default: all tests.",
+            autocompletion=complete_test,
         ),
     ] = None,
     texts_file: Annotated[
@@ -197,7 +216,7 @@ def cache_clear() -> None:
     cache = EncodingCache()
     count = sum(model.texts for model in cache.models())
     cache.clear()
-    typer.echo(f"{count} encodings removed from {cache.path}")
+    typer.echo(f"{count} encoding{'s' if count != 1 else ''} removed from {cache.path}")
 
 
 def _encoder(text: str) -> ModelEncoder:

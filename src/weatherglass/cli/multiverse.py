@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli.command_line import command_line
+from weatherglass.cli.completion import complete_model, complete_test
 from weatherglass.errors import InterruptedRunError
 
 ALL_KNOBS = "similarity,statistic,template,pooling,layers,words,seed,list"
@@ -23,11 +24,18 @@ def multiverse(
             help="As in 'weatherglass run'; a pattern (vectors:study/forum-sgns-*.safetensors) is one model with a "
             "seed per file. Default: the embedded model.",
             show_default=False,
+            autocompletion=complete_model,
         ),
     ] = None,
     tests: Annotated[
         list[str],
-        typer.Option("-t", "--test", help="Topic, name, glob, file or folder; repeat.", metavar="TOPIC|TEST"),
+        typer.Option(
+            "-t",
+            "--test",
+            help="Topic, name, glob, file or folder; repeat.",
+            metavar="TOPIC|TEST",
+            autocompletion=complete_test,
+        ),
     ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
     knobs: Annotated[str, typer.Option(help="The choices to vary, with commas between.")] = ALL_KNOBS,
     similarities: Annotated[
@@ -40,6 +48,9 @@ def multiverse(
     folder: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for results and curves.", metavar="DIR")
     ] = DEFAULT_FOLDER,
+    table: Annotated[
+        bool, typer.Option("--table", help="Print every word list in full; else a row each from 7 on.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no curves.")] = False,
 ) -> None:
@@ -50,7 +61,7 @@ def multiverse(
     """
     from weatherglass.api.multiverses import multiverse as carry_out
     from weatherglass.cli.bar import Bar
-    from weatherglass.cli.console import print_json
+    from weatherglass.cli.console import print_json, say, width_of
     from weatherglass.encoders import DEFAULT_MODEL
 
     try:
@@ -75,9 +86,8 @@ def multiverse(
     elif not quiet:
         from weatherglass.report.multiverse.terminal import lines_of
 
-        for line in lines_of(finished):
-            typer.echo(line)
-        typer.echo(f"Specifications, curves and page (index.html): {folder}")
+        say(lines_of(finished, width_of(), table))
+        say([f"Page: {folder / 'index.html'}"], whole=True)
     if finished.failures:
         raise typer.Exit(3)
 

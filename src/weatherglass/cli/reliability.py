@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.cli.command_line import Group
+from weatherglass.cli.command_line import App, Group
 from weatherglass.cli.study_options import Options, study_command
 from weatherglass.cli.study_output import interruptible, print_claims, print_warnings, report_failures
 from weatherglass.errors import OutputError
 
-app = typer.Typer(
+app = App(
     cls=Group,
     help="How far can a bias score be trusted? Over seeds, scoring rules and words (Du et al., 2021).",
     no_args_is_help=True,
@@ -51,7 +51,7 @@ def assess(options: Options) -> None:
 
 
 @app.command()
-@study_command("embeddings", "pairs", "targets", "senses", "parts")
+@study_command("embeddings", "pairs", "targets", "senses", "parts", "table")
 def train(options: Options) -> None:
     """Encode the corpora and train the embeddings; each is saved as soon as it is finished."""
     from weatherglass.api.studies import group_warnings
@@ -62,13 +62,14 @@ def train(options: Options) -> None:
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
         groups, failures = train_study(study, folder, options.backend(), bar)
     for group in groups:
-        typer.echo(f"{group.corpus}, {group.algorithm}: {len(group.paths)} embeddings")
-    print_warnings(group_warnings(groups))
+        number = len(group.paths)
+        typer.echo(f"{group.corpus}, {group.algorithm}: {number} embedding{'s' if number != 1 else ''}")
+    print_warnings(group_warnings(groups), verbose=options.verbose)
     report_failures(failures)
 
 
 @app.command()
-@study_command("targets", "senses", "parts")
+@study_command("targets", "senses", "parts", "table")
 def score(options: Options) -> None:
     """Score every word of the embeddings that exist, with every rule and base pair."""
     from weatherglass.api.studies import TABLES, group_warnings
@@ -95,7 +96,7 @@ def score(options: Options) -> None:
             f"{len(tensor.seeds)} seeds"
         )
     typer.echo(f"averages over seeds and pairs: {folder / TABLES / 'scores.tsv'}")
-    print_warnings(warnings)
+    print_warnings(warnings, verbose=options.verbose)
 
 
 def _run_and_print(options: Options, *, train: bool) -> None:
@@ -109,8 +110,11 @@ def _run_and_print(options: Options, *, train: bool) -> None:
             study, folder, options.backend(), bar, train=train, senses=options.senses, parts=options.parts
         )
     if not options.quiet:
-        print_claims(result.tables)
-        print_explanations(result.explanations)
-    typer.echo(f"page: {result.page}")
-    print_warnings(result.warnings)
+        print_explanations(result.explanations, options.table)
+    print_warnings(result.warnings, result.explanations, options.verbose)
+    if not options.quiet:
+        typer.echo()
+        print_claims(result.tables, options.table)
+        typer.echo()
+    typer.echo(f"Page: {result.page}")
     report_failures(result.failures)

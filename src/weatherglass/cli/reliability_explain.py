@@ -30,29 +30,18 @@ def explain(options: Options) -> None:
         groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
         tables = read_tables(folder / TABLES)
         explanations = explain_study(groups, tables, folder, options.senses, options.parts, bar)
-    print_warnings(group_warnings(groups))
     if not options.quiet:
-        print_explanations(explanations)
+        print_explanations(explanations, options.table)
+    print_warnings(group_warnings(groups), explanations, options.verbose)
     for pairs, explanation in explanations.items():
         if explanation.parts:
             typer.echo(f"figure: {save_drawing(coefficient_drawing(explanation, pairs), folder / FIGURES)}")
     typer.echo(f"tables: {folder / TABLES}, regression and features")
 
 
-def print_explanations(explanations: Mapping[str, Explanation]) -> None:
-    """Print the estimates of each set of base pairs, what each factor explains, and every warning."""
-    from weatherglass.cli.console import screen
-    from weatherglass.reliability.regression.tables import terminal_tables
+def print_explanations(explanations: Mapping[str, Explanation], every_row: bool = False) -> None:
+    """Print what the regressions of each set of base pairs explain; with `every_row`, every estimate."""
+    from weatherglass.cli.console import say, width_of
+    from weatherglass.report.study.terminal import explanation_lines
 
-    console, stderr = screen(), screen(stderr=True)
-    for pairs, explanation in explanations.items():
-        console.print(f"\n{pairs}: which words are measured reliably?")
-        for table in terminal_tables(explanation):
-            console.print(table)
-        for part in explanation.parts:
-            for reason, rows in part.dropped.items():
-                stderr.print(f"{pairs}, {part.reliability}: {rows} of {part.rows} rows dropped: {reason}")
-            for warning in part.warnings:
-                stderr.print(f"warning: {pairs}, {part.reliability}: {warning}", soft_wrap=True)
-        for line in explanation.missing:
-            stderr.print(f"warning: {pairs}: {line}", soft_wrap=True)
+    say(explanation_lines(explanations, width_of(), every_row))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weatherglass.cli import study_options
-from weatherglass.cli.command_line import Group, command_line
+from weatherglass.cli.command_line import App, Group, command_line
 from weatherglass.cli.study_output import interruptible, print_claims, report_failures
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-app = typer.Typer(
+app = App(
     cls=Group,
     no_args_is_help=True,
     help="Reproduce a paper: run its procedure, and show its numbers beside ours.",
@@ -115,7 +115,8 @@ def azarpanah2021(
             progress=bar,
             command=command_line(context),
         )
-    write_reproduction(reproduction, folder)
+        bar.stage("drawing tables and figures", 1)
+        write_reproduction(reproduction, folder)
     if not quiet:
         _show(tables(reproduction), [*lines(reproduction), f"Results, tables and figures: {folder}"])
     if reproduction.run.failures:
@@ -158,17 +159,27 @@ def du2021(
             )
         typer.echo("\nPearson's r between rules, over the vocabularies of all corpora")
         _show([table], map(str, verdicts(result.tables)))
-    typer.echo(f"page: {result.page}")
+    typer.echo(f"Page: {result.page}")
     report_failures(result.failures)
 
 
 def _show(tables: Iterable[Table], lines: Iterable[str]) -> None:
     """Print tables with an empty line after each, then the lines."""
-    from weatherglass.cli.console import screen
+    from weatherglass.cli.console import say, width_of
+    from weatherglass.report.layout import Column, table_in_blocks
 
-    console = screen()
+    width = width_of()
     for table in tables:
-        console.print(table)
-        console.print()
-    for line in lines:
-        console.print(line, soft_wrap=True)
+        columns = [
+            Column(
+                str(column.header),
+                right=column.justify == "right",
+                shorten="middle" if place == 0 else None if column.no_wrap else "end",
+                least=12,
+            )
+            for place, column in enumerate(table.columns)
+        ]
+        cells = [list(map(str, column.cells)) for column in table.columns]
+        say([str(table.title)] if table.title else [])
+        say([*table_in_blocks(columns, list(zip(*cells, strict=True)), width), ""])
+    say(lines)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from weatherglass.audit.settings import Settings
 from weatherglass.cli.command_line import command_line
+from weatherglass.cli.completion import complete_metric, complete_model, complete_test
 from weatherglass.cli.settings_options import takes_settings
 from weatherglass.errors import InterruptedRunError
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from weatherglass.runs.results import Run
 
 DEFAULT_FOLDER = Path("weatherglass-run")
+WHAT, OUTPUT, GATE, WHERE = "What to test", "Output", "Gate", "Where it runs"
+"""Groups of the options in the help."""
 
 
 @takes_settings
@@ -30,48 +34,92 @@ def run(
             help="A path to word vectors, or kind:target?option=value; see 'weatherglass models'. "
             "Default: the embedded model.",
             show_default=False,
+            autocompletion=complete_model,
         ),
     ] = None,
     tests: Annotated[
         list[str],
-        typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
+        typer.Option(
+            "-t",
+            "--test",
+            help="Name, glob, topic, file or folder; repeat for several.",
+            metavar="TEST",
+            rich_help_panel=WHAT,
+            autocompletion=complete_test,
+        ),
     ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
     metrics: Annotated[
         list[str],
         typer.Option(
-            "-m", "--metric", help="similarity/statistic for WEAT, or a glob; repeat.", metavar="METRIC"
+            "-m",
+            "--metric",
+            help="similarity/statistic for WEAT, a name of 'weatherglass metrics', or a glob; repeat.",
+            metavar="METRIC",
+            rich_help_panel=WHAT,
+            autocompletion=complete_metric,
         ),
     ] = ["cosine/mean"],  # noqa: B006
     measures: Annotated[list[str] | None, typer.Option("--measure", hidden=True)] = None,
     folder: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR")
+        Path,
+        typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR", rich_help_panel=OUTPUT),
     ] = DEFAULT_FOLDER,
+    add: Annotated[
+        bool,
+        typer.Option(
+            "--add",
+            help="Keep the results that the folder holds beside these, in one table, correction and page.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     fail_if: Annotated[
         list[str],
         typer.Option(
             help="Exit with 1 if this holds for a result: 'abs(effect_size) > 0.8 and p_adjusted < 0.01'; repeat.",
             metavar="CONDITION",
+            rich_help_panel=GATE,
         ),
     ] = [],  # noqa: B006
     gate: Annotated[
-        Path | None, typer.Option(help="A TOML file with conditions for groups of tests.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="A TOML file with conditions for groups of tests.", metavar="FILE", rich_help_panel=GATE
+        ),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE")
+        Path | None,
+        typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE", rich_help_panel=GATE),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
+    jobs: Annotated[int, typer.Option(help="Processes to use.", min=1, rich_help_panel=WHERE)] = 1,
     scheduler: Annotated[
         str | None,
         typer.Option(
             help="A Dask cluster: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS of another package.",
             metavar="ADDRESS",
+            rich_help_panel=WHERE,
         ),
     ] = None,
     shared_dir: Annotated[
-        Path | None, typer.Option(help="A folder that all machines of the cluster see.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            help="A folder that all machines of the cluster see.", metavar="DIR", rich_help_panel=WHERE
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)] = False,
+    table: Annotated[
+        bool,
+        typer.Option(
+            "--table",
+            help="Print every result, however many; else a summary from 61 on.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print every warning in full.", rich_help_panel=OUTPUT)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress, no table.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Run association tests on models: effect sizes, p-values, correction, a table and a report.
 
@@ -82,11 +130,13 @@ def run(
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.gate.rules import gate_of
+    from weatherglass.runs.stored import held_record
 
     rules = gate_of(fail_if, gate)
     if measures:
         typer.echo("warning: --measure is now --metric", err=True)
         metrics = measures
+    held = held_record(folder)
     try:
         with Bar(quiet or as_json) as bar:
             finished = audit(
@@ -98,6 +148,7 @@ def run(
                 scheduler=scheduler,
                 shared_dir=shared_dir,
                 folder=folder,
+                add=add,
                 progress=bar,
                 command=command_line(context),
             )
@@ -111,7 +162,7 @@ def run(
         verdict = {"gate": [str(breach) for breach in breaches]} if rules else {}
         typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
     elif not quiet:
-        show(finished, folder)
+        show(finished, folder, table, verbose, replaced(held, finished.record, folder))
     for breach in breaches:
         typer.echo(f"gate: {breach}", err=True)
     if junit:
@@ -124,29 +175,43 @@ def run(
         raise typer.Exit(3)
 
 
-def show(finished: Run, folder: Path) -> None:
-    """Print the tables to stdout, warnings and failures to stderr."""
-    from weatherglass.cli.console import screen
-    from weatherglass.report.terminal import caption, results_tables
-    from weatherglass.report.verdicts import verdict_notes, verdict_tables
+def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: Path) -> list[str]:
+    """What the folder showed before and does not show now."""
+    gone = len(set(held["keys"]) - set(record["keys"])) if held else 0
+    if not held or not gone:
+        return []
+    before = f"{gone} other result{'s' if gone > 1 else ''}"
+    return [
+        f"{folder} showed {before} before; its table and page start anew with this run. "
+        "To keep both: another folder with -o, or --add."
+    ]
 
-    console = screen()
-    for table in results_tables(finished):
-        console.print(table)
-    for line in caption(finished):
-        console.print(line, soft_wrap=True)
+
+def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequence[str] = ()) -> None:
+    """Print every row or a summary by topic, then warnings, verdicts, what they say, and where the page is."""
+    from weatherglass.cli.console import say, warn_about, width_of
+    from weatherglass.report.folded import Placed, placed_warnings
+    from weatherglass.report.terminal import MOST_ROWS, notes, results_lines, spread_lines
+    from weatherglass.report.verdicts import MOST_CHARTS, sentences, summary_lines, verdict_charts
+    from weatherglass.runs.folder import PAGE
+
+    width = width_of()
     verdicts = finished.verdicts()
-    for table in verdict_tables(verdicts):
-        console.print()
-        console.print(table)
-    notes = list(verdict_notes(verdicts, finished.record["settings"]["alpha"]))
-    for line in [
-        *notes,
-        *([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else []),
-        f"Results, record and page (report.html): {folder}",
-    ]:
-        console.print(line, soft_wrap=True)
-    lines = [f"warning: {warning}" for warning in finished.warnings]
-    lines += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]
-    for line in lines:
-        typer.echo(line, err=True)
+    every_row = table or len(finished.results) <= MOST_ROWS
+    if every_row:
+        say(results_lines(finished, width))
+    if table:
+        say(spread_lines(finished.results))
+    warn_about(placed_warnings(finished), finished.warnings if verbose else None)
+    failures = [Placed(f"{f.test} on {f.model}", f.reason) for f in finished.failures]
+    warn_about(failures, [str(failure) for failure in failures] if verbose else None, "failure")
+    charts = len({(one.model, one.options, one.metric) for one in verdicts})
+    if not every_row or charts > MOST_CHARTS:
+        say(["", *summary_lines(finished, verdicts, width)])
+    elif verdicts:
+        say(["", *verdict_charts(verdicts, width)])
+    say(["", *notes(finished), *sentences(finished, verdicts), ""])
+    say(before)
+    say([] if every_row else ["Every test: add --table"])
+    say([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else [], whole=True)
+    say([f"Page: {folder / PAGE}"], whole=True)

@@ -23,6 +23,20 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 TYPES = {"int": int, "float": float, "int | None": int | None, "float | None": float | None}
 """Of the fields that hold numbers; the others are text."""
 
+HOW_P, MARKS, BESIDE, COVARIANCE = (
+    "How p is computed",
+    "Marks and correction",
+    "What stands beside d",
+    "Covariance of mahalanobis",
+)
+GROUPS = {
+    **dict.fromkeys(("significance", "alternative", "permute", "ddof", "seed", "precision", "budget"), HOW_P),
+    **dict.fromkeys(("alpha", "smallest", "correction", "family"), MARKS),
+    **dict.fromkeys(("ci", "trust", "profile"), BESIDE),
+    **dict.fromkeys(("covariance", "synonyms"), COVARIANCE),
+}
+"""In which group of the help a setting stands."""
+
 
 def takes_settings(command: Callable[..., None]) -> Callable[..., None]:
     """The command with an option for every setting; it is called with `settings`, built and checked."""
@@ -56,7 +70,8 @@ def _option(field: Field[Any]) -> Parameter:
     text = shown.pop("help")
     kind: Any = TYPES.get(str(field.type)) or (str | None if field.default is None else str)
     default = DEFAULT_BUDGET if field.default is MISSING else field.default
-    annotation = Annotated[kind, typer.Option(help=text, **shown)]
+    group = GROUPS.get(field.name)
+    annotation = Annotated[kind, typer.Option(help=text, rich_help_panel=group, **shown)]
     return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

@@ -69,6 +69,10 @@ Scheduler = Annotated[
         show_default=False,
     ),
 ]
+Table = Annotated[
+    bool, typer.Option("--table", help="Print every claim and estimate, however many; else a summary.")
+]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Print every warning in full.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
 
 Senses = Annotated[
@@ -108,6 +112,8 @@ class Options:
     scheduler: Scheduler = None
     senses: Senses = None
     parts: Parts = None
+    table: Table = False
+    verbose: Verbose = False
     quiet: Quiet = False
 
     def backend(self) -> Backend:

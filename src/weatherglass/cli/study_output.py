@@ -7,42 +7,39 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from weatherglass.errors import InterruptedRunError, UnitError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from weatherglass.reliability.regression.explain import Explanation
 
-def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
+
+def print_claims(tables: Mapping[str, pl.DataFrame], every_row: bool = False) -> None:
     """Print how many base pairs occur, and the claims with their medians and verdicts."""
-    from weatherglass.cli.console import plain_table, screen
+    from weatherglass.cli.console import say, width_of
+    from weatherglass.report.study.terminal import claim_lines
 
-    console = screen()
-    for row in tables["pairs"].iter_rows(named=True):
-        console.print(
-            f"{row['pairs']}, {row['corpus']}, {row['algorithm']}: {row['present']} of {row['of']} base pairs occur"
-        )
-    table = plain_table("claim", "base pairs", "corpus", "algorithm", "by", "median", "95 %", "verdict", "")
-    for row in tables["claims"].iter_rows(named=True):
-        median = "–" if row["median"] != row["median"] else f"{row['median']:.2f}"
-        names = (row["claim"], row["pairs"], row["corpus"], row["algorithm"], row["by"])
-        interval = "–" if row["low"] != row["low"] else f"{row['low']:.2f} to {row['high']:.2f}"
-        table.add_row(*names, median, interval, row["verdict"], row["size"])
-    console.print(table)
+    say(claim_lines(tables, width_of(), every_row))
 
 
-def print_warnings(warnings: Sequence[str]) -> None:
-    """Print warnings to stderr, also with --quiet."""
-    for warning in warnings:
-        typer.echo(f"warning: {warning}", err=True)
+def print_warnings(
+    warnings: Sequence[str], explanations: Mapping[str, Explanation] | None = None, verbose: bool = False
+) -> None:
+    """Print warnings to stderr, also with --quiet: one line per kind, or all of them."""
+    from weatherglass.cli.console import warn_about
+    from weatherglass.report.folded import Placed
+    from weatherglass.report.study.terminal import explanation_warnings
+
+    placed = [*(Placed("", warning) for warning in warnings), *explanation_warnings(explanations or {})]
+    warn_about(placed, [str(warning) for warning in placed] if verbose else None, where="with --verbose")
 
 
 def report_failures(failures: Sequence[str]) -> None:
     """Raise an error if an embedding could not be trained."""
     if failures:
-        raise UnitError(f"{len(failures)} embeddings could not be trained; the first: {failures[0]}")
+        number = f"{len(failures)} embedding{'s' if len(failures) > 1 else ''}"
+        raise UnitError(f"{number} could not be trained; the first: {failures[0]}")
 
 
 @contextmanager

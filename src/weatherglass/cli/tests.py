@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,27 +10,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weatherglass import catalogue
-from weatherglass.catalogue.fields import GROUP as FIELDS
-from weatherglass.catalogue.fields import licence
-from weatherglass.cli.command_line import Group
-from weatherglass.cli.console import PIPE_WIDTH, plain_table, print_json, screen
+from weatherglass.cli.command_line import App, Group
+from weatherglass.cli.completion import complete_test, complete_topic
+from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
 from weatherglass.cli.tests_import import import_command
 from weatherglass.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from weatherglass.catalogue import ElementSet, Test
     from weatherglass.languages.base import Reading
 
-app = typer.Typer(
+app = App(
     cls=Group, no_args_is_help=True, help="The tests: list, show, export, and make sentences from words."
 )
 
 Patterns = Annotated[
     list[str],
-    typer.Option("-t", "--test", help="Name, glob, file or folder; repeat for several.", metavar="TEST"),
+    typer.Option(
+        "-t",
+        "--test",
+        help="Name, glob, topic, file or folder; repeat for several.",
+        metavar="TEST",
+        autocompletion=complete_test,
+    ),
 ]
 app.command("import")(import_command)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -39,14 +42,23 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def list_command(
     patterns: Annotated[
         list[str],
-        typer.Argument(metavar="[TEST]…", help="Names, globs such as 'sent-*', topics, files or folders."),
+        typer.Argument(
+            metavar="[TEST]…",
+            help="Names, globs such as 'sent-*', topics, files or folders.",
+            autocompletion=complete_test,
+        ),
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
-    topic: Annotated[str, typer.Option("--topic", help="Only tests of this topic: religion.")] = "",
+    topic: Annotated[
+        str,
+        typer.Option("--topic", help="Only tests of this topic: religion.", autocompletion=complete_topic),
+    ] = "",
     language: Annotated[str, typer.Option("--language", help="Only tests in this language: fr.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """List tests: name, topic, sets with their sizes, context, source. Default: the 46 published ones; those in other
     fields and languages are listed by `fields`, by their topic or language."""
+    from weatherglass.catalogue.fields import GROUP as FIELDS
+
     everywhere = ["*", FIELDS] if topic or language else ["*"]
     tests = [
         test
@@ -59,14 +71,7 @@ def list_command(
     if as_json:
         print_json([_summary(test) for test in tests])
         return
-    console = screen()
-    table = _test_table(tests)
-    if _width(table) <= console.width:
-        console.print(table)
-    else:
-        for test in tests:
-            _print_title(test, console)
-            console.print(f"    {_sizes(test.targets)} | {_sizes(test.attributes)}", soft_wrap=True)
+    say(_test_lines(tests, width_of()))
     _print_warnings(tests)
 
 
@@ -85,7 +90,10 @@ def sets_command(as_json: AsJson = False) -> None:
 
 @app.command("show")
 def show_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name or a file.")], as_json: AsJson = False
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name or a file.", autocompletion=complete_test)
+    ],
+    as_json: AsJson = False,
 ) -> None:
     """Show the elements of one test, side by side."""
     test = catalogue.load_test(name)
@@ -99,13 +107,14 @@ def show_command(
     columns = [[*elements.texts, *[""] * (longest - len(elements))] for elements in test.sets]
     for row in zip(*columns, strict=True):
         table.add_row(*row)
-    console = screen()
-    _print_title(test, console)
-    console.print(table)
-    if test.citation:
-        console.print(f"Cite: {catalogue.reference(test.citation)}", soft_wrap=True)
-    if terms := licence(test.name):
-        console.print(f"Licence: {terms}", soft_wrap=True)
+    details = test.topic, "" if test.language == "en" else test.language, test.context, test.source
+    say([f"{test.name}  {'; '.join(filter(None, details))}"])
+    screen().print(table)
+    say([f"Cite: {catalogue.reference(test.citation)}"] if test.citation else [])
+    from weatherglass.catalogue.fields import licence
+
+    terms = licence(test.name)
+    say([f"Licence: {terms}"] if terms else [])
     _print_warnings([test])
 
 
@@ -157,35 +166,41 @@ def sentences_command(
         typer.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
 
 
-def _test_table(tests: list[Test]) -> Table:
-    table = plain_table("test", "topic", "context", "targets X : Y", "attributes A : B", "source")
-    for test in tests:
-        sets = _sizes(test.targets), _sizes(test.attributes)
-        table.add_row(test.name, test.topic, test.context, *sets, test.source)
-    return table
+def _test_lines(tests: list[Test], width: int) -> Iterator[str]:
+    """One line a test: its name and topic; on a wide terminal its sets with their sizes, context and source, too."""
+    from weatherglass.report.layout import Column, table_lines, widest_name
+
+    columns = [
+        Column("test", shorten="middle", least=16, most=widest_name(width)),
+        Column("topic", shorten="end", least=10),
+        Column("sizes"),
+        Column("context", from_width=100),
+        Column("targets X : Y", shorten="end", least=24, from_width=120),
+        Column("attributes A : B", shorten="end", least=24, from_width=120),
+        Column("source", shorten="end", least=10, from_width=160),
+    ]
+    rows = [
+        [
+            test.name,
+            test.topic,
+            _counts(test),
+            test.context,
+            " : ".join(elements.category for elements in test.targets),
+            " : ".join(elements.category for elements in test.attributes),
+            test.source,
+        ]
+        for test in tests
+    ]
+    yield from table_lines(columns, rows, width)
 
 
-def _width(table: Table) -> int:
-    """The width of a table if nothing is folded."""
-    console = screen()
-    console.width = PIPE_WIDTH
-    return console.measure(table).maximum
-
-
-def _print_title(test: Test, console: Console) -> None:
-    from rich.text import Text
-
-    details = test.topic, "" if test.language == "en" else test.language, test.context, test.source
-    title = Text.assemble((test.name, "bold"), f"  {'; '.join(filter(None, details))}")
-    console.print(title, soft_wrap=True)
+def _counts(test: Test) -> str:
+    """Elements of each set, the targets first: 8+8 : 8+8."""
+    return " : ".join("+".join(str(len(one)) for one in sets) for sets in (test.targets, test.attributes))
 
 
 def _roles(test: Test) -> list[tuple[str, ElementSet]]:
     return list(zip(test.roles, test.sets, strict=True))
-
-
-def _sizes(sets: tuple[ElementSet, ...]) -> str:
-    return " : ".join(f"{elements.category} {len(elements)}" for elements in sets)
 
 
 def _summary(test: Test) -> dict[str, Any]:
@@ -208,7 +223,7 @@ def _content(test: Test) -> dict[str, Any]:
 def _print_warnings(tests: list[Test]) -> None:
     for test in tests:
         for warning in test.warnings:
-            typer.echo(f"warning: test '{test.name}': {warning}", err=True)
+            say([f"warning: test '{test.name}': {warning}"], err=True)
 
 
 def _print_readings(readings: list[Reading]) -> None:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.catalogue import import_tests, write_import
 from weatherglass.cli.console import plain_table, screen
 
 
@@ -34,6 +33,8 @@ def import_command(
     name: Annotated[str, typer.Option("--name", help="Name of the test made from such sets.")] = "",
 ) -> None:
     """Import tests of WEATHub, XWEAT, sent-bias, responsibly, WEFE or plain word lists; the format is detected."""
+    from weatherglass.catalogue import import_tests, write_import
+
     imported = import_tests(path, language, targets, attributes, name)
     written = write_import(imported, output) if output else []
     if output is None and len(imported.tests) == 1:

@@ -24,8 +24,8 @@ def verdict(
 
     The rule is in docs/methods, section 12. A test shows an association; no verdict says that there is none.
     """
-    from weatherglass.cli.console import print_json, screen
-    from weatherglass.report.verdicts import reasons, verdict_notes, verdict_tables
+    from weatherglass.cli.console import print_json, say, width_of
+    from weatherglass.report.verdicts import reasons, verdict_charts, verdict_notes
     from weatherglass.runs.joint import read_joint_p
     from weatherglass.runs.stored import read_run
 
@@ -37,9 +37,6 @@ def verdict(
     if as_json:
         print_json([one.to_json() for one in verdicts])
         return
-    console = screen()
-    for table in verdict_tables(verdicts):
-        console.print(table)
-        console.print()
-    for line in [*reasons(verdicts), "", *verdict_notes(verdicts, run.alpha)]:
-        console.print(line, soft_wrap=True)
+    width = width_of()
+    say(verdict_charts(verdicts, width))
+    say(["", *reasons(verdicts), "", *verdict_notes(verdicts, run.alpha, width)])

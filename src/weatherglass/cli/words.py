@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weatherglass.cli.completion import complete_model, complete_test
 from weatherglass.errors import WeatherglassError
 
 if TYPE_CHECKING:
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def words(
-    model: Annotated[str, typer.Argument(metavar="[MODEL]", help="As in 'run'.", show_default=False)] = "",
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="[MODEL]", help="As in 'run'.", show_default=False, autocompletion=complete_model
+        ),
+    ] = "",
     file: Annotated[
         Path | None,
         typer.Option(
@@ -24,7 +30,13 @@ def words(
     ] = None,
     attributes: Annotated[
         str,
-        typer.Option("-t", "--test", help="A test whose A and B the words stand between.", metavar="TEST"),
+        typer.Option(
+            "-t",
+            "--test",
+            help="A test whose A and B the words stand between.",
+            metavar="TEST",
+            autocompletion=complete_test,
+        ),
     ] = "weat7",
     facts: Annotated[
         str | None,
@@ -42,8 +54,7 @@ def words(
 ) -> None:
     """To which of two attribute sets single words lean, with exact p, and whether facts agree (WEFAT, SC-WEAT).
 
-    Without --words: the target words of the test themselves. Example, with a table of words and shares:
-    weatherglass words vectors:glove.txt -w occupations.tsv --facts share_of_women -t weat7
+    Without --words: the target words of the test themselves.
     """
     from weatherglass.audit.word_map import word_map
     from weatherglass.catalogue import load_test
@@ -73,10 +84,7 @@ def words(
 
 
 def _show(found: WordMap, alpha: float) -> None:
-    from weatherglass.cli.console import screen
+    from weatherglass.cli.console import say, width_of
     from weatherglass.report.word_map import word_lines, word_table
 
-    console = screen()
-    console.print(word_table(found, alpha))
-    for line in word_lines(found, alpha):
-        console.print(line, soft_wrap=True)
+    say([*word_table(found, alpha, width_of()), *word_lines(found, alpha)])

@@ -1,48 +1,219 @@
-"""Results as tables and lines for the terminal, in the style of May et al.'s Table 4."""
+"""The results of a run as lines for a terminal of any width: one row a test, marks, and what they mean."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from rich.table import Table
-
+from weatherglass.report.layout import Column, Row, items_in_lines, shortened, table_lines, widest_name
 from weatherglass.report.measures import spreads
-from weatherglass.report.numbers import percent
+from weatherglass.report.numbers import percent, spaced
 from weatherglass.runs.agreement import metric_agreement
+from weatherglass.runs.marks import Mark, mark_of
 from weatherglass.runs.results import Result, Run
+from weatherglass.runs.verdict import CONTROL, published_topics
+
+MOST_ROWS = 60
+"""With more results than this, a summary by topic is printed instead of every row."""
+SIZES_FROM, DIRECTION_FROM, WHOLE_DIRECTION_FROM = 100, 120, 160
+"""Widths of the terminal from which a row has more columns."""
+LEAST_TO_LEAN = 0.2
+"""|d| below this is not said in words: Cohen calls 0.2 small."""
+NO_TOPIC, CONTROLS = "No topic given", "Controls"
+
+Series = tuple[str, str, str]
+"""Model, its options and metric: what one table is about."""
 
 
-def results_tables(run: Run) -> Iterator[Table]:
-    """One table per metric: tests down, models across."""
-    models = list(dict.fromkeys((result.model, result.options) for result in run.results))
-    for metric in dict.fromkeys(result.metric for result in run.results):
-        rows = [result for result in run.results if result.metric == metric]
-        yield _one_model(metric, rows) if len(models) == 1 else _several_models(metric, rows, models)
+def series_of(results: Sequence[Result]) -> dict[Series, list[Result]]:
+    """The results of each model and metric, in order."""
+    found: dict[Series, list[Result]] = {}
+    for result in results:
+        found.setdefault((result.model, result.options, result.metric), []).append(result)
+    return found
 
 
-def caption(run: Run) -> list[str]:
-    """What the marks mean, the size of the family, how many are significant, and what the tests could detect."""
-    correction = run.record["correction"]
-    alpha = f"{correction['alpha']:g}"
-    tested = [result for result in run.results if not result.why_no_p]
-    without_p = dict.fromkeys((r.metric, r.why_no_p) for r in run.results if r.why_no_p)
-    no_p = [f"{metric} has no p: {reason}." for metric, reason in without_p]
-    if not tested:
-        return no_p
-    starred = sum(result.significance != "" for result in tested)
-    kept = sum(result.significance == "**" for result in tested)
-    return [
-        *_spread_lines(run.results),
-        *no_p,
-        f"* p ≤ {alpha}   ** also after {correction['method']} correction, {_families(correction['sizes'])}",
-        f"{starred} of {len(tested)} significant, {kept} after correction. "
-        "A result that is not significant does not show that there is no association.",
-        *_power_note(tested, alpha),
-        *_small_note(tested, run.record["settings"].get("smallest")),
-        *_headline(run),
-        *_agreement(run),
+def topics_of(run: Run) -> Mapping[str, str]:
+    """The topic of each test."""
+    return run.record.get("topics") or published_topics(run.results)
+
+
+def by_topic(results: Sequence[Result], topics: Mapping[str, str]) -> dict[str, list[Result]]:
+    """Results by topic in order of appearance, a test without one as its own; the controls come last."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(topics.get(result.test) or result.test, []).append(result)
+    controls = {CONTROL: groups.pop(CONTROL)} if CONTROL in groups else {}
+    return {**groups, **controls}
+
+
+def topic_name(topic: str) -> str:
+    """A topic as a heading.
+
+    >>> topic_name("gender and career")
+    'Gender and career'
+    """
+    return CONTROLS if topic == CONTROL else topic[:1].upper() + topic[1:]
+
+
+def results_lines(run: Run, width: int) -> Iterator[str]:
+    """Every result: a table per model and metric, then what its marks mean."""
+    topics, alpha = topics_of(run), _alpha(run)
+    for number, rows in enumerate(series_of(run.results).values()):
+        if number:
+            yield ""
+        yield _title(rows, alpha, width)
+        columns, cells = _table(rows, topics, alpha, width)
+        yield from table_lines(columns, cells, width)
+    yield from legend(run, width)
+
+
+def _title(rows: Sequence[Result], alpha: float, width: int) -> str:
+    """Model, metric and how p was computed; the model's name loses its front before anything is cut."""
+    first = rows[0]
+    without_bias = "" if first.is_effect_size else f"   {first.unbiased:g} without bias"
+    tested = f"   {how_tested(rows)}, level {alpha:g}" if any(not row.why_no_p for row in rows) else ""
+    tests = counted(len({row.test for row in rows}), "test")
+    number = tests if len(rows) == len({row.test for row in rows}) else f"{len(rows)} results of {tests}"
+    rest = f"   {first.metric}   {number}{without_bias}{tested}"
+    return shortened(shortened(first.model, max(12, width - len(rest)), "front") + rest, width)
+
+
+def how_tested(rows: Sequence[Result]) -> str:
+    """The tail and what is exchanged.
+
+    >>> from weatherglass.report.terminal import counted
+    >>> counted(1, "test"), counted(46, "test")
+    ('1 test', '46 tests')
+    """
+    tails = " or ".join(dict.fromkeys(_TAILS.get(row.alternative, row.alternative) for row in rows))
+    units = " or ".join(
+        dict.fromkeys("sentences" if row.permute == "elements" else row.permute for row in rows)
+    )
+    return f"{tails}, by {units}"
+
+
+_TAILS = {"greater": "one-sided (greater)", "less": "one-sided (less)", "observed": "on the side observed"}
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun, in the plural where it is not one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _table(
+    rows: Sequence[Result], topics: Mapping[str, str], alpha: float, width: int
+) -> tuple[list[Column], list[Row]]:
+    effects = rows[0].is_effect_size
+    intervals = any(row.ci_low is not None for row in rows)
+    levels = " or ".join(dict.fromkeys(percent(row.trust.level) for row in rows if row.trust))
+    in_sentences = any(row.p_elements is not None for row in rows)
+    columns = [
+        Column("  test", shorten="middle", least=14, most=widest_name(width)),
+        Column("d" if effects else "value", right=True),
+        *([Column(f"{levels} of {'d' if effects else 'it'}")] if intervals else []),
+        Column("p", right=True),
+        *([Column("sentences", right=True, from_width=SIZES_FROM)] if in_sentences else []),
+        Column("X+Y" if effects else "units", right=True, from_width=SIZES_FROM),
+        Column("direction", shorten="middle", least=12, from_width=DIRECTION_FROM),
     ]
+    cells: list[Row] = []
+    heading = ""
+    for topic, own in by_topic(rows, topics).items():
+        named = NO_TOPIC if topic == own[0].test else topic_name(topic)
+        cells += [named] if named != heading else []
+        heading = named
+        for row in own:
+            cells.append(
+                [
+                    f"{mark_of(row, alpha).glyph or ' '} {row.row}",
+                    format_value(row, row.value),
+                    *([_interval(row)] if intervals else []),
+                    format_p(row.p_value),
+                    *([format_p(row.p_elements)] if in_sentences else []),
+                    _sizes(row),
+                    direction_in(row, width),
+                ]
+            )
+    return columns, cells
+
+
+def _sizes(result: Result) -> str:
+    exchanged = [str(units) for units in result.units() if units]
+    return "+".join(exchanged or map(str, result.target_sizes))
+
+
+def direction_in(result: Result, width: int) -> str:
+    """The sign of d in words, in few words on a narrow terminal; a dash where d is next to nothing."""
+    if not result.lean or (result.is_effect_size and abs(result.bias) < LEAST_TO_LEAN):
+        return "–"
+    if width >= WHOLE_DIRECTION_FROM or result.leans or len(result.categories) != 4:
+        return spaced(result.direction)
+    x, _, a, b = map(spaced, result.categories)
+    return f"{x}: {a if result.lean > 0 else b}"
+
+
+def legend(run: Run, width: int) -> Iterator[str]:
+    """The marks that occur, the family that p was corrected for, and what the columns of a wide table hold."""
+    alpha = _alpha(run)
+    found = {mark_of(result, alpha) for result in run.results}
+    marks = [f"{mark.glyph or 'blank:'} {mark.words}" for mark in Mark if mark in found]
+    correction = run.record["correction"]
+    families = [_families(correction)] if any(not result.why_no_p for result in run.results) else []
+    yield from items_in_lines([*marks, *families], width)
+    if width >= SIZES_FROM and any(result.p_elements is not None for result in run.results):
+        yield "sentences: p with single sentences exchanged, as published; kept for comparison"
+
+
+def _families(correction: Mapping[str, object]) -> str:
+    """How many tests were corrected together; said once where it is the same for every metric."""
+    sizes = correction["sizes"]
+    assert isinstance(sizes, Mapping)
+    method = str(correction["method"]).capitalize()
+    if len(set(sizes.values())) == 1:
+        each = " for each metric" if len(sizes) > 1 else ""
+        return f"{method} of {next(iter(sizes.values()))}{each}"
+    return f"{method} of " + ", ".join(f"{size} ({name})" for name, size in sizes.items())
+
+
+def _alpha(run: Run) -> float:
+    return float(run.record["settings"]["alpha"])
+
+
+def spread_lines(results: Sequence[Result]) -> Iterator[str]:
+    """With several metrics: the range of d over the metrics, for each test."""
+    results = [result for result in results if result.is_effect_size]
+    if len({result.metric for result in results}) < 2:
+        return
+    for model, options in dict.fromkeys((result.model, result.options) for result in results):
+        yield f"d over the metrics, {model}:"
+        own = [result for result in results if (result.model, result.options) == (model, options)]
+        yield from (f"  {spread}" for spread in spreads(own))
+
+
+def notes(run: Run) -> Iterator[str]:
+    """What to know before quoting: metrics without p, effects shown to be small, a profile's number, disagreement."""
+    without_p = dict.fromkeys((r.metric, r.why_no_p) for r in run.results if r.why_no_p)
+    yield from (f"{metric} has no p: {reason}." for metric, reason in without_p)
+    yield from _small_note(run.results, run.record["settings"].get("smallest"))
+    if headline := run.record.get("headline"):
+        yield f"{headline['name']}: {headline['value']:.3f} ({headline['profile']}; whatever p)"
+    yield from _agreement(run)
+
+
+def missed_note(results: Sequence[Result]) -> Iterator[str]:
+    """Which effects the tests that are not significant would often miss, by the size that most of them have."""
+    weak = [r for r in results if not r.significance and r.minimum_detectable is not None and not r.small]
+    if not weak:
+        return
+    sizes = [result.units() for result in weak]
+    most = max(dict.fromkeys(sizes), key=sizes.count)
+    detectable = max(r.minimum_detectable or 0.0 for r in weak if r.units() == most)
+    yield (
+        f"“Cannot tell” is not “unbiased”: with {most[0]} + {most[1]} "
+        f"{'sentences' if weak[0].permute == 'elements' else weak[0].permute}, effects below d = "
+        f"{detectable:.2f} are often missed."
+    )
 
 
 def _agreement(run: Run) -> Iterator[str]:
@@ -59,8 +230,8 @@ def _agreement(run: Run) -> Iterator[str]:
             else ""
         )
         yield (
-            f"Metrics rank the models differently in {len(apart)} of {len(agreement.pairs)} pairs; farthest apart: "
-            f"{first} and {second}, Kendall's tau {format_effect(found.tau).strip()}{over}."
+            f"Metrics rank the models differently in {len(apart)} of {counted(len(agreement.pairs), 'pair')}; "
+            f"farthest apart: {first} and {second}, Kendall's tau {format_effect(found.tau).strip()}{over}."
         )
     elif any(pair.of_models for pair in agreement.pairs):
         yield "All metrics rank the models alike."
@@ -72,107 +243,13 @@ def _agreement(run: Run) -> Iterator[str]:
         )
 
 
-def _families(sizes: Mapping[str, int]) -> str:
-    """How many tests were corrected together; said once where it is the same for every metric."""
-    if len(sizes) > 1 and len(set(sizes.values())) == 1:
-        return f"{len(sizes)} families of {next(iter(sizes.values()))} (each metric by itself)"
-    return "family of " + ", ".join(f"{size} ({name})" for name, size in sizes.items())
-
-
-def _spread_lines(results: list[Result]) -> Iterator[str]:
-    """With several metrics: the range of d over the metrics, for each test."""
-    results = [result for result in results if result.is_effect_size]
-    if len({result.metric for result in results}) < 2:
-        return
-    for model, options in dict.fromkeys((result.model, result.options) for result in results):
-        yield f"d over the metrics, {model}:"
-        own = [result for result in results if (result.model, result.options) == (model, options)]
-        yield from (f"  {spread}" for spread in spreads(own))
-
-
-def _power_note(results: list[Result], alpha: str) -> Iterator[str]:
-    """How many of the tests that are not significant have too little power to say much."""
-    powers = [r.power.get("0.5") for r in results if not r.significance]
-    weak = [power for power in powers if power is not None and power < 0.5]
-    if weak:
-        tests = "test that is" if len(powers) == 1 else "tests that are"
-        least, most = format_probability(min(weak)), format_probability(max(weak))
-        yield (
-            f"{len(weak)} of the {len(powers)} {tests} not significant would find an effect of 0.5 with probability "
-            f"{least if least == most else f'{least} to {most}'} only (at p ≤ {alpha}): too small to say much."
-        )
-
-
-def _small_note(results: list[Result], smallest: float | None) -> Iterator[str]:
+def _small_note(results: Sequence[Result], smallest: float | None) -> Iterator[str]:
     """Which effects are shown to be below the smallest that the user cares about, where one was stated."""
     if smallest is None:
         return
     small = [result.test for result in results if result.small]
     listed = f": {', '.join(dict.fromkeys(small))}" if small else ""
     yield f"{len(small)} of {len(results)} shown to be smaller than {smallest:g}, for other attributes too{listed}."
-
-
-def _headline(run: Run) -> Iterator[str]:
-    """The single number that a profile prints for all tests together."""
-    if headline := run.record.get("headline"):
-        yield f"{headline['name']}: {headline['value']:.3f} ({headline['profile']}; whatever p)"
-
-
-def _one_model(metric: str, rows: list[Result]) -> Table:
-    table = Table(title=f"{rows[0].model}   {metric}", title_justify="left", box=None, pad_edge=False)
-    table.add_column("test", no_wrap=True)
-    table.add_column("d" if rows[0].is_effect_size else "value", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    intervals = any(result.ci_low is not None for result in rows)
-    if intervals:
-        levels = dict.fromkeys(percent(result.trust.level) for result in rows if result.trust)
-        table.add_column(f"{' or '.join(levels)} of {'d' if rows[0].is_effect_size else 'it'}", no_wrap=True)
-    table.add_column("p", justify="right", no_wrap=True)
-    in_sentences = any(result.p_elements is not None for result in rows)
-    if in_sentences:
-        table.add_column("p by sentences", justify="right", no_wrap=True)
-    table.add_column("X + Y" if rows[0].is_effect_size else "units", justify="right", no_wrap=True)
-    table.add_column("direction", overflow="fold")
-    for result in rows:
-        sentences = [format_p(result.p_elements)] if in_sentences else []
-        exchanged = [str(units) for units in result.units() if units]
-        sizes = " + ".join(exchanged or map(str, result.target_sizes))
-        table.add_row(
-            result.row,
-            format_value(result, result.value),
-            result.significance,
-            *([_interval(result)] if intervals else []),
-            format_p(result.p_value),
-            *sentences,
-            sizes,
-            result.direction,
-        )
-    return table
-
-
-def _several_models(metric: str, rows: list[Result], models: list[tuple[str, str]]) -> Table:
-    cells = {(result.row, result.model, result.options): result for result in rows}
-    by_test = {result.row: result for result in rows}
-    effects = rows[0].is_effect_size
-    quantity = "effect size d" if effects else "value"
-    table = Table(title=f"{quantity}   {metric}", title_justify="left", box=None, pad_edge=False)
-    table.add_column("test", no_wrap=True)
-    for model, _ in models:
-        table.add_column(model, justify="left", overflow="fold", min_width=7)
-    table.add_column("d > 0 means" if effects else "without bias", overflow="fold")
-    for test, result in by_test.items():
-        row = [cells.get((test, *model)) for model in models]
-        values = [f"{format_value(r, r.value)}{r.significance}" if r else "failed" for r in row]
-        table.add_row(test, *values, _meaning(result))
-    return table
-
-
-def _meaning(result: Result) -> str:
-    """What a d above 0 means; for other metrics, what the value is without bias."""
-    if not result.is_effect_size:
-        return f"{result.unbiased:g}"
-    x, y, a, b = result.categories
-    return f"{x} lean to {a}, {y} to {b}"
 
 
 def format_effect(d: float | None) -> str:
@@ -192,19 +269,18 @@ def format_value(result: Result, value: float | None) -> str:
 def _interval(result: Result) -> str:
     if result.is_effect_size or result.ci_low is None or result.ci_high is None:
         return format_interval(result.ci_low, result.ci_high)
-    return f"{format_value(result, result.ci_low)} …{format_value(result, result.ci_high)}"
+    return f"{format_value(result, result.ci_low)} … {format_value(result, result.ci_high)}"
 
 
 def format_interval(low: float | None, high: float | None) -> str:
-    """The two ends, padded so that they align in a column."""
+    """The two ends, padded so that they align in a column.
+
+    >>> format_interval(-0.421, 1.51), format_interval(-1.5, -0.98)
+    ('−0.42 …  1.51', '−1.50 … −0.98')
+    """
     if low is None or high is None:
         return "–"
-    return f"{format_effect(low)} …{format_effect(high)}"
-
-
-def format_probability(probability: float) -> str:
-    """A probability with two decimals, never 0 or 1."""
-    return "below 0.01" if probability < 0.005 else f"{min(probability, 0.99):.2f}"
+    return f"{format_effect(low)} … {format_effect(high)}"
 
 
 def format_p(p: float | None) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from weatherglass.errors import OutputError, unwritable
 from weatherglass.registry import one_of
+from weatherglass.report.layout import Column, shortened, table_lines
 from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
 from weatherglass.report.terminal import format_effect, format_p
 from weatherglass.runs.results import cell
@@ -25,31 +24,25 @@ ROW = 0.17
 """Height of a word in inches."""
 
 
-def word_table(found: WordMap, alpha: float) -> Table:
+def word_table(found: WordMap, alpha: float, width: int) -> Iterator[str]:
     """One row a word, from the one nearest to A to the one nearest to B."""
-    table = Table(
-        title=f"{found.model}   {found.a} – {found.b}", title_justify="left", box=None, pad_edge=False
-    )
-    table.add_column("word", no_wrap=True)
-    table.add_column("d", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("p", justify="right", no_wrap=True)
-    table.add_column("leans to", no_wrap=True)
+    rest = f"   {found.a} – {found.b}"
+    yield shortened(shortened(found.model, max(12, width - len(rest)), "front") + rest, width)
     with_facts = found.facts is not None
-    if with_facts:
-        table.add_column("fact", justify="right", no_wrap=True)
+    columns = [
+        Column("   word", shorten="middle", least=10),
+        Column("d", right=True),
+        Column("p", right=True),
+        *([Column("fact", right=True)] if with_facts else []),
+        Column("leans to", shorten="end"),
+    ]
+    rows = []
     for word in found.words:
         fact = [] if not with_facts else ["" if word.fact is None else f"{word.fact:g}"]
         leans = found.a if word.effect_size > 0 else found.b if word.effect_size < 0 else ""
-        table.add_row(
-            word.word,
-            format_effect(word.effect_size),
-            _mark(word, alpha),
-            format_p(word.p_value),
-            leans,
-            *fact,
-        )
-    return table
+        named = f"{_mark(word, alpha):2} {word.word}"
+        rows.append([named, format_effect(word.effect_size), format_p(word.p_value), *fact, leans])
+    yield from table_lines(columns, rows, width)
 
 
 def _mark(word: MappedWord, alpha: float) -> str:

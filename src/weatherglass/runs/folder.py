@@ -131,5 +131,7 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            kept = f"; {len(self.finished)} results are safe in {JOURNAL}" if self.finished else ""
+            number = len(self.finished)
+            safe = "1 result is" if number == 1 else f"{number} results are"
+            kept = f"; {safe} safe in {JOURNAL}" if number else ""
             raise OutputError(unwritable(self.path, error) + kept) from error

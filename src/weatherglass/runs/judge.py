@@ -61,10 +61,22 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
     for rows in families.values():
         p_values = np.array([results[row].p_value for row in rows])
         adjusted = _adjusted([results[row] for row in rows], p_values, correction)
+        both = _both_adjusted([results[row] for row in rows], correction)
         for place, row in enumerate(rows):
             floor_warnings = _floor_warnings(results[row], p_values, place, correction)
-            judged[row] = _judged(results[row], float(adjusted[place]), floor_warnings, correction)
+            judged[row] = replace(
+                _judged(results[row], float(adjusted[place]), floor_warnings, correction),
+                p_both_adjusted=both[place],
+            )
     return judged
+
+
+def _both_adjusted(results: Sequence[Result], correction: Correction) -> list[float | None]:
+    """The larger p of both readings, corrected; by Holm where p is corrected by its permutations, which p₂ has not."""
+    method = "holm" if correction.method == WESTFALL_YOUNG else correction.method
+    larger = [1.0 if r.p_attr is None else max(r.p_value, r.p_attr) for r in results]
+    adjusted = adjust(np.array(larger), method, correction.family)
+    return [None if r.p_attr is None else float(p) for r, p in zip(results, adjusted, strict=True)]
 
 
 def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correction) -> Vector:

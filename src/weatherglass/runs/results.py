@@ -88,6 +88,8 @@ class Judgement:
 
     p_adjusted: float | None = None
     """p corrected for the family of tests."""
+    p_both_adjusted: float | None = None
+    """The larger p of both readings (p_value and p_attr), corrected likewise; None where p_attr is not known."""
     significance: str = ""
     """* where p ≤ alpha, ** where p_adjusted is too."""
     power: Mapping[str, float] = field(default_factory=dict, repr=False)
@@ -243,7 +245,7 @@ _NOT_PLAIN = ("exchange", "samples", "null", "recomputing", "details", "scores",
 _STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.type == "float")
 """What is NaN where it is not defined, never None."""
-_ADDED: dict[str, Any] = {"sets": "", "leans": ()}
+_ADDED: dict[str, Any] = {"sets": "", "leans": (), "p_both_adjusted": None}
 """What journals of earlier runs do not have, and what it was then."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 

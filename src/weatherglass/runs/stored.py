@@ -129,7 +129,8 @@ def read_run(path: Path) -> StoredRun:
     missing = len(record["keys"]) - len(results)
     if damaged or (record["status"] == "complete" and missing):
         lacking.append(
-            f"{JOURNAL} lacks {missing} of {len(record['keys'])} results ({damaged} damaged lines); "
+            f"{JOURNAL} lacks {missing} of {len(record['keys'])} result{'s' if len(record['keys']) != 1 else ''} "
+            f"({damaged} damaged line{'s' if damaged != 1 else ''}); "
             "running the same command again computes them."
         )
     return StoredRun(path.resolve().name, path, results, record, lacking)
@@ -156,6 +157,14 @@ def labelled(runs: Iterable[StoredRun]) -> list[StoredRun]:
         times = seen[run.label]
         named.append(run if times == 1 else replace(run, label=f"{run.label} ({times})"))
     return named
+
+
+def held_record(folder: Path) -> dict[str, Any] | None:
+    """The record of the run that a folder holds; None where it holds none that this version can read."""
+    try:
+        return _read_record(folder / RECORD)
+    except OutputError:
+        return None
 
 
 def _read_record(path: Path) -> dict[str, Any]:

@@ -25,7 +25,12 @@ from weatherglass.reliability.regression.fit import (
 )
 from weatherglass.reliability.regression.observations import KEYS, Design, build_design
 from weatherglass.reliability.regression.reml import criterion, cross_products, reml
-from weatherglass.reliability.regression.tables import regression_table, terminal_tables, to_latex
+from weatherglass.reliability.regression.tables import (
+    estimate_cells,
+    regression_table,
+    to_latex,
+    variance_cells,
+)
 from weatherglass.report.study.coefficients import coefficient_drawing
 from weatherglass.report.study.figures import save_drawing
 
@@ -307,7 +312,9 @@ def test_the_weighted_model_stands_beside_the_others() -> None:
     lines = regression_table(Explanation((part,)), "gender")
     intercepts = lines.filter(pl.col("name") == "intercept")
     assert intercepts["df"].to_list() == [1, 1, 1]  # two algorithms
-    assert len(terminal_tables(Explanation((part,)))) == 2
+    heads, rows = estimate_cells(Explanation((part,)), part)
+    assert heads[2::3] == ["as published", "with word", "weighted"]
+    assert {len(row) for row in rows} == {len(heads)}
     coefficient_drawing(Explanation((part,)), "gender")
 
 
@@ -367,7 +374,10 @@ def test_tables_show_every_estimate_beside_the_published_one(explanation: Explan
     assert latex.count("\\\\") == 1 + 20 + 5
     assert {line.count("&") for line in latex.splitlines() if line.endswith("\\\\")} == {6}
     assert "log senses & 0.0008 & $-$0.0053 (0.0036)$^\\dagger$$^\\circ$ &" in latex
-    assert len(terminal_tables(explanation)) == 4
+    for part in explanation.parts:
+        for heads, rows in (estimate_cells(explanation, part), variance_cells(part)):
+            assert rows
+            assert {len(row) for row in rows} == {len(heads)}
 
 
 def test_the_coefficient_plot_is_the_same_file_each_time(explanation: Explanation, tmp_path: Path) -> None:

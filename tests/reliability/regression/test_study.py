@@ -158,8 +158,12 @@ def test_the_command_prints_the_filled_table_and_the_warnings(
     options = ["--embeddings", str(glob), "--pos", str(lexicon[1]), "--senses", str(lexicon[0])]
     result = CliRunner().invoke(app, ["reliability", "explain", "-o", str(tmp_path), *options])
     assert result.exit_code == 0, result.output
-    assert "gender: which words are measured reliably?" in result.stdout
-    assert "R² marginal lost without embedding stability" in result.stdout
+    assert "gender, test-retest: " in result.stdout
+    assert "R² lost without embedding stability" not in result.stdout
+    assert "all of them with --verbose" in result.stderr
+    options += ["--table", "--verbose"]
+    result = CliRunner().invoke(app, ["reliability", "explain", "-o", str(tmp_path), *options])
+    assert "R² lost without embedding stability" in result.stdout
     assert "12 of 180 rows dropped: no part of speech" in result.stderr
     assert "corpus has one level" in result.stderr
     assert (tmp_path / "figures" / "regression-gender.svg").is_file()

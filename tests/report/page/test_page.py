@@ -400,7 +400,7 @@ def test_a_damaged_line_of_the_journal_is_said_and_the_rest_is_shown(
     browser.wait_for_detail()
     assert "Flowers lean to" in browser.find("#detail .says").text
     browser.press(ESCAPE)
-    assert "journal.jsonl lacks 1 of 2 results (1 damaged lines)" in browser.find(".notice").text
+    assert "journal.jsonl lacks 1 of 2 results (1 damaged line)" in browser.find(".notice").text
     assert browser.visible_tests() == ["sent-weat1"]
     assert browser.console() == []
 

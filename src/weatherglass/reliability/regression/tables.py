@@ -1,4 +1,4 @@
-"""The regressions as tables: tidy, as the published table (also LaTeX), and for the terminal."""
+"""The regressions as tables: tidy, as the published table (also LaTeX), and as cells for the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from weatherglass.reliability.regression.fit import Coefficient
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
 
 COLUMNS = (
     "reliability",
@@ -200,26 +199,10 @@ def _share_cells(part: Part, factor: str) -> list[str]:
     return ["" if value is None else f"{value:.3f}" for value in (known, *shares)]
 
 
-def terminal_tables(explanation: Explanation) -> list[Table]:
-    """Per reliability: estimates beside the published ones, then what each factor and the random part explain."""
-    return [
-        table
-        for part in explanation.parts
-        for table in (_estimate_table(explanation, part), _variance_table(part))
-    ]
-
-
-def _estimate_table(explanation: Explanation, part: Part) -> Table:
-    from rich.table import Table
-
-    first = next(iter(part.models.values()))
-    table = Table(title=f"{part.reliability}: {first.fit.rows} of {part.rows} rows", title_justify="left")
-    table.add_column("feature")
-    table.add_column("reproduction", justify="right")
-    for model in part.models:
-        table.add_column(model, justify="right")
-        table.add_column("95 %", justify="right")
-        table.add_column("sign")
+def estimate_cells(explanation: Explanation, part: Part) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: estimates with interval and sign beside the published ones, for each model."""
+    heads = ["feature", "published", *(h for model in part.models for h in (model, "95 %", "sign"))]
+    rows = []
     for name in _row_names(explanation):
         cells = []
         for model in part.models:
@@ -228,34 +211,25 @@ def _estimate_table(explanation: Explanation, part: Part) -> Table:
             if coefficient is None:
                 cells += ["reference" if _is_reference(part, name) else "", "", ""]
             else:
-                cells += [
-                    f"{coefficient.estimate:.4f}",
-                    f"{coefficient.low:.4f} … {coefficient.high:.4f}",
-                    sign,
-                ]
+                interval = f"{_number(coefficient.low)} … {_number(coefficient.high)}"
+                cells += [_number(coefficient.estimate), interval, sign]
         known = part.published.estimates.get(name)
         if known is not None or any(cells):
-            table.add_row(name, "" if known is None else f"{known:.4f}", *cells)
-    return table
+            rows.append([name, "" if known is None else _number(known), *cells])
+    return heads, rows
 
 
-def _variance_table(part: Part) -> Table:
-    from rich.table import Table
-
-    table = Table(title=f"{part.reliability}: variance explained", title_justify="left")
-    table.add_column("")
-    table.add_column("Du et al.", justify="right")
-    for model in part.models:
-        table.add_column(model, justify="right")
-    for label, kind in (("R² marginal", "marginal"), ("R² conditional", "conditional")):
-        table.add_row(label, *_r2_cells(part, kind))
-    for factor in ("corpus", "algorithm", "word"):
-        table.add_row(f"share of {factor}", *_share_cells(part, factor))
-    factors = next(iter(part.models.values())).changes
-    for factor in factors:
+def variance_cells(part: Part) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: what the features, each random factor and each feature explain."""
+    rows = [
+        ["R² marginal", *_r2_cells(part, "marginal")],
+        ["R² conditional", *_r2_cells(part, "conditional")],
+        *([f"share of {factor}", *_share_cells(part, factor)] for factor in ("corpus", "algorithm", "word")),
+    ]
+    for factor in next(iter(part.models.values())).changes:
         losses = [
             f"{model.changes[factor].marginal:.4f}" if factor in model.changes else ""
             for model in part.models.values()
         ]
-        table.add_row(f"R² marginal lost without {factor}", "", *losses)
-    return table
+        rows.append([f"R² lost without {factor}", "", *losses])
+    return ["variance explained", "published", *part.models], rows

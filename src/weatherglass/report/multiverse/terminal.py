@@ -2,25 +2,67 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from weatherglass.multiverses.multiverse import Multiverse
+from weatherglass.report.layout import Column, shortened, table_lines, widest_name, wrapped
 from weatherglass.report.multiverse.curve import WIDTH, curve_as_text
 from weatherglass.report.multiverse.tables import largest_shares, lists_of
-from weatherglass.report.terminal import format_effect, format_p
+from weatherglass.report.numbers import effect
+from weatherglass.report.terminal import DIRECTION_FROM, SIZES_FROM, format_effect, format_p
+
+MOST_CURVES = 6
+"""With more word lists and models than this, each is one row of a table."""
 
 
-def lines_of(multiverse: Multiverse, curves: bool = True) -> Iterator[str]:
-    """80 columns wide."""
+def lines_of(multiverse: Multiverse, width: int = WIDTH, every_list: bool = True) -> Iterator[str]:
+    """Per word list and model the curve and what it says; with many, and unless every list is asked for, a table."""
+    blocks = list(lists_of(multiverse.topics))
+    if len(blocks) > MOST_CURVES and not every_list:
+        yield from _summary([block for block, _ in blocks], width)
+    else:
+        yield from _in_full(multiverse, width)
+    yield from _agreement(multiverse, width)
+    for failure in multiverse.failures:
+        yield f"failed: {failure['list']} on {failure['model']}: {failure['reason']}"
+
+
+def _summary(blocks: list[Mapping[str, Any]], width: int) -> Iterator[str]:
+    columns = [
+        Column("list", shorten="middle", least=14, most=widest_name(width)),
+        Column("median d", right=True),
+        Column("joint p", right=True),
+        Column("same sign", right=True),
+        Column("maxT p", right=True, from_width=SIZES_FROM),
+        Column("significant", right=True, from_width=SIZES_FROM),
+        Column("model", shorten="front", least=12, from_width=DIRECTION_FROM),
+    ]
+    rows = [
+        [
+            block["list"],
+            format_effect(block["median_d"]),
+            format_p(block["joint_p"]),
+            f"{100 * block['share_same_sign']:.0f} %",
+            format_p(block["max_t_p"]),
+            f"{100 * block['share_significant']:.0f} %",
+            block["model"],
+        ]
+        for block in blocks
+    ]
+    yield from table_lines(columns, rows, width)
+    yield "joint p: of the mean of d over all specifications. Curves and what d moves with: the page, or --table"
+    yield ""
+
+
+def _in_full(multiverse: Multiverse, width: int) -> Iterator[str]:
     several = {entry["topic"]: len(entry["lists"]) for entry in multiverse.topics}
     for block, own in lists_of(multiverse.topics):
-        yield f"{block['topic']}: {block['list']} ({block['targets']})"
-        yield f"  {block['model']}"
-        if curves:
-            yield from curve_as_text(own)
+        yield shortened(f"{block['topic']}: {block['list']} ({block['targets']})", width)
+        yield f"  {shortened(block['model'], width - 2, 'front')}"
+        yield from curve_as_text(own, min(width, WIDTH))
         yield (
-            f"  {block['specification_count']} specifications, median d{format_effect(block['median_d'])}, "
+            f"  {block['specification_count']} specifications, median d {effect(block['median_d'])}, "
             f"{100 * block['share_same_sign']:.0f} % share the sign, "
             f"{100 * block['share_significant']:.0f} % significant"
         )
@@ -29,31 +71,41 @@ def lines_of(multiverse: Multiverse, curves: bool = True) -> Iterator[str]:
             f"  on the whole: joint p {format_p(block['joint_p'])}{holm if several[block['topic']] > 1 else ''}; "
             f"somewhere: maxT p {format_p(block['max_t_p'])}"
         )
-        yield from _wrapped(block["conclusion"]["sentence"])
-        yield from _wrapped(f"d moves with: {largest_shares(block['decomposition'])}")
+        yield from _wrapped(block["conclusion"]["sentence"], width)
+        yield from _wrapped(f"d moves with: {largest_shares(block['decomposition'])}", width)
         errors = {
             name: value for name, value in block["squared_standard_errors"].items() if value is not None
         }
         yield from _wrapped(
             f"variance of d over choices {block['decomposition']['variance']:.2f}; squared standard error of one d: "
-            + ", ".join(f"{name} {value:.2f}" for name, value in errors.items())
+            + ", ".join(f"{name} {value:.2f}" for name, value in errors.items()),
+            width,
         )
         if turned := [
             f"{name} {100 * half['turned']:.0f} %" for name, half in block["halves"].items() if half
         ]:
             yield f"  half the words turn the sign: {', '.join(turned)}"
         yield ""
+
+
+def _agreement(multiverse: Multiverse, width: int) -> Iterator[str]:
     if multiverse.agreement:
         yield "would another choice rank the models alike? (1 yes, 0 no)"
-    for entry in multiverse.agreement:
-        found = entry["coefficients"]
-        yield (
-            f"  {entry['list'][:30]:30}  G {found['relative']:.2f} relative, {found['absolute']:.2f} absolute, "
-            f"W {found['kendall_w']:.2f}"
-        )
-    for failure in multiverse.failures:
-        yield f"failed: {failure['list']} on {failure['model']}: {failure['reason']}"
+    columns = [
+        Column("  list", shorten="end", most=40),
+        Column("G relative", right=True),
+        Column("absolute", right=True),
+        Column("W", right=True),
+    ]
+    rows = [
+        [
+            f"  {entry['list']}",
+            *(f"{entry['coefficients'][name]:.2f}" for name in ("relative", "absolute", "kendall_w")),
+        ]
+        for entry in multiverse.agreement
+    ]
+    yield from table_lines(columns, rows, width) if rows else ()
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    return wrapped(text, min(width, 100), indent="  ", further="    ")

@@ -1,0 +1,231 @@
+"""Text that fits a terminal: display widths, names that are shortened, columns that appear as the width allows."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.cells import cell_len
+
+GAP = "  "
+Shortening = Literal["front", "middle", "end"]
+_BREAKS = re.compile(r"[^\S ]+")
+_JOINERS = "\u200c\u200d"
+_STARTS = "/\\:"
+"""A shortened name begins behind one of these, if that costs little."""
+
+
+def one_line(text: str) -> str:
+    """The text without what moves the cursor or turns the direction of reading: names may come from anywhere.
+
+    >>> one_line("a\\tb\\x1b[2J")
+    'a b�[2J'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    spaced = _BREAKS.sub(" ", text)
+    return "".join(
+        "�" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in _JOINERS else c
+        for c in spaced
+    )
+
+
+def widest_name(width: int) -> int:
+    """How wide the column of names may be in a terminal of this width; the published tests have no longer name."""
+    return max(48, width // 3)
+
+
+def pad(text: str, width: int, right: bool = False) -> str:
+    """The text with spaces up to this display width."""
+    space = " " * max(0, width - cell_len(text))
+    return space + text if right else text + space
+
+
+def shortened(text: str, width: int, where: Shortening = "end") -> str:
+    """The text in at most `width` columns, with … for what is left out.
+
+    >>> shortened("models/sentence-transformers/all-MiniLM-L6-v2", 20, "front")
+    '…/all-MiniLM-L6-v2'
+    >>> shortened("heilman_double_bind_competent", 12, "middle")
+    'heilm…petent'
+    """
+    text = one_line(text)
+    if cell_len(text) <= width:
+        return text
+    if width < 1:
+        return ""
+    room = width - 1
+    if where == "end":
+        return _head(text, room).rstrip() + "…"
+    if where == "middle":
+        return _head(text, room // 2) + "…" + _tail(text, room - room // 2)
+    tail = _tail(text, room)
+    start = next((place for place, c in enumerate(tail) if c in _STARTS), -1)
+    return "…" + (tail[start:] if 0 <= start <= len(tail) // 2 else tail)
+
+
+def _head(text: str, width: int) -> str:
+    """As many characters from the front as fit."""
+    used = 0
+    for place, character in enumerate(text):
+        used += cell_len(character)
+        if used > width:
+            return text[:place]
+    return text
+
+
+def _tail(text: str, width: int) -> str:
+    used = 0
+    for place in range(len(text) - 1, -1, -1):
+        used += cell_len(text[place])
+        if used > width:
+            return text[place + 1 :]
+    return text
+
+
+def wrapped(text: str, width: int, indent: str = "", further: str | None = None) -> Iterator[str]:
+    """The text in lines of at most `width`, broken between words; a longer word is broken too.
+
+    Args:
+        indent: of the first line.
+        further: of the lines that follow; as the first, if not given.
+    """
+    further = indent if further is None else further
+    line, empty = indent, True
+    for word in one_line(text).split(" "):
+        if not empty and cell_len(line) + 1 + cell_len(word) > width:
+            yield line.rstrip()
+            line, empty = further, True
+        line += word if empty else f" {word}"
+        empty = False
+        while cell_len(line) > width:
+            head = _head(line, width) or line[0]
+            yield head
+            line = further + line[len(head) :] if len(further) < width else line[len(head) :]
+    yield line.rstrip()
+
+
+def items_in_lines(items: Iterable[str], width: int, indent: str = "") -> Iterator[str]:
+    """Items with two spaces between, as many in a line as fit; none is broken unless it is wider than a line."""
+    line = ""
+    for item in items:
+        if line and cell_len(line) + len(GAP) + cell_len(item) > width:
+            yield line
+            line = ""
+        line = f"{line}{GAP}{item}" if line else f"{indent}{item}"
+        if cell_len(line) > width:
+            *full, line = wrapped(line, width)
+            yield from full
+    if line:
+        yield line
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table."""
+
+    heading: str
+    right: bool = False
+    shorten: Shortening | None = None
+    """Where its cells are shortened if the table is too wide; None: they are printed whole or not at all."""
+    least: int = 8
+    """Cells are not shortened below this width."""
+    most: int | None = None
+    """Cells are shortened to this width even where there is room, so that one long name does not hide a column."""
+    from_width: int = 0
+    """The width of the terminal from which the column is shown; 0: always."""
+
+
+Row = Sequence[str] | str
+"""Cells, or the heading of the rows that follow."""
+
+
+def table_lines(
+    columns: Sequence[Column], rows: Sequence[Row], width: int, *, gap: str = GAP, headings: bool = True
+) -> Iterator[str]:
+    """The lines of a table, none wider than `width` and none folded.
+
+    Where they do not fit, the columns that need not be shown are shortened, then left out, from the right; only then
+    are the others shortened.
+    """
+    cells = [[one_line(cell) for cell in row] for row in rows if not isinstance(row, str)]
+    shown = [place for place, column in enumerate(columns) if column.from_width <= width]
+    while True:
+        optional = [place for place in shown if columns[place].from_width > 0]
+        room = width - len(gap) * (len(shown) - 1)
+        widths = _widths(columns, shown, cells, room, optional or shown)
+        if not optional or sum(widths.values()) <= room:
+            break
+        shown.remove(optional[-1])
+    if headings:
+        yield _line(columns, [column.heading for column in columns], shown, widths, gap, width)
+    rest = iter(cells)
+    for row in rows:
+        if isinstance(row, str):
+            yield shortened(row, width)
+        else:
+            yield _line(columns, next(rest), shown, widths, gap, width)
+
+
+def table_in_blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """The lines of a table with its first column repeated where the others do not fit beside each other."""
+    natural = [
+        max([cell_len(column.heading), *(cell_len(one_line(row[place])) for row in rows)])
+        for place, column in enumerate(columns)
+    ]
+    first = min(natural[0], max(columns[0].least, width // 2))
+    blocks: list[list[int]] = [[]]
+    used = first
+    for place in range(1, len(columns)):
+        if blocks[-1] and used + len(GAP) + natural[place] > width:
+            blocks.append([])
+            used = first
+        blocks[-1].append(place)
+        used += len(GAP) + natural[place]
+    for number, block in enumerate(blocks):
+        if number:
+            yield ""
+        places = [0, *block]
+        yield from table_lines(
+            [columns[place] for place in places], [[row[place] for place in places] for row in rows], width
+        )
+
+
+def _widths(
+    columns: Sequence[Column],
+    shown: Sequence[int],
+    cells: Sequence[Sequence[str]],
+    room: int,
+    narrowed: Sequence[int],
+) -> dict[int, int]:
+    """The width of each column; of those in `narrowed`, the widest is made narrower until all fit, if they can."""
+    widths = {
+        place: max([cell_len(columns[place].heading), *(cell_len(row[place]) for row in cells)])
+        for place in shown
+    }
+    for place in shown:
+        widths[place] = min(widths[place], columns[place].most or widths[place])
+    while sum(widths.values()) > room:
+        narrower = [p for p in narrowed if columns[p].shorten and widths[p] > columns[p].least]
+        if not narrower:
+            break
+        widths[max(narrower, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _line(
+    columns: Sequence[Column],
+    cells: Sequence[str],
+    shown: Sequence[int],
+    widths: dict[int, int],
+    gap: str,
+    width: int,
+) -> str:
+    parts = []
+    for place in shown:
+        column, room = columns[place], widths[place]
+        parts.append(pad(shortened(cells[place], room, column.shorten or "end"), room, column.right))
+    return shortened(gap.join(parts).rstrip(), width)

@@ -1,0 +1,143 @@
+"""A study in the terminal: what occurs, which published claims hold, and what the regressions explain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from weatherglass.report.folded import Placed
+from weatherglass.report.layout import Column, Row, table_lines
+from weatherglass.report.numbers import effect
+from weatherglass.report.terminal import MOST_ROWS, SIZES_FROM
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from weatherglass.reliability.regression.explain import Explanation, Part
+
+
+def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool = False) -> Iterator[str]:
+    """How many base pairs occur, then the claims: each with its median and verdict, or how many hold.
+
+    Args:
+        tables: of the study.
+        width: of the terminal.
+        every_row: also where there are more than MOST_ROWS.
+    """
+    yield from _base_pairs(list(tables["pairs"].iter_rows(named=True)))
+    claims = list(tables["claims"].iter_rows(named=True))
+    if len(claims) > MOST_ROWS and not every_row:
+        yield from _claims_in_short(claims, width)
+        yield f"Each of the {len(claims)} claims by corpus, algorithm and rule: add --table"
+    else:
+        yield from _claims(claims, width)
+
+
+def _base_pairs(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for name in dict.fromkeys(row["pairs"] for row in rows):
+        own = [row for row in rows if row["pairs"] == name]
+        least, most = min(row["present"] for row in own), max(row["present"] for row in own)
+        number = f"{least} to {most}" if least < most else f"{most}"
+        yield f"{name}: {number} of {own[0]['of']} base pairs occur"
+
+
+def _claims(claims: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    columns = [
+        Column("  base pairs", shorten="end", least=10, most=30),
+        Column("corpus", shorten="end", least=6, most=24),
+        Column("algorithm", shorten="end", least=5, most=16),
+        Column("by", shorten="end", least=4, most=24),
+        Column("median", right=True),
+        Column("95 %"),
+        Column("verdict", shorten="end"),
+        Column("", shorten="end", from_width=SIZES_FROM),
+    ]
+    rows: list[Row] = []
+    for claim in dict.fromkeys(row["claim"] for row in claims):
+        rows.append(claim[:1].upper() + claim[1:])
+        for row in claims:
+            if row["claim"] == claim:
+                names = (f"  {row['pairs']}", row["corpus"], row["algorithm"], row["by"])
+                interval = "–" if math.isnan(row["low"]) else f"{effect(row['low'])} … {effect(row['high'])}"
+                rows.append([*names, effect(row["median"]), interval, row["verdict"], row["size"]])
+    yield from table_lines(columns, rows, width)
+
+
+_IN_SHORT = {"holds": "hold", "does not hold": "do not", "undecided": "undecided", "not estimable": "not known"}
+
+
+def _claims_in_short(claims: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """Per claim and set of base pairs: the range of the medians, and how often it has which verdict."""
+    columns = [
+        Column("  base pairs", shorten="end", least=10, most=40),
+        Column("medians"),
+        Column("verdicts", shorten="end", least=20),
+    ]
+    rows: list[Row] = []
+    for claim in dict.fromkeys(row["claim"] for row in claims):
+        rows.append(claim[:1].upper() + claim[1:])
+        of_claim = [row for row in claims if row["claim"] == claim]
+        for pairs in dict.fromkeys(row["pairs"] for row in of_claim):
+            own = [row for row in of_claim if row["pairs"] == pairs]
+            medians = [row["median"] for row in own if not math.isnan(row["median"])]
+            reach = f"{effect(min(medians))} … {effect(max(medians))}" if medians else "–"
+            words = [row["verdict"] for row in own]
+            counted = [f"{words.count(word)} {said}" for word, said in _IN_SHORT.items() if word in words]
+            rows.append([f"  {pairs}", reach, ", ".join(counted)])
+    yield from table_lines(columns, rows, width)
+
+
+def explanation_lines(
+    explanations: Mapping[str, Explanation], width: int, every_row: bool = False
+) -> Iterator[str]:
+    """Per set of base pairs and reliability what the regression explains, and with `every_row` all its estimates."""
+    from weatherglass.reliability.regression.tables import estimate_cells, variance_cells
+
+    for pairs, explanation in explanations.items():
+        for part in explanation.parts:
+            yield _in_short(pairs, part)
+            if not every_row:
+                continue
+            for heads, cells in (estimate_cells(explanation, part), variance_cells(part)):
+                columns = [
+                    Column(
+                        head, right=place > 0, shorten=None if place else "end", from_width=_shown_from(place)
+                    )
+                    for place, head in enumerate(heads)
+                ]
+                yield from table_lines(columns, cells, width)
+                yield ""
+    if explanations and not every_row and any(one.parts for one in explanations.values()):
+        yield "Which words are measured reliably, feature by feature: add --table"
+
+
+def _shown_from(place: int) -> int:
+    """The feature, the published number and the first model's always; what follows as the width allows."""
+    return 0 if place < 4 else SIZES_FROM
+
+
+def _in_short(pairs: str, part: Part) -> str:
+    model, first = next(iter(part.models.items()))
+    names = [c.name for c in first.fit.coefficients]
+    signs = [same for name in names if (same := part.same_sign(model, name)) is not None]
+    agreeing = f"; {sum(signs)} of {len(signs)} estimates have the published sign" if signs else ""
+    return (
+        f"{pairs}, {part.reliability}: {first.fit.rows} of {part.rows} rows; R² {first.fit.r2.marginal:.2f} by the "
+        f"features (published {part.published.r2['marginal']:.2f}){agreeing}"
+    )
+
+
+def explanation_warnings(explanations: Mapping[str, Explanation]) -> list[Placed]:
+    """What the regressions leave out or cannot tell."""
+    found = []
+    for pairs, explanation in explanations.items():
+        for part in explanation.parts:
+            where = f"{pairs}, {part.reliability}"
+            found += [
+                Placed(where, f"{rows} of {part.rows} rows dropped: {reason}")
+                for reason, rows in part.dropped.items()
+            ]
+            found += [Placed(where, warning) for warning in part.warnings]
+        found += [Placed(pairs, line) for line in explanation.missing]
+    return found

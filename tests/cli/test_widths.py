@@ -1,0 +1,272 @@
+"""Captures of the terminal at 80, 100, 120 and 200 columns: no line is wider, and every row of a result has its d.
+
+Names are very long, wide (CJK), or try to move the cursor; there are one to five models and one to three metrics.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from tests.models import HashedEncoder
+from tests.reliability.conftest import study_file as study_file
+from tests.reliability.conftest import text as text
+from tests.reliability.conftest import undisturbed as undisturbed
+from typer.testing import CliRunner
+
+import weatherglass as wg
+from weatherglass.api.studies import StudyResult
+from weatherglass.catalogue import load_tests
+from weatherglass.cli import app
+from weatherglass.cli.console import in_ascii, is_plain
+from weatherglass.cli.reliability_explain import print_explanations
+from weatherglass.cli.run import show
+from weatherglass.cli.study_output import print_claims, print_warnings
+from weatherglass.report.terminal import MOST_ROWS
+from weatherglass.runs.marks import Mark, VerdictMark, mark_of
+from weatherglass.runs.results import Run
+
+WIDTHS = (80, 100, 120, 200)
+HOSTILE = (
+    "词嵌入模型" * 12,
+    "models/" + "very-long-folder/" * 12 + "all-MiniLM-L6-v2",
+    "evil\x1b[2J\r\n\t\u202ename \u200f" + "x" * 90,
+    "plain",
+    "[bold]markup[/bold] {braces} 'quotes' | pipe, comma",
+)
+METRICS = ("cosine/mean", "euclidean/median", "mac")
+EFFECT = r"[ −]\d\.\d\d"
+INTERVAL = rf"{EFFECT} … {EFFECT}"
+ROW = re.compile(rf"^[●◐①○≡≈ ] (?P<name>\S.*?) +(?P<d>{EFFECT}) +(?P<interval>{INTERVAL}) +(?P<p>[\d.e-]+)")
+
+
+def capture(
+    run: Run, width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], **how: bool
+) -> str:
+    """What the command prints of a run, both streams; checked to be no wider than the terminal."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    show(run, Path("folder"), how.get("table", False), how.get("verbose", False))
+    printed = capsys.readouterr()
+    for stream in printed:
+        too_wide = [line for line in stream.splitlines() if cell_len(line) > width]
+        assert not too_wide, too_wide[0]
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e\u200e\u200f]", stream)
+    return printed.out
+
+
+def rows_of(out: str) -> list[re.Match[str]]:
+    """The rows of results; those of the verdicts' chart have an axis."""
+    table = [line for line in out.splitlines() if not set(line) & set("│┼")]
+    return [match for line in table if (match := ROW.match(line))]
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Run:
+    """Five encoders and four tests that have hostile names, by three metrics."""
+    encoders = [HashedEncoder(20 + place, name=name) for place, name in enumerate(HOSTILE)]
+    tests = [
+        replace(test, name=f"{HOSTILE[place]}-{place}", topic=HOSTILE[-1 - place % 2])
+        for place, test in enumerate(load_tests(["weat6", "weat7", "weat8", "weat9"]))
+    ]
+    return wg.run(encoders, tests, list(METRICS))
+
+
+def part_of(run: Run, models: int, metrics: int, times: int = 1) -> Run:
+    """The results of the first models and metrics, each under several names of tests."""
+    results = [
+        replace(result, test=f"{result.test}{'+' * number}")
+        for number in range(times)
+        for result in run.results
+        if result.model in HOSTILE[:models] and result.metric in METRICS[:metrics]
+    ]
+    return replace(run, results=results)
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+    """The first command of a new user: one model, 46 tests."""
+    folder = tmp_path_factory.mktemp("run")
+    return wg.run("wordllama", folder=folder), folder
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_one_model_and_46_tests_are_46_rows_with_mark_d_interval_and_p(
+    everything: tuple[Run, Path],
+    width: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run, _ = everything
+    out = capture(run, width, monkeypatch, capsys)
+    rows = rows_of(out)
+    assert {row["name"]: row[0][0] for row in rows} == {
+        result.test: mark_of(result, 0.05).glyph or " " for result in run.results
+    }
+    head = next(line for line in out.splitlines() if line.startswith("  test"))
+    assert ("X+Y" in head, "sentences" in head) == (width >= 100, width >= 100)
+    assert ("direction" in head) == (width >= 120)
+    lines = out.splitlines()
+    topics = [line for line in lines if re.match(r"^(Gender|Race|Age|Illness|Angry|Double|Controls)", line)]
+    assert topics[-1] == "Controls"
+    assert lines.index("Controls") > max(lines.index(topic) for topic in topics[:-1])
+    assert "Verdicts" in out.split("Controls")[1]  # they come last
+    assert lines[-1] == "Page: folder/report.html"
+    assert all(mark.words in out for mark in {mark_of(result, 0.05) for result in run.results})
+
+
+@pytest.mark.parametrize("metrics", [1, 2, 3])
+@pytest.mark.parametrize("models", [1, 2, 3, 4, 5])
+def test_hostile_names_squeeze_nothing(
+    hostile: Run,
+    models: int,
+    metrics: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = part_of(hostile, models, metrics)
+    assert len(run.results) <= MOST_ROWS
+    for width in WIDTHS:
+        out = capture(run, width, monkeypatch, capsys)
+        effects = [result for result in run.results if result.is_effect_size]
+        others = [line for line in out.splitlines() if re.search(r" \d\.\d{3} +[ −]\d\.\d{3} … ", line)]
+        assert len(rows_of(out)) == len(effects)
+        assert len(others) == len(run.results) - len(effects)
+        capture(run, width, monkeypatch, capsys, verbose=True)
+
+
+def test_more_than_60_rows_are_a_summary_by_topic_and_model_unless_the_table_is_asked_for(
+    hostile: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = part_of(hostile, 3, 3, times=3)
+    assert len(run.results) > MOST_ROWS
+    for width in WIDTHS:
+        out = capture(run, width, monkeypatch, capsys)
+        assert not rows_of(out)
+        assert len(out.splitlines()) < 80
+        assert "Every test: add --table" in out
+        whole = capture(run, width, monkeypatch, capsys, table=True)
+        assert len(rows_of(whole)) == sum(result.is_effect_size for result in run.results)
+
+
+def test_warnings_are_folded_to_a_line_per_kind_and_whole_with_verbose(
+    everything: tuple[Run, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, folder = everything
+    given = sum(len(result.warnings) for result in run.results)
+    monkeypatch.setenv("COLUMNS", "100")
+    show(run, folder, False, False)
+    first, *kinds = capsys.readouterr().err.strip().splitlines()
+    assert re.fullmatch(
+        rf"{given} warnings of {len(kinds)} kinds; all of them in the page and with --verbose", first
+    )
+    assert sum(int(line.split()[0]) for line in kinds) == given
+    assert len(kinds) < 10
+    monkeypatch.setenv("COLUMNS", "4000")
+    show(run, folder, False, True)
+    assert capsys.readouterr().err.strip().splitlines() == [f"warning: {warning}" for warning in run.warnings]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "RUN", "RUN"),
+        ("compare", "RUN", "RUN", "--table"),
+        ("compare", "MODELS", "--verbose"),
+        ("explain", "RUN", "sent-weat6"),
+        ("verdict", "RUN"),
+        ("verdict", "MODELS"),
+        ("metrics",),
+        ("reproduce", "may2019"),
+        ("models",),
+        ("words", "a-long-name-of-a-model" * 4 + "=wordllama"),
+        ("tests", "list"),
+        ("tests", "list", "fields"),
+        ("tests", "sets"),
+        ("tests", "show", "sent-weat6"),
+        ("multiverse", "-t", "weat6", "--knobs", "similarity,statistic", "-o", "OUT"),
+        ("multiverse", "-t", "weat[6-9]*", "--knobs", "statistic", "-o", "OUT"),
+    ],
+    ids=lambda words: " ".join(word[:20] for word in words),
+)
+def test_every_command_fits(
+    command: tuple[str, ...],
+    everything: tuple[Run, Path],
+    several: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the paths that are printed are short
+    for name, folder in (("RUN", everything[1]), ("MODELS", several)):
+        (tmp_path / name).symlink_to(folder)
+    for width in WIDTHS:
+        done = CliRunner().invoke(app, command, env={"COLUMNS": str(width)})
+        assert done.exit_code == 0, done.output
+        wide = [line for line in done.output.splitlines() if cell_len(line) > width]
+        assert not wide, wide[0]
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of models with long and wide names."""
+    folder = tmp_path_factory.mktemp("several")
+    names = ("一个很长的模型名字" * 5, "b" * 120)
+    wg.run(
+        [f"{name}=wordllama?dim={dim}" for name, dim in zip(names, (64, 128), strict=True)],
+        "weat*",
+        folder=folder,
+    )
+    return folder
+
+
+def test_compare_has_both_d_in_every_row(
+    everything: tuple[Run, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "RUN").symlink_to(everything[1])
+    for width in WIDTHS:
+        out = CliRunner().invoke(app, ["compare", "RUN", "RUN"], env={"COLUMNS": str(width)}).output
+        row = re.compile(rf"^[≠ ] \S+ +{EFFECT} +{EFFECT} +{EFFECT}", re.MULTILINE)
+        assert len(row.findall(out)) == 46
+
+
+def test_a_study_fits(
+    undisturbed: tuple[Path, StudyResult],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, study = undisturbed
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        for every_row in (False, True):
+            print_explanations(study.explanations, every_row)
+            print_warnings(study.warnings, study.explanations)
+            print_claims(study.tables, every_row)
+            printed = capsys.readouterr()
+            wide = [line for line in (printed.out + printed.err).splitlines() if cell_len(line) > width]
+            assert not wide, wide[0]
+            medians = re.findall(r"(?:−?\d\.\d\d|–) +(?:−?\d\.\d\d … −?\d\.\d\d|–) ", printed.out)
+            assert len(medians) >= (study.tables["claims"].height if every_row else 0)
+
+
+def test_a_terminal_that_lacks_the_glyphs_gets_ascii(everything: tuple[Run, Path]) -> None:
+    assert is_plain("ascii")
+    assert is_plain("cp1252")
+    assert not is_plain("utf-8")
+    for mark in [*Mark, *VerdictMark]:
+        assert in_ascii(mark.glyph) == mark.ascii
+    assert in_ascii("词 “x” 0.1 … −0.2") == '? "x" 0.1 - -0.2'
+    done = subprocess.run(
+        [sys.executable, "-m", "weatherglass", "verdict", str(everything[1])],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+    )
+    lines = done.stdout.decode("ascii").splitlines()
+    assert any(line.startswith("+ Gender and science ") and "--+" in line for line in lines)
+    assert max(map(len, lines)) <= 80
