@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from weatherglass.catalogue import load_test as load_test
     from weatherglass.catalogue.test import Test as Test
     from weatherglass.encoders import load_encoder as load_encoder
+    from weatherglass.encoders.in_memory import model as model
     from weatherglass.errors import WeatherglassError as WeatherglassError
     from weatherglass.metrics.weat.measure import Measure as Measure
     from weatherglass.multiverses.multiverse import Multiverse as Multiverse
@@ -42,6 +43,7 @@ _PLACES = {
     "Result": "runs.results",
     "Run": "runs.results",
     "Settings": "audit.settings",
+    "model": "encoders.in_memory",
     "multiverse": "api.multiverses",
     "run": "api.audits",
     "study": "api.studies:run_study",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from weatherglass.audit.settings import Settings, Synonyms
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.base import Encoder, ModelEncoder
+from weatherglass.encoders.base import Encoder, IdentifiedEncoder
+from weatherglass.encoders.in_memory import is_encoder
+from weatherglass.encoders.in_memory import model as in_memory_model
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import Metric
 from weatherglass.mitigation import Transform, read_model
@@ -36,14 +39,20 @@ class Model:
     options: str
     identity: str
     transforms: tuple[Transform, ...] = ()
+    resumable: bool = True
+    """Whether a later run can tell that this is the same model."""
 
     @classmethod
-    def of(cls, given: str | Encoder) -> Model:
-        """The model that a spelling or an object stands for."""
+    def of(cls, given: Any) -> Model:
+        """The model that a spelling, an encoder or an object of another library stands for."""
+        if isinstance(given, os.PathLike):
+            given = str(given)
         if not isinstance(given, str):
-            # An object of the user's own has weights that we cannot know, so its results are never taken for another's.
-            identity = given.identity() if isinstance(given, ModelEncoder) else uuid.uuid4().hex
-            return cls(given, given.name, _options(given), identity)
+            encoder: Encoder = given if is_encoder(given) else in_memory_model(given)
+            known = encoder.identity() if isinstance(encoder, IdentifiedEncoder) else None
+            # What cannot be hashed has weights that we cannot know: its results are never taken for another's.
+            identity = known or uuid.uuid4().hex
+            return cls(encoder, encoder.name, _options(encoder), identity, resumable=known is not None)
         spelling = read_model(given)
         encoder = load_encoder(spelling.spec)
         steps = [transform.name for transform in spelling.transforms]
@@ -135,7 +144,7 @@ class Plan:
         return f"{why_not(self.tests[0], metric)}. Published tests that have it: {listed}"
 
 
-def choose_models(given: Iterable[str | Encoder]) -> list[Model]:
+def choose_models(given: Iterable[Any]) -> list[Model]:
     """Each model once, however it is spelt.
 
     Raises:
@@ -143,13 +152,14 @@ def choose_models(given: Iterable[str | Encoder]) -> list[Model]:
     """
     models: dict[tuple[str, str], Model] = {}
     spelt: dict[str, str] = {}
-    for item in dict.fromkeys(given):
+    for item in {item if isinstance(item, str) else id(item): item for item in given}.values():
         model = Model.of(item)
         if isinstance(item, str) and spelt.setdefault(model.name, model.identity) != model.identity:
             raise WeatherglassError(f"two different models are called '{model.name}'; rename one of them")
         if models.setdefault((model.name, model.options), model).identity != model.identity:
             raise WeatherglassError(
-                f"two different models are called '{model.name}' and have the same options; rename one of them"
+                f"two different models are called '{model.name}' and have the same options; rename one of them: "
+                "NAME=SPEC, or weatherglass.model(object, name=NAME)"
             )
     return list(models.values())
 

@@ -95,7 +95,7 @@ class TorchModel:
     @property
     def tokens_per_batch(self) -> int:
         """The size of a batch that suits the device."""
-        return TOKENS_PER_BATCH[self.device]
+        return TOKENS_PER_BATCH["cpu" if self.device == "cpu" else "cuda"]
 
     @classmethod
     def load(
