@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from weatherglass.audit.word_map import word_map as word_map
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
+    from weatherglass.catalogue.from_words import make_test as _test
     from weatherglass.catalogue.test import Test as Test
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.encoders.in_memory import model as model
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from weatherglass.runs.results import Run as Run
 
     multiverse = _multiverse
+    test = _test
     study = _study  # Type checkers take an import under another name for a private one.
 
 _PLACES = {
@@ -47,6 +49,7 @@ _PLACES = {
     "multiverse": "api.multiverses",
     "run": "api.audits",
     "study": "api.studies:run_study",
+    "test": "catalogue.from_words:make_test",
     "word_map": "audit.word_map",
     "WeatherglassError": "errors",
 }

@@ -38,8 +38,8 @@ def multiverse(
     """Compute d under every combination of sensible choices, and test them together.
 
     Args:
-        models: specs, or objects in memory as `run` takes them; a pattern such as "vectors:study/forum-sgns-*.safetensors" is one model
-            with a seed per file.
+        models: specs, or objects in memory as `run` takes them; a pattern such as
+            "vectors:study/forum-sgns-*.safetensors" is one model with a seed per file.
         tests: topics ("gender and career"), names, globs, paths, or tests of your own; all 46 published by default.
         knobs: which choices are varied; those that a model lacks are passed over.
         folder: where results and curves are written; what is there already is not computed again.

@@ -1,4 +1,4 @@
-"""An encoder over a function texts → array, or the `.encode` or `.transform` of an object that we know nothing about."""
+"""An encoder over a function texts → array, or over `.encode` or `.transform` of an unknown object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words with their vectors in an object of another library: a dict, a frame, gensim's KeyedVectors, a spaCy pipeline."""
+"""Words with their vectors in objects of other libraries: dicts, frames, gensim's KeyedVectors, spaCy pipelines."""
 
 from __future__ import annotations
 
