@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
     from weatherglass.api.measure import measure as measure
     from weatherglass.api.multiverses import multiverse as _multiverse
+    from weatherglass.api.results import Run as Run
+    from weatherglass.api.results import load_run as load_run
     from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.audit.settings import Settings as Settings
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from weatherglass.metrics.weat.measure import Measure as Measure
     from weatherglass.multiverses.multiverse import Multiverse as Multiverse
     from weatherglass.runs.results import Result as Result
-    from weatherglass.runs.results import Run as Run
 
     multiverse = _multiverse
     test = _test
@@ -38,12 +39,13 @@ _PLACES = {
     "Test": "catalogue.test",
     "list_tests": "catalogue",
     "load_encoder": "encoders",
+    "load_run": "api.results",
     "load_test": "catalogue",
     "measure": "api.measure",
     "Measure": "metrics.weat.measure",
     "Multiverse": "multiverses.multiverse",
     "Result": "runs.results",
-    "Run": "runs.results",
+    "Run": "api.results",
     "Settings": "audit.settings",
     "model": "encoders.in_memory",
     "multiverse": "api.multiverses",

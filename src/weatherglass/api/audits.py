@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from weatherglass.api.results import Run
 from weatherglass.audit.audit import Audit
 from weatherglass.audit.plan import Model, Plan, choose_models, choose_synonyms, choose_tests
 from weatherglass.audit.profile import chosen_settings, under_profile
@@ -20,9 +21,8 @@ from weatherglass.errors import RenamedWarning
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import backend
-from weatherglass.progress import Progress, Silent
+from weatherglass.progress import Progress, progress_here
 from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.results import Run
 
 
 def run(
@@ -87,12 +87,14 @@ def run(
     plan.check()
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
     registrations = () if workers.in_process else registrations_for(plan.metrics, chosen.covariance)
+    shown = progress or progress_here()
     if folder is None:
-        return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
+        done = Audit(plan, call, workers, shown, registrations=registrations).carry_out()
+        return Run.of(done)
     with RunFolder(Path(folder)) as opened:
-        finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
+        finished = Audit(plan, call, workers, shown, opened, registrations).carry_out()
         finished.record["warnings"] += _write_page(opened.path)
-        return finished
+        return Run.of(finished, opened.path)
 
 
 def _listed(given: Any) -> Sequence[Any]:

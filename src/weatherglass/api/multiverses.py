@@ -17,7 +17,7 @@ from weatherglass.multiverses.knobs import KNOBS, Knobs
 from weatherglass.multiverses.lists import select_tests, word_lists
 from weatherglass.multiverses.models import model_views
 from weatherglass.multiverses.multiverse import Multiverse, carry_out
-from weatherglass.progress import Progress, Silent
+from weatherglass.progress import Progress, progress_here
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.journal import Journal
 
@@ -65,7 +65,7 @@ def multiverse(
     lists = word_lists(list(found.values()))
     views = [model_views(model, chosen) for model in models]
     record = {**call.record(), "started": now(), **environment(), "settings": chosen.to_json()}
-    shown = progress or Silent()
+    shown = progress or progress_here()
     if folder is None:
         return replace(carry_out(views, lists, chosen, shown), record=record)
     with Journal(Path(folder) / JOURNAL) as journal:

@@ -75,7 +75,9 @@ class PythonCall:
         return {"called": "python", "function": self.function, "arguments": dict(self.arguments)}
 
 
-NOT_RESUMABLE = "not resumable: an object in memory whose content cannot be hashed; the same call computes all of it again"
+NOT_RESUMABLE = (
+    "not resumable: the content of this object cannot be hashed; the same call computes all of it again"
+)
 NOT_RECORDED = ("command", "progress")
 """Arguments of a run that say nothing about its results."""
 
