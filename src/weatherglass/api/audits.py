@@ -9,7 +9,7 @@ from typing import Any
 
 from weatherglass.api.results import Run
 from weatherglass.audit.audit import Audit
-from weatherglass.audit.plan import Model, Plan, choose_models, choose_synonyms, choose_tests
+from weatherglass.audit.plan import Plan, choose_models, choose_synonyms, choose_tests
 from weatherglass.audit.profile import chosen_settings, under_profile
 from weatherglass.audit.record import CommandCall, PythonCall
 from weatherglass.audit.registrations import registrations_for
@@ -66,7 +66,7 @@ def run(
     Raises:
         WeatherglassError: if an argument is wrong; raised before work starts.
     """
-    models = [each if isinstance(each, str) else Model.of(each).encoder for each in models_in(models)]
+    models = models_in(models)
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
     if measures is not None:
         warnings.warn("measures= is now metrics=", RenamedWarning, stacklevel=2)

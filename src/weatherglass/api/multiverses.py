@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from weatherglass.audit.plan import Model
 from weatherglass.audit.record import CommandCall, PythonCall, environment, now
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
@@ -53,7 +52,7 @@ def multiverse(
     Raises:
         WeatherglassError: if an argument is wrong; raised before work starts.
     """
-    models = [each if isinstance(each, str) else Model.of(each).encoder for each in models_in(models)]
+    models = models_in(models)
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(multiverse, locals())
     tupled: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()

@@ -30,7 +30,7 @@ class Run(results.Run):
 
     >>> from weatherglass import run
     >>> run(tests="weat6")
-    <Run: 1 result (1 model, 1 test, 1 metric), complete; verdicts: 1 shown for these words>
+    <Run: 1 result (1 model, 1 test, 1 metric), complete; verdicts: 1 cannot tell>
     """
 
     folder: Path | None = None

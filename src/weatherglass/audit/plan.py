@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +17,7 @@ from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Encoder, IdentifiedEncoder
-from weatherglass.encoders.in_memory import is_encoder
-from weatherglass.encoders.in_memory import model as in_memory_model
+from weatherglass.encoders.in_memory import spec_or_encoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import Metric
 from weatherglass.mitigation import Transform, read_model
@@ -45,15 +43,14 @@ class Model:
     @classmethod
     def of(cls, given: Any) -> Model:
         """The model that a spelling, an encoder or an object of another library stands for."""
-        if isinstance(given, os.PathLike):
-            given = str(given)
-        if not isinstance(given, str):
-            encoder: Encoder = given if is_encoder(given) else in_memory_model(given)
+        found = spec_or_encoder(given)
+        if not isinstance(found, str):
+            encoder = found
             known = encoder.identity() if isinstance(encoder, IdentifiedEncoder) else None
             # What cannot be hashed has weights that we cannot know: its results are never taken for another's.
             identity = known or uuid.uuid4().hex
             return cls(encoder, encoder.name, _options(encoder), identity, resumable=known is not None)
-        spelling = read_model(given)
+        spelling = read_model(found)
         encoder = load_encoder(spelling.spec)
         steps = [transform.name for transform in spelling.transforms]
         identities = [encoder.identity(), *(transform.identity() for transform in spelling.transforms)]

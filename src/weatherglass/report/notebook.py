@@ -23,10 +23,10 @@ def run_html(title: str, results: Sequence[Result], verdicts: Sequence[Verdict],
         heads = ("model", "topic", "verdict", "mean d", f"{percent(1 - alpha)} interval", "tests")
         parts.append(html_table(heads, _verdict_rows(verdicts), len(verdicts), numbers=(3, 5)))
     several = len({result.metric for result in results}) > 1
-    heads = ("model", "test", *(["metric"] if several else []), "value", "interval", "p", "corrected p", "")
+    columns = ("model", "test", *(["metric"] if several else []), "value", "interval", "p", "corrected p", "")
     first = 3 if several else 2
     numbers = (first, first + 2, first + 3)
-    parts.append(html_table(heads, _result_rows(results, several), len(results), numbers))
+    parts.append(html_table(columns, _result_rows(results, several), len(results), numbers))
     parts.append(
         "<p>* p ≤ alpha; ** also after correction. “Cannot tell” does not say that there is no bias. "
         "All columns: <code>.to_frame()</code></p>"

@@ -15,7 +15,7 @@ import numpy as np
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import EncoderError
 
-__all__ = ["is_encoder", "is_pair", "model", "models_in"]
+__all__ = ["is_encoder", "is_pair", "model", "models_in", "spec_or_encoder"]
 
 ACCEPTED = (
     "a spec or path, gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair of transformers, a spaCy "
@@ -56,13 +56,20 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
     return encoder
 
 
-def models_in(given: Any) -> list[Any]:
-    """What a caller gave as models, one by one: a single one, several, or several by name."""
-    if is_pair(given):
-        return [given]
+def models_in(given: Any) -> list[str | Encoder]:
+    """What a caller gave as models, as specs and encoders: a single one, several, or several by name."""
     if isinstance(given, Mapping) and not _holds_vectors(given):
         return [_named(name, each) for name, each in given.items()]
-    return list(given) if isinstance(given, list | tuple) else [given]
+    several = isinstance(given, list | tuple) and not is_pair(given)
+    return [spec_or_encoder(each) for each in (given if several else [given])]
+
+
+def spec_or_encoder(given: Any) -> str | Encoder:
+    """A spec or path as text, an encoder as it is, any other object as an encoder."""
+    if isinstance(given, str | os.PathLike):
+        return os.fspath(given)
+    encoder: Encoder = given if is_encoder(given) else model(given)
+    return encoder
 
 
 def is_encoder(given: object) -> bool:
@@ -79,7 +86,7 @@ def is_pair(given: object) -> bool:
     )
 
 
-def _named(name: object, each: Any) -> Any:
+def _named(name: object, each: Any) -> str | Encoder:
     if not isinstance(name, str):
         raise EncoderError(f"models by name should have texts as names, not {type(name).__name__}")
     return f"{name}={each}" if isinstance(each, str | os.PathLike) else model(each, name)

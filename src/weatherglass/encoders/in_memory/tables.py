@@ -182,7 +182,7 @@ def _content(words: Sequence[str], arrays: Iterable[AnyMatrix]) -> str:
     whole = hashlib.sha256(json.dumps(words).encode())
     for array in arrays:
         whole.update(f"{array.dtype.str} {array.shape}".encode())
-        whole.update(memoryview(array).cast("B"))
+        whole.update(array.view(np.uint8).data)
     return whole.hexdigest()
 
 

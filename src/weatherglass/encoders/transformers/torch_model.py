@@ -164,6 +164,8 @@ class TorchModel:
                     f"the model cannot read what its tokenizer makes ({first_line(error)}); do the two belong together?"
                 ) from None
             states = output.hidden_states
+            if states is None:
+                raise EncoderError("the model gives no hidden states; give a function texts → array instead")
             numbers = [layers.numbers(len(states)) for layers in selections]
             used = {number for some in numbers for number in some}
             arrays = {number: _as_array(states[number]) for number in used}
