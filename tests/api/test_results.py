@@ -90,10 +90,11 @@ def test_without_a_name_the_library_that_is_installed_is_used(
 ) -> None:
     assert type(run.to_frame()).__module__.startswith("polars")
     hidden = {"polars"}
-    from weatherglass.report import frames
+    from importlib.util import find_spec
 
-    whole = frames.find_spec
-    monkeypatch.setattr(frames, "find_spec", lambda name: None if name in hidden else whole(name))
+    monkeypatch.setattr(
+        "weatherglass.report.frames.find_spec", lambda name: None if name in hidden else find_spec(name)
+    )
     assert type(run.to_frame()).__module__.startswith("pandas")
     with pytest.raises(MissingExtraError, match="pip install polars"):
         run.to_frame("polars")
@@ -151,7 +152,8 @@ def test_a_matrix_has_a_cell_per_result(run: weatherglass.Run) -> None:
 
 def test_a_curve_is_sorted_by_d(run: weatherglass.Run) -> None:
     axes = run.plot("curve")
-    points: Any = [line.get_ydata()[0] for line in axes.lines if line.get_marker() == "o"]
+    lines: list[Any] = list(axes.lines)
+    points = [line.get_ydata()[0] for line in lines if line.get_marker() == "o"]
     assert points == sorted(result.effect_size for result in run.results)
 
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from weatherglass.cli.gate_output import check_places, write_gate_files
+
 
 def compare(
     before: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", show_default=False)],
@@ -19,21 +21,49 @@ def compare(
         ),
     ] = None,
     alpha: Annotated[float, typer.Option(help="A change is marked where its p is at most this.")] = 0.05,
+    fail_if: Annotated[
+        str,
+        typer.Option(
+            help="worse: exit with 1 if an effect grew and the interval of its change leaves out 0, if a verdict rose, "
+            "or if something cannot be compared.",
+            metavar="worse",
+            show_default=False,
+        ),
+    ] = "",
+    junit: Annotated[Path | None, typer.Option(help="Write the result as JUnit XML.", metavar="FILE")] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Write a Markdown summary for a pull request.", metavar="FILE")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show which effects changed between two runs or the models of one, with intervals, and what has no counterpart."""
-    from weatherglass.cli.console import print_json, screen
-    from weatherglass.report.comparison import caption, comparison_table
-    from weatherglass.runs.compare import compare_models, compare_runs
+    """Show which effects changed between two runs or the models of one, with intervals, and what has no counterpart.
 
-    comparison = (
-        compare_models(before, alpha=alpha) if after is None else compare_runs(before, after, alpha=alpha)
-    )
+    Exit code 0: compared; 1: --fail-if worse, and it is; 2: an error in the command or its files.
+    """
+    from weatherglass.cli.console import print_json, screen
+    from weatherglass.gate.worse import check_word, judge_models, judge_runs
+    from weatherglass.report.comparison import caption, comparison_table
+    from weatherglass.runs.results import Failure, Run
+    from weatherglass.runs.stored import read_whole_run
+
+    if fail_if:
+        check_word(fail_if)
+    check_places(junit, summary)
+    first = read_whole_run(before)
+    second = first if after is None else read_whole_run(after)
+    judged = judge_models(first, alpha) if after is None else judge_runs(first, second, alpha)
+    comparison, breaches = judged.comparison, judged.breaches if fail_if else []
     if as_json:
-        print_json(comparison.to_json())
-        return
-    console = screen()
-    if comparison.differences:
-        console.print(comparison_table(comparison))
-    for line in caption(comparison):
-        console.print(line, soft_wrap=True)
+        gate = {"gate": [str(breach) for breach in breaches]} if fail_if else {}
+        print_json({**comparison.to_json(), **gate})
+    else:
+        console = screen()
+        if comparison.differences:
+            console.print(comparison_table(comparison))
+        for line in caption(comparison):
+            console.print(line, soft_wrap=True)
+    failures = [Failure(f["model"], f["test"], f["reason"]) for f in second.record.get("failures", [])]
+    later = Run(second.results, failures, dict(second.record))
+    write_gate_files(later, breaches, bool(fail_if), judged, junit, summary)
+    if breaches:
+        raise typer.Exit(1)

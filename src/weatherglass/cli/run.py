@@ -10,6 +10,7 @@ import typer
 
 from weatherglass.audit.settings import Settings
 from weatherglass.cli.command_line import command_line
+from weatherglass.cli.gate_output import check_places, write_gate_files
 from weatherglass.cli.settings_options import takes_settings
 from weatherglass.errors import InterruptedRunError
 
@@ -59,6 +60,17 @@ def run(
     junit: Annotated[
         Path | None, typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE")
     ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of an earlier run: exit with 1 if this one is worse, which is an effect that grew beyond "
+            "chance or a verdict that rose.",
+            metavar="DIR",
+        ),
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Write a Markdown summary for a pull request.", metavar="FILE")
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes to use.", min=1)] = 1,
     scheduler: Annotated[
         str | None,
@@ -82,8 +94,11 @@ def run(
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.gate.rules import gate_of
+    from weatherglass.gate.worse import judge_runs, read_baseline
 
     rules = gate_of(fail_if, gate)
+    check_places(junit, summary)
+    earlier = read_baseline(baseline) if baseline else None
     if measures:
         typer.echo("warning: --measure is now --metric", err=True)
         metrics = measures
@@ -106,18 +121,15 @@ def run(
             f"stopped; finished work is in {folder}, and the same command continues from there"
         ) from None
     breaches = rules.judge(finished.results, finished.verdicts()) if rules else []
+    judged = judge_runs(earlier, finished.stored(), settings.alpha) if earlier else None
+    breaches += judged.breaches if judged else []
     if as_json:
         results = [result.to_json() for result in finished.results]
-        verdict = {"gate": [str(breach) for breach in breaches]} if rules else {}
+        verdict = {"gate": [str(breach) for breach in breaches]} if rules or judged else {}
         typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
     elif not quiet:
         show(finished, folder)
-    for breach in breaches:
-        typer.echo(f"gate: {breach}", err=True)
-    if junit:
-        from weatherglass.gate.junit import write_junit
-
-        write_junit(junit, finished, breaches)
+    write_gate_files(finished, breaches, bool(rules or judged), judged, junit, summary)
     if breaches:
         raise typer.Exit(1)
     if finished.failures:
