@@ -19,6 +19,7 @@ from weatherglass.encoders import load_encoder
 from weatherglass.encoders.base import Encoder, IdentifiedEncoder
 from weatherglass.encoders.in_memory import spec_or_encoder
 from weatherglass.errors import WeatherglassError
+from weatherglass.metrics import METRICS
 from weatherglass.metrics.base import Metric
 from weatherglass.mitigation import Transform, read_model
 from weatherglass.runs.judge import Correction
@@ -115,7 +116,14 @@ class Plan:
         parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, metric, self._settings_in_key]
         if not part.whole:
             parts.append(part.sets)
+        if package := self.packages.get(metric):
+            parts.append({"package": package})
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def packages(self) -> dict[str, str]:
+        """By name of a metric of someone else's: its package and version, since another may give other numbers."""
+        return {metric.name: package for metric in self.metrics if (package := package_of(metric))}
 
     @cached_property
     def _settings_in_key(self) -> dict[str, Any]:
@@ -139,6 +147,18 @@ class Plan:
         fitting = [name for name in list_tests() if parts_of(load_test(name), metric)]
         listed = f"{', '.join(fitting[:8])}{', …' if len(fitting) > 8 else ''}" if fitting else "none"
         return f"{why_not(self.tests[0], metric)}. Published tests that have it: {listed}"
+
+
+def package_of(metric: Metric) -> str:
+    """The package and version that adds a metric; empty for ours, and for one that was registered in Python."""
+    root = type(metric).__module__.partition(".")[0]
+    if root == "weatherglass":
+        return ""
+    from importlib.metadata import entry_points
+
+    added = entry_points(group=METRICS.group) if METRICS.group else ()
+    owners = (point.dist for point in added if point.value.partition(":")[0].partition(".")[0] == root)
+    return next((f"{owner.name} {owner.version}" for owner in owners if owner is not None), "")
 
 
 def choose_models(given: Iterable[Any]) -> list[Model]:

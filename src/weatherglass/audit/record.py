@@ -136,6 +136,7 @@ def run_record(
         "tests": {test.name: test.fingerprint() for test in plan.tests},
         "topics": {test.name: test.topic or test.name for test in plan.tests},
         "metrics": [metric.name for metric in plan.metrics],
+        "metric_packages": plan.packages,
         "settings": plain(asdict(plan.settings)),
         "keys": list(plan.keys()),
         "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
