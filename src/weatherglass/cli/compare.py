@@ -36,10 +36,7 @@ def compare(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show which effects changed between two runs or the models of one, with intervals, and what has no counterpart.
-
-    Exit code 0: compared; 1: --fail-if worse, and it is; 2: an error in the command or its files.
-    """
+    """Show which effects changed between two runs or the models of one, with intervals, and what has no counterpart."""
     from weatherglass.cli.console import print_json, screen
     from weatherglass.gate.worse import check_word, judge_models, judge_runs
     from weatherglass.report.comparison import caption, comparison_table

@@ -89,6 +89,8 @@ Parts = Annotated[
     ),
 ]
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
 FOLDER = Path("weatherglass-study")
 
 
@@ -109,6 +111,12 @@ class Options:
     senses: Senses = None
     parts: Parts = None
     quiet: Quiet = False
+    as_json: AsJson = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether no bar is shown."""
+        return self.quiet or self.as_json
 
     def backend(self) -> Backend:
         """The backend that runs the work."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,6 +13,8 @@ from weatherglass.errors import InterruptedRunError, UnitError
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from weatherglass.api.study_results import StudyResult
 
 
 def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
@@ -31,6 +33,13 @@ def print_claims(tables: Mapping[str, pl.DataFrame]) -> None:
         interval = "–" if row["low"] != row["low"] else f"{row['low']:.2f} to {row['high']:.2f}"
         table.add_row(*names, median, interval, row["verdict"], row["size"])
     console.print(table)
+
+
+def study_json(result: StudyResult) -> dict[str, Any]:
+    """The claims and the summary of a finished study, and where its page is."""
+    tables = {name: result.tables[name].to_dicts() for name in ("claims", "summary", "pairs")}
+    said = {"warnings": list(result.warnings), "failures": list(result.failures)}
+    return {"page": result.page, **tables, **said}
 
 
 def print_warnings(warnings: Sequence[str]) -> None:
