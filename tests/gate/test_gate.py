@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.results import made_result
 
 from weatherglass.cli import main
-from weatherglass.errors import GateError, RenamedWarning
+from weatherglass.errors import GateError, OutputError, RenamedWarning
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
 from weatherglass.gate.rules import COLUMN_KINDS, TOPIC_COLUMNS, Gate, Rule, gate_of, load_rules
@@ -292,6 +292,10 @@ def test_junit_has_a_case_for_each_result_failure_and_idle_rule(tmp_path: Path) 
             Rule(parse("effect_size < 0", COLUMN_KINDS), tests=("none",)),
         )
     )
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_junit(tmp_path / "ci" / "junit.xml", run, [])
+    assert not (tmp_path / "ci").exists(), "a misspelt folder is not made silently"
+    (tmp_path / "ci").mkdir()
     write_junit(tmp_path / "ci" / "junit.xml", run, gate.judge(run.results))
     suite = ElementTree.parse(tmp_path / "ci" / "junit.xml").getroot()
     assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {

@@ -203,3 +203,24 @@ def test_the_workers_of_a_cluster_find_it(
         cluster.stop()
     (row,) = table(tmp_path / "run")
     assert float(row["value"]) == pytest.approx(mean_distance_by_scipy("weat6", 64), rel=1e-12)
+
+
+def test_another_version_of_its_metric_is_computed_anew(
+    environment: dict[str, str], site: Path, tmp_path: Path
+) -> None:
+    arguments = ("run", "wordllama", "-m", "mean-distance", "-t", "weat6", "-q", "-o", str(tmp_path / "run"))
+    weatherglass(environment, *arguments)
+    weatherglass(environment, *arguments)
+    journal = tmp_path / "run" / "journal.jsonl"
+    assert len(journal.read_text().splitlines()) == 1
+    record = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    (package,) = record["metric_packages"].values()
+    name, version = package.split()
+    assert name == "weatherglass-example"
+    metadata = next(site.glob("*.dist-info")) / "METADATA"
+    metadata.write_text(metadata.read_text().replace(f"Version: {version}", "Version: 99"))
+    try:
+        weatherglass(environment, *arguments)
+    finally:
+        metadata.write_text(metadata.read_text().replace("Version: 99", f"Version: {version}"))
+    assert len(journal.read_text().splitlines()) == 2

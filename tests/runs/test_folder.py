@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from weatherglass.errors import OutputError
 from weatherglass.runs.folder import RunFolder
 
 
@@ -27,3 +28,10 @@ def test_a_table_that_takes_long_is_written_less_often(
         assert not folder.table_is_due()
         now += 2.0
         assert folder.table_is_due()
+
+
+def test_a_record_without_its_journal_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(OutputError, match=r"run\.json is here without journal\.jsonl"), RunFolder(tmp_path):
+        pass
+    assert (tmp_path / "run.json").read_text() == "{}"

@@ -156,3 +156,14 @@ def test_another_way_to_judge_computes_nothing_and_is_judged_anew(
     again = wg.run("wordllama", ["weat7", "weat8"], folder=tmp_path, trust="none", **judged)
     assert (tmp_path / JOURNAL).read_bytes() == journal
     assert read_run(tmp_path).results == again.results
+
+
+def test_a_record_without_a_status_is_read_and_judges_nothing(tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat6"]))
+    record = json.loads((tmp_path / RECORD).read_text(encoding="utf-8"))
+    del record["status"]
+    (tmp_path / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    run = read_run(tmp_path)
+    assert len(run.results) == 1
+    assert run.verdicts() == []
+    assert page([run])

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix, Matrix
-from weatherglass.encoders import load_encoder
+from weatherglass.encoders import ENCODERS, load_encoder
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.cache.cached import CachedEncoder
 from weatherglass.encoders.cache.store import Encoding
@@ -64,7 +64,8 @@ def encode_texts(encoder: Encoder, texts: Sequence[str], backend: Backend, progr
         return replace(whole, vectors=encoder.truncate(whole.vectors))
     distinct = list(dict.fromkeys(texts))
     progress.stage(f"encoding with {encoder.name}", len(distinct))
-    if isinstance(encoder, ModelEncoder) and encoder.costly and not backend.in_process:
+    if _goes_elsewhere(encoder) and not backend.in_process:
+        assert isinstance(encoder, ModelEncoder)
         vectors, coverage = _encode_elsewhere(encoder, distinct, backend, progress)
     else:
         vectors, coverage = _encode_here(encoder, distinct, progress)
@@ -75,12 +76,19 @@ def encode_texts(encoder: Encoder, texts: Sequence[str], backend: Backend, progr
     return Encodings(rows, np.array(vectors, dtype=np.float64), coverage)
 
 
+def _goes_elsewhere(encoder: Encoder) -> bool:
+    """Whether other processes should encode; a kind that was registered in this one they do not know."""
+    kind = encoder.name.partition(":")[0].partition("?")[0]
+    costly = isinstance(encoder, ModelEncoder) and encoder.costly
+    return costly and not ENCODERS.registered([kind])
+
+
 def _encode_here(
     encoder: Encoder, texts: list[str], progress: Progress
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    costly = isinstance(encoder, ModelEncoder) and encoder.costly
+    in_parts = getattr(encoder, "in_parts", isinstance(encoder, ModelEncoder) and encoder.costly)
     # Word vectors are read in one pass over their file, so they are requested all at once.
-    size = CHUNK if costly else len(texts)
+    size = CHUNK if in_parts else len(texts)
     # Asked first and for all texts: an encoder that looks words up in a file then does so in one pass.
     coverage = encoder.coverage(texts)
     vectors: list[AnyMatrix] = []

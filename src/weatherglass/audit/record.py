@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
 from weatherglass.audit.adding import merged_record
-from weatherglass.audit.plan import Plan
+from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.profile import cautions_of, headline, warnings_of
 from weatherglass.audit.settings import Settings
-from weatherglass.encoders.base import ModelEncoder, WarningEncoder
+from weatherglass.encoders.base import IdentifiedEncoder, WarningEncoder
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
 from weatherglass.runs.stored import JUDGED
@@ -76,6 +76,9 @@ class PythonCall:
         return {"called": "python", "function": self.function, "arguments": dict(self.arguments)}
 
 
+NOT_RESUMABLE = (
+    "not resumable: the content of this object cannot be hashed; the same call computes all of it again"
+)
 NOT_RECORDED = ("command", "progress")
 """Arguments of a run that say nothing about its results."""
 
@@ -120,9 +123,6 @@ def run_record(
         added_to: the record of the run that this one is added to.
         kept: keys of its results.
     """
-    notes = {
-        model.name: model.encoder.notes() for model in plan.models if isinstance(model.encoder, ModelEncoder)
-    }
     record = {
         "status": status,
         **call.record(),
@@ -134,13 +134,15 @@ def run_record(
                 "model": model.name,
                 "options": model.options,
                 "identity": model.identity,
-                "notes": notes.get(model.name, []),
+                "resumable": model.resumable,
+                "notes": model_notes(model),
             }
             for model in plan.models
         ],
         "tests": {test.name: test.fingerprint() for test in plan.tests},
         "topics": {test.name: test.topic or test.name for test in plan.tests},
         "metrics": [metric.name for metric in plan.metrics],
+        "metric_packages": plan.packages,
         "settings": plain(asdict(plan.settings)),
         "keys": list(plan.keys()),
         "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
@@ -161,6 +163,13 @@ def run_record(
         record = merged_record(record, added_to, kept)
     judged = recorded_verdicts(results, record) if status in JUDGED else []
     return {**record, "verdicts": [verdict.to_json() for verdict in judged]}
+
+
+def model_notes(model: Model) -> list[str]:
+    """What the encoder has to say, and whether a later run can know it again."""
+    encoder = model.encoder
+    notes = encoder.notes() if isinstance(encoder, IdentifiedEncoder) else []
+    return notes if model.resumable else [*notes, NOT_RESUMABLE]
 
 
 def encoder_warnings(plan: Plan) -> list[str]:

@@ -11,6 +11,7 @@ import typer
 from weatherglass.cli import models, reliability, reproduce, tests
 from weatherglass.cli.command_line import App, RememberingGroup
 from weatherglass.cli.compare import compare
+from weatherglass.cli.exit_codes import state_exit_codes
 from weatherglass.cli.explain import explain
 from weatherglass.cli.metrics import metrics
 from weatherglass.cli.multiverse import multiverse
@@ -45,6 +46,8 @@ app.command("encode")(models.encode)
 app.add_typer(models.cache_app, name="cache")
 reliability.app.command("explain")(explain_study)
 app.add_typer(reliability.app, name="reliability")
+
+state_exit_codes(app)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -122,5 +123,13 @@ def plain_table(*headings: str) -> Table:
 
 
 def print_json(value: object) -> None:
-    """Print indented JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """Print indented JSON; paths as texts, what is not finite as null."""
+    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value

@@ -32,9 +32,21 @@ def explain(
             autocompletion=complete_metric,
         ),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the steps from scores to effect size and p for one test, and what other tools would report."""
     from weatherglass.audit.explain import explain as explanation
     from weatherglass.cli.console import say
 
-    say(explanation(run, test, model, metric).steps)
+    explained = explanation(run, test, model, metric)
+    if as_json:
+        from dataclasses import asdict
+
+        from weatherglass.cli.console import print_json
+
+        result = explained.result
+        names = {"test": result.row, "model": result.model, "metric": result.metric}
+        profiles = [asdict(profile) for profile in explained.profiles]
+        print_json({**names, "steps": list(explained.steps), "profiles": profiles})
+        return
+    say(explained.steps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 from weatherglass.cli.command_line import App, Group
 from weatherglass.cli.completion import complete_model, complete_test
-from weatherglass.cli.console import plain_table, say, screen, width_of
+from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
 from weatherglass.errors import WeatherglassError
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def _status(kind: Kind) -> str:
 def try_model(
     model: Model,
     texts: Annotated[list[str], typer.Argument(metavar="TEXT…", help="Words or sentences.")],
+    as_json: AsJson = False,
 ) -> None:
     """Show how a model reads texts: tokens, out-of-vocabulary words, and which texts are near each other."""
     from weatherglass.encoders.neighbours import neighbours
@@ -94,6 +96,19 @@ def try_model(
     encoder = _encoder(model)
     vectors = encoder.encode(texts)
     coverages = encoder.coverage(texts)
+    if as_json:
+        read = zip(texts, coverages, neighbours(vectors), strict=True)
+        rows = [
+            {
+                "text": text,
+                **asdict(c),
+                "nearest": [[texts[o], float(cosine)] for o, cosine in others[:NEAREST]],
+            }
+            for text, c, others in read
+        ]
+        facts = {"options": dict(encoder.options), "dimensions": vectors.shape[1], "notes": encoder.notes()}
+        print_json({"model": encoder.name, **facts, "texts": rows})
+        return
     tokens = plain_table("text", "tokens", "missing", "remarks")
     for text, coverage in zip(texts, coverages, strict=True):
         tokens.add_row(text, " ".join(coverage.tokens), " ".join(coverage.missing), coverage.note)
@@ -140,6 +155,7 @@ def encode(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a model's vectors to a file, to use as `encodings:FILE`, also on another machine."""
     import numpy as np
@@ -151,7 +167,7 @@ def encode(
     texts = _texts(tests, texts_file)
     encoder = _encoder(model)
     rows = []
-    with Bar(quiet) as bar:
+    with Bar(quiet or as_json) as bar:
         bar.stage(f"encoding with {encoder.name}", len(texts))
         for start in range(0, len(texts), AT_ONCE):
             batch = texts[start : start + AT_ONCE]
@@ -160,6 +176,10 @@ def encode(
     vectors = np.concatenate(rows)
     write_encodings(output, texts, vectors, encoder.name)
     unreadable = int(np.isnan(vectors).all(axis=1).sum())
+    if as_json:
+        size = {"texts": len(texts), "dimensions": vectors.shape[1], "not_encoded": unreadable}
+        print_json({"model": encoder.name, **size, "written": [output]})
+        return
     remark = f"; {unreadable} of them could not be encoded and are rows of NaN" if unreadable else ""
     typer.echo(f"{len(texts)} texts, {vectors.shape[1]} dimensions{remark}: {output}")
 
@@ -188,8 +208,6 @@ def _texts(tests: Sequence[str] | None, file: Path | None) -> list[str]:
 @cache_app.command("info")
 def cache_info(as_json: AsJson = False) -> None:
     """Show where the cache is, its size, and its models."""
-    from dataclasses import asdict
-
     from weatherglass.encoders.cache.store import EncodingCache
 
     cache = EncodingCache()
@@ -209,13 +227,16 @@ def cache_info(as_json: AsJson = False) -> None:
 
 
 @cache_app.command("clear")
-def cache_clear() -> None:
+def cache_clear(as_json: AsJson = False) -> None:
     """Delete all cached encodings; they are computed again when they are needed."""
     from weatherglass.encoders.cache.store import EncodingCache
 
     cache = EncodingCache()
     count = sum(model.texts for model in cache.models())
     cache.clear()
+    if as_json:
+        print_json({"path": cache.path, "removed": count})
+        return
     typer.echo(f"{count} encoding{'s' if count != 1 else ''} removed from {cache.path}")
 
 

@@ -8,8 +8,15 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli.command_line import App, Group
+from weatherglass.cli.console import print_json
 from weatherglass.cli.study_options import Options, study_command
-from weatherglass.cli.study_output import interruptible, print_claims, print_warnings, report_failures
+from weatherglass.cli.study_output import (
+    interruptible,
+    print_claims,
+    print_warnings,
+    report_failures,
+    study_json,
+)
 from weatherglass.errors import OutputError
 
 app = App(
@@ -23,6 +30,7 @@ app = App(
 def init(
     path: Annotated[Path, typer.Argument(metavar="[STUDY.toml]")] = Path("study.toml"),
     corpus: Annotated[str, typer.Option(help="Path of your corpus, to write into the file.")] = "corpus.txt",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a study file with comments, to edit."""
     from weatherglass.reliability.study_file import TEMPLATE
@@ -31,6 +39,9 @@ def init(
     if path.exists():
         raise OutputError(f"{path}: this file already exists; choose another name")
     write_whole(path, TEMPLATE.format(file=path.name, name=path.stem, corpus=corpus))
+    if as_json:
+        print_json({"written": [path]})
+        return
     typer.echo(
         f"{path} written. Set the path of your corpus in it, then run: weatherglass reliability run {path}"
     )
@@ -59,8 +70,13 @@ def train(options: Options) -> None:
     from weatherglass.reliability.study import study_folder, train_study
 
     study, folder = options.chosen_study(), options.folder
-    with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
+    with interruptible(folder), study_folder(folder), Bar(options.silent) as bar:
         groups, failures = train_study(study, folder, options.backend(), bar)
+    if options.as_json:
+        counts = [{"corpus": g.corpus, "algorithm": g.algorithm, "embeddings": len(g.paths)} for g in groups]
+        print_json({"groups": counts, "warnings": group_warnings(groups), "failures": list(failures)})
+        report_failures(failures)
+        return
     for group in groups:
         number = len(group.paths)
         typer.echo(f"{group.corpus}, {group.algorithm}: {number} embedding{'s' if number != 1 else ''}")
@@ -85,11 +101,19 @@ def score(options: Options) -> None:
     from weatherglass.reliability.tables import write_tables
 
     study, folder = options.chosen_study(), options.folder
-    with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
+    with interruptible(folder), study_folder(folder), Bar(options.silent) as bar:
         groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
         warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, options.backend(), bar)
         write_tables(folder / TABLES, {"scores": average_score_table(study, scored)})
+    if options.as_json:
+        sizes = [
+            {"corpus": group.corpus, "algorithm": group.algorithm, "words": len(tensor.words)}
+            | {"pairs": len(tensor.pairs), "seeds": len(tensor.seeds)}
+            for group, tensor in scored
+        ]
+        print_json({"groups": sizes, "warnings": warnings, "written": [folder / TABLES / "scores.tsv"]})
+        return
     for group, tensor in scored:
         typer.echo(
             f"{group.corpus}, {group.algorithm}: {len(tensor.words)} words × {len(tensor.pairs)} pairs × "
@@ -105,10 +129,14 @@ def _run_and_print(options: Options, *, train: bool) -> None:
     from weatherglass.cli.reliability_explain import print_explanations
 
     study, folder = options.chosen_study(), options.folder
-    with interruptible(folder), Bar(options.quiet) as bar:
+    with interruptible(folder), Bar(options.silent) as bar:
         result = run_study(
             study, folder, options.backend(), bar, train=train, senses=options.senses, parts=options.parts
         )
+    if options.as_json:
+        print_json(study_json(result))
+        report_failures(result.failures)
+        return
     if not options.quiet:
         print_explanations(result.explanations, options.table)
     print_warnings(result.warnings, result.explanations, options.verbose)

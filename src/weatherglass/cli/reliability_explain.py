@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from weatherglass.cli.console import print_json
 from weatherglass.cli.study_options import Options, study_command
 from weatherglass.cli.study_output import interruptible, print_warnings
 
@@ -26,16 +27,28 @@ def explain(options: Options) -> None:
     from weatherglass.report.study.figures import save_drawing
 
     study, folder = options.chosen_study(), options.folder
-    with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
+    with interruptible(folder), study_folder(folder), Bar(options.silent) as bar:
         groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
         tables = read_tables(folder / TABLES)
         explanations = explain_study(groups, tables, folder, options.senses, options.parts, bar)
+    figures = [
+        save_drawing(coefficient_drawing(explanation, pairs), folder / FIGURES)
+        for pairs, explanation in explanations.items()
+        if explanation.parts
+    ]
+    if options.as_json:
+        missing = {pairs: list(explanation.missing) for pairs, explanation in explanations.items()}
+        regression = read_tables(folder / TABLES).get("regression")
+        rows = [] if regression is None else regression.to_dicts()
+        print_json(
+            {"regression": rows, "figures": figures, "missing": missing, "warnings": group_warnings(groups)}
+        )
+        return
     if not options.quiet:
         print_explanations(explanations, options.table)
     print_warnings(group_warnings(groups), explanations, options.verbose)
-    for pairs, explanation in explanations.items():
-        if explanation.parts:
-            typer.echo(f"figure: {save_drawing(coefficient_drawing(explanation, pairs), folder / FIGURES)}")
+    for figure in figures:
+        typer.echo(f"figure: {figure}")
     typer.echo(f"tables: {folder / TABLES}, regression and features")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from weatherglass.cli.console import print_json
 from weatherglass.errors import OutputError, WeatherglassError, unreadable, unwritable
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ class Format(StrEnum):
     md = "md"
     latex = "latex"
     csv = "csv"
+    methods = "methods"
+    bibtex = "bibtex"
+    model_card = "model-card"
     png = "png"
     svg = "svg"
     pdf = "pdf"
@@ -47,11 +51,13 @@ def report(
         typer.Option(
             "-o",
             "--output",
-            help="File for html, md, latex and csv; folder for figures. Default: report.html and figures go into "
+            help="File for html, md, latex, csv, methods, bibtex and model-card (an existing card gets the new block "
+            "in place of its old one); folder for figures. Default: report.html and figures go into "
             "the run's folder, or the current folder for several runs; tables are printed.",
             show_default=False,
         ),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make a page, a table for a paper, or figures from one or more runs.
 
@@ -61,15 +67,32 @@ def report(
 
     runs = labelled(read_run(folder) for folder in folders)
     home = folders[0] if len(folders) == 1 else Path()
+    text = ""
     try:
         if form is Format.html:
-            _page(runs, output or home / "report.html", _comparison(comparison))
+            written = _page(runs, output or home / "report.html", _comparison(comparison))
         elif form in (Format.png, Format.svg, Format.pdf):
-            _figures(runs, output or home, form.value)
+            written = _figures(runs, output or home, form.value)
         else:
-            _table(runs, output, form)
+            text = _text(runs, form)
+            written = _write_text(text, output, form)
     except OSError as error:
         raise OutputError(unwritable(error.filename or output or home, error)) from error
+    if as_json:
+        notices = [f"{run.label}: {notice}" for run in runs for notice in run.notices]
+        print_json(
+            {
+                "format": form.value,
+                "written": written,
+                "text": text if not written else None,
+                "warnings": notices,
+            }
+        )
+        return
+    if written:
+        typer.echo("\n".join(map(str, written)))
+    else:
+        typer.echo(text, nl=False)
     for run in runs:
         for notice in run.notices:
             typer.echo(f"warning: {run.label}: {notice}", err=True)
@@ -94,32 +117,54 @@ def _is_comparison(content: object) -> bool:
     return isinstance(differences, list) and all("metric" in difference for difference in differences)
 
 
-def _page(runs: Sequence[StoredRun], path: Path, comparison: dict[str, Any] | None) -> None:
+def _page(runs: Sequence[StoredRun], path: Path, comparison: dict[str, Any] | None) -> list[Path]:
     from weatherglass.report.page.html import page
     from weatherglass.storage.atomic import write_whole
 
     write_whole(path, page(runs, comparison))
-    typer.echo(path)
+    return [path]
 
 
-def _figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> None:
+def _figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Path]:
     from weatherglass.report.figures import write_figures
 
     if folder.is_file():
         raise WeatherglassError(f"{folder} is a file; there are several figures, so -o should be a folder")
     folder.mkdir(parents=True, exist_ok=True)
-    for path in write_figures(runs, folder, kind):
-        typer.echo(path)
+    return write_figures(runs, folder, kind)
 
 
-def _table(runs: Sequence[StoredRun], path: Path | None, form: Format) -> None:
+def _text(runs: Sequence[StoredRun], form: Format) -> str:
     from weatherglass.report import tables
+    from weatherglass.report.model_card import model_card_block
+    from weatherglass.report.paper import bibtex, methods_paragraph
+
+    if form is Format.methods:
+        return "\n\n".join(methods_paragraph(run.results, run.record) for run in runs) + "\n"
+    if form is Format.bibtex:
+        return bibtex(_joined_record(runs))
+    if form is Format.model_card:
+        return "\n".join(
+            model_card_block(run.results, run.record, [one.to_json() for one in run.verdicts()])
+            for run in runs
+        )
+    make = {Format.md: tables.markdown, Format.latex: tables.latex, Format.csv: tables.comma_separated}[form]
+    return make(runs)
+
+
+def _joined_record(runs: Sequence[StoredRun]) -> dict[str, Any]:
+    """The first record with the citations of all."""
+    citations = dict.fromkeys(key for run in runs for key in run.record.get("citations", []))
+    return {**runs[0].record, "citations": list(citations)}
+
+
+def _write_text(text: str, path: Path | None, form: Format) -> list[Path]:
+    from weatherglass.report.model_card import put_into
     from weatherglass.storage.atomic import write_whole
 
-    make = {Format.md: tables.markdown, Format.latex: tables.latex, Format.csv: tables.comma_separated}[form]
-    text = make(runs)
     if path is None:
-        typer.echo(text, nl=False)
-    else:
-        write_whole(path, text)
-        typer.echo(path)
+        return []
+    if form is Format.model_card and path.exists():
+        text = put_into(path.read_text(encoding="utf-8"), text)
+    write_whole(path, text)
+    return [path]

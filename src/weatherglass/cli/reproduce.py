@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from weatherglass.cli import study_options
 from weatherglass.cli.command_line import App, Group, command_line
-from weatherglass.cli.study_output import interruptible, print_claims, report_failures
+from weatherglass.cli.console import print_json
+from weatherglass.cli.study_output import interruptible, print_claims, report_failures, study_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.table import Table
+
+    from weatherglass.runs.results import Run
 
 app = App(
     cls=Group,
@@ -33,6 +37,7 @@ Models = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
 Jobs = Annotated[int, typer.Option(help="Processes to use.", min=1)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
 
 
@@ -46,6 +51,7 @@ def may2019(
     seed: Seed = 0,
     jobs: Jobs = 1,
     quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """May et al. (2019): 46 tests, sampled p, Holm over a family of 644, Table 4 beside ours.
 
@@ -57,7 +63,7 @@ def may2019(
     from weatherglass.reproduce.may2019.report import lines, tables
 
     specs = parse_models(models or [])
-    with Bar(quiet) as bar:
+    with Bar(quiet or as_json) as bar:
         reproduction = reproduce(
             specs,
             folder=folder if specs else None,
@@ -66,7 +72,9 @@ def may2019(
             progress=bar,
             command=command_line(context),
         )
-    if not quiet:
+    if as_json:
+        print_json(_reproduction_json(reproduction.run, lines(reproduction), folder if specs else None))
+    elif not quiet:
         _show(
             tables(reproduction),
             [*lines(reproduction), *([f"Results, record and Table 4: {folder}"] if specs else [])],
@@ -92,6 +100,7 @@ def azarpanah2021(
     seed: Seed = 0,
     jobs: Jobs = 1,
     quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Azarpanah & Farhadloo (2021): ten tests under twenty measures; Tables 3 and 4, aggregates, verdicts.
 
@@ -103,7 +112,7 @@ def azarpanah2021(
     from weatherglass.reproduce.azarpanah2021.report import lines, tables, write_reproduction
 
     specs = parse_models(models or [])
-    with Bar(quiet) as bar:
+    with Bar(quiet or as_json) as bar:
         reproduction = reproduce(
             specs,
             synonyms=synonyms,
@@ -117,7 +126,9 @@ def azarpanah2021(
         )
         bar.stage("drawing tables and figures", 1)
         write_reproduction(reproduction, folder)
-    if not quiet:
+    if as_json:
+        print_json(_reproduction_json(reproduction.run, lines(reproduction), folder))
+    elif not quiet:
         _show(tables(reproduction), [*lines(reproduction), f"Results, tables and figures: {folder}"])
     if reproduction.run.failures:
         raise typer.Exit(3)
@@ -137,6 +148,7 @@ def du2021(
     jobs: study_options.Jobs = 1,
     scheduler: study_options.Scheduler = None,
     quiet: study_options.Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
     study_options.require_tables()
@@ -147,8 +159,14 @@ def du2021(
     from weatherglass.reproduce.du2021.procedure import correlations, study, verdicts
 
     chosen = study(study_options.named_corpora(corpus), seeds, share, dimensions)
-    with interruptible(folder), Bar(quiet) as bar:
+    with interruptible(folder), Bar(quiet or as_json) as bar:
         result = run_study(chosen, folder, backend(jobs, scheduler), bar)
+    if as_json:
+        pearson = [asdict(row) for row in correlations(result.tables)]
+        claims = [str(verdict) for verdict in verdicts(result.tables)]
+        print_json({**study_json(result), "pearson": pearson, "verdicts": claims})
+        report_failures(result.failures)
+        return
     if not quiet:
         print_claims(result.tables)
         table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")
@@ -161,6 +179,13 @@ def du2021(
         _show([table], map(str, verdicts(result.tables)))
     typer.echo(f"Page: {result.page}")
     report_failures(result.failures)
+
+
+def _reproduction_json(run: Run, said: Iterable[str], folder: Path | None) -> dict[str, Any]:
+    """The results of the paper's procedure, what they say of the paper, and where they are."""
+    failures = [asdict(failure) for failure in run.failures]
+    results = [result.to_json() for result in run.results]
+    return {"folder": folder, "says": list(said), "results": results, "failures": failures}
 
 
 def _show(tables: Iterable[Table], lines: Iterable[str]) -> None:

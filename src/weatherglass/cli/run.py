@@ -12,6 +12,7 @@ import typer
 from weatherglass.audit.settings import Settings
 from weatherglass.cli.command_line import command_line
 from weatherglass.cli.completion import complete_metric, complete_model, complete_test
+from weatherglass.cli.gate_output import check_places, write_gate_files
 from weatherglass.cli.settings_options import takes_settings
 from weatherglass.errors import InterruptedRunError
 
@@ -90,6 +91,21 @@ def run(
         Path | None,
         typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE", rich_help_panel=GATE),
     ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of an earlier run: exit with 1 if this one is worse, which is an effect that grew beyond "
+            "chance or a verdict that rose.",
+            metavar="DIR",
+            rich_help_panel=GATE,
+        ),
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a Markdown summary for a pull request.", metavar="FILE", rich_help_panel=GATE
+        ),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes to use.", min=1, rich_help_panel=WHERE)] = 1,
     scheduler: Annotated[
         str | None,
@@ -130,9 +146,12 @@ def run(
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.gate.rules import gate_of
+    from weatherglass.gate.worse import judge_runs, read_baseline
     from weatherglass.runs.stored import held_record
 
     rules = gate_of(fail_if, gate)
+    check_places(junit, summary)
+    earlier = read_baseline(baseline) if baseline else None
     if measures:
         typer.echo("warning: --measure is now --metric", err=True)
         metrics = measures
@@ -157,18 +176,15 @@ def run(
             f"stopped; finished work is in {folder}, and the same command continues from there"
         ) from None
     breaches = rules.judge(finished.results, finished.verdicts()) if rules else []
+    judged = judge_runs(earlier, finished.stored(), settings.alpha) if earlier else None
+    breaches += judged.breaches if judged else []
     if as_json:
         results = [result.to_json() for result in finished.results]
-        verdict = {"gate": [str(breach) for breach in breaches]} if rules else {}
+        verdict = {"gate": [str(breach) for breach in breaches]} if rules or judged else {}
         typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
     elif not quiet:
         show(finished, folder, table, verbose, replaced(held, finished.record, folder))
-    for breach in breaches:
-        typer.echo(f"gate: {breach}", err=True)
-    if junit:
-        from weatherglass.gate.junit import write_junit
-
-        write_junit(junit, finished, breaches)
+    write_gate_files(finished, breaches, bool(rules or judged), judged, junit, summary)
     if breaches:
         raise typer.Exit(1)
     if finished.failures:

@@ -93,6 +93,8 @@ Parts = Annotated[
     ),
 ]
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
 FOLDER = Path("weatherglass-study")
 
 
@@ -115,6 +117,12 @@ class Options:
     table: Table = False
     verbose: Verbose = False
     quiet: Quiet = False
+    as_json: AsJson = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether no bar is shown."""
+        return self.quiet or self.as_json
 
     def backend(self) -> Backend:
         """The backend that runs the work."""

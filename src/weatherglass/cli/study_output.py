@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import InterruptedRunError, UnitError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from weatherglass.api.study_results import StudyResult
     from weatherglass.reliability.regression.explain import Explanation
 
 
@@ -21,6 +22,13 @@ def print_claims(tables: Mapping[str, pl.DataFrame], every_row: bool = False) ->
     from weatherglass.report.study.terminal import claim_lines
 
     say(claim_lines(tables, width_of(), every_row))
+
+
+def study_json(result: StudyResult) -> dict[str, Any]:
+    """The claims and the summary of a finished study, and where its page is."""
+    tables = {name: result.tables[name].to_dicts() for name in ("claims", "summary", "pairs")}
+    said = {"warnings": list(result.warnings), "failures": list(result.failures)}
+    return {"page": result.page, **tables, **said}
 
 
 def print_warnings(

@@ -14,7 +14,7 @@ from weatherglass.cli.command_line import App, Group
 from weatherglass.cli.completion import complete_test, complete_topic
 from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
 from weatherglass.cli.tests_import import import_command
-from weatherglass.errors import UnknownNameError
+from weatherglass.errors import OutputError, UnknownNameError, unwritable
 
 if TYPE_CHECKING:
     from weatherglass.catalogue import ElementSet, Test
@@ -124,12 +124,37 @@ def export_command(
         Path, typer.Argument(metavar="DIR", help="Folder to write to; it is created if necessary.")
     ],
     patterns: Patterns = ["*"],  # noqa: B006
+    as_json: AsJson = False,
 ) -> None:
     """Write tests in the published format, one .jsonl file each. Default: all 46."""
     tests = catalogue.load_tests(patterns)
     for test in tests:
         catalogue.export_test(test, folder / f"{test.name}.jsonl")
+    if as_json:
+        print_json({"written": [folder / f"{test.name}.jsonl" for test in tests]})
+        return
     typer.echo(f"{len(tests)} {'test' if len(tests) == 1 else 'tests'} written to {folder}", err=True)
+
+
+@app.command("init")
+def init_command(
+    path: Annotated[Path, typer.Argument(metavar="[TEST.toml]")] = Path("my-test.toml"),
+    as_json: AsJson = False,
+) -> None:
+    """Write a test file with comments, to edit."""
+    from weatherglass.catalogue.example import EXAMPLE
+    from weatherglass.storage.atomic import write_whole
+
+    if path.exists():
+        raise OutputError(f"{path}: this file already exists; choose another name")
+    try:
+        write_whole(path, EXAMPLE.format(name=path.stem))
+    except OSError as error:
+        raise OutputError(unwritable(path, error)) from error
+    if as_json:
+        print_json({"written": [path]})
+        return
+    typer.echo(f"{path} written. Put your words into it, then run: weatherglass run -t {path}")
 
 
 @app.command("texts")
@@ -153,9 +178,16 @@ def sentences_command(
         Path | None,
         typer.Option("-o", "--output", help="A .toml or .jsonl file. Default: TOML to stdout."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Make a sentence-level test from a word-level test, and show how each word was classified."""
     test, readings = catalogue.sentence_test(file)
+    if as_json:
+        if output is not None:
+            catalogue.write_test(test, output)
+        guessed = [asdict(reading) for reading in readings if reading.worth_a_look]
+        print_json({"test": _content(test), "to_check": guessed, "written": [output] if output else []})
+        return
     if output is None:
         typer.echo(catalogue.to_toml(test), nl=False)
     else:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.cli.console import plain_table, screen
+from weatherglass.cli.console import plain_table, print_json, screen
 
 
 def import_command(
@@ -31,12 +31,26 @@ def import_command(
         list[str], typer.Option("--attribute", metavar="SET", help="An attribute set, likewise; repeat both.")
     ] = [],  # noqa: B006
     name: Annotated[str, typer.Option("--name", help="Name of the test made from such sets.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import tests of WEATHub, XWEAT, sent-bias, responsibly, WEFE or plain word lists; the format is detected."""
     from weatherglass.catalogue import import_tests, write_import
 
     imported = import_tests(path, language, targets, attributes, name)
     written = write_import(imported, output) if output else []
+    if as_json:
+        tests = [
+            {
+                "name": each.test.name,
+                "language": each.test.language,
+                "topic": each.test.topic,
+                "form": each.form,
+            }
+            | {"notes": list(each.notes), "toml": each.to_toml()}
+            for each in imported.tests
+        ]
+        print_json({"tests": tests, "not_read": list(imported.passed_over), "written": list(written)})
+        return
     if output is None and len(imported.tests) == 1:
         typer.echo(imported.tests[0].to_toml(), nl=False)
     else:

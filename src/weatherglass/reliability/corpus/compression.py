@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from weatherglass.errors import MissingExtraError
+from weatherglass.storage.installed import install_command
 
 CHUNK = 2**17
 """Bytes decompressed at a time."""
@@ -42,7 +43,7 @@ def _decompress_zstandard(file: BinaryIO, path: Path) -> BinaryIO:
         import zstandard
     except ImportError:
         raise MissingExtraError(
-            f"{path} is compressed with zstandard; run: pip install 'weatherglass[reliability]'"
+            f"{path} is compressed with zstandard; run: {install_command('reliability')}"
         ) from None
     # Reddit's dumps use a window of 2 GB, which the library refuses by default.
     decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)

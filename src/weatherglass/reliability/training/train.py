@@ -16,6 +16,7 @@ from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.corpus.corpus import Corpus, open_corpus
 from weatherglass.reliability.training.embedding import SUFFIX, Embedding, Vectors, save_embedding
 from weatherglass.reliability.training.glove import GloveSettings, train_glove
+from weatherglass.storage.installed import install_command
 
 Algorithm = Literal["sgns", "cbow", "glove"]
 ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove")
@@ -108,9 +109,7 @@ def _train_word2vec(corpus: Corpus, seed: int, settings: WordToVecSettings, skip
     try:
         from gensim.models import Word2Vec
     except ImportError:
-        raise MissingExtraError(
-            "training needs gensim; run: pip install 'weatherglass[reliability]'"
-        ) from None
+        raise MissingExtraError(f"training needs gensim; run: {install_command('reliability')}") from None
     model: Any = Word2Vec(
         vector_size=settings.dimensions,
         window=settings.window,

@@ -1,0 +1,37 @@
+"""How this copy of weatherglass was installed, and the command that adds an extra to it from the same place."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+
+def install_command(extra: str) -> str:
+    """What to type to get an extra (or, with none, the base install again).
+
+    A copy from a folder, a wheel or a repository names that place: the index may have another version, or none.
+    """
+    brackets = f"[{extra}]" if extra else ""
+    origin = installed_from()
+    if origin is None:
+        return f"pip install 'weatherglass{brackets}'" if extra else "pip install weatherglass"
+    url = str(origin["url"])
+    if "dir_info" in origin and url.startswith("file://"):
+        editable = "-e " if origin["dir_info"].get("editable") else ""
+        return f"pip install {editable}'{unquote(urlsplit(url).path)}{brackets}'"
+    if "vcs_info" in origin:
+        revision = origin["vcs_info"].get("commit_id")
+        url = f"{origin['vcs_info']['vcs']}+{url}" + (f"@{revision}" if revision else "")
+    return f"pip install 'weatherglass{brackets} @ {url}'"
+
+
+def installed_from() -> dict[str, Any] | None:
+    """The record of a direct install (PEP 610); None for a copy from an index, or one that was not installed."""
+    try:
+        text = distribution("weatherglass").read_text("direct_url.json")
+        origin = json.loads(text) if text else None
+    except (PackageNotFoundError, ValueError):
+        return None
+    return origin if isinstance(origin, dict) and "url" in origin else None

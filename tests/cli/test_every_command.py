@@ -1,0 +1,157 @@
+"""Every command: `--json` prints one JSON document and nothing else, and its help states its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from tests.models import HashedEncoder
+from typer.testing import CliRunner
+
+import weatherglass
+from weatherglass.cli import app
+from weatherglass.cli.exit_codes import EXIT_CODES, codes_of
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "run": ("-t", "weat6", "-o", "new"),
+    "report": ("RUN",),
+    "explain": ("RUN", "weat6"),
+    "compare": ("RUN", "RUN"),
+    "multiverse": ("-t", "weat6", "--knobs", "similarity", "-o", "multiverse"),
+    "verdict": ("RUN",),
+    "words": ("wordllama", "-t", "weat6"),
+    "metrics": (),
+    "models": (),
+    "try": ("wordllama", "flower", "insect"),
+    "encode": ("wordllama", "-t", "weat6", "-o", "e.npz"),
+    "tests import": ("FILE",),
+    "tests list": (),
+    "tests sets": (),
+    "tests show": ("weat6",),
+    "tests export": ("exported", "-t", "weat6"),
+    "tests texts": ("-t", "weat6"),
+    "tests sentences": ("weat6",),
+    "tests init": ("mine.toml",),
+    "reproduce may2019": (),
+    "reproduce azarpanah2021": ("--no-sensitivity", "--model", "glove=vectors:VECTORS"),
+    "cache info": (),
+    "cache clear": (),
+    "reliability init": ("study.toml",),
+}
+"""What each command is called with; RUN, FILE and VECTORS are made by the test."""
+OF_STUDIES = {
+    *("reproduce du2021", "reliability run", "reliability assess", "reliability train"),
+    *("reliability score", "reliability explain"),
+}
+"""Called in tests/reliability/test_json.py, where there is a study."""
+
+
+def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    group = group or typer.main.get_command(app)
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+ALL = dict(commands())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("made")
+    weatherglass.run(HashedEncoder(), ["weat6", "weat7"]).save(folder / "run")
+    test = weatherglass.load_test("weat6")
+    weatherglass.catalogue.write_test(test, folder / "test.jsonl")
+    texts = list(
+        dict.fromkeys(
+            text for name in weatherglass.list_tests() for text in weatherglass.load_test(name).texts
+        )
+    )
+    words = [text for text in texts if " " not in text]
+    rows = zip(words, HashedEncoder().encode(words).tolist(), strict=True)
+    (folder / "v.txt").write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in rows))
+    return {"RUN": str(folder / "run"), "FILE": str(folder / "test.jsonl"), "VECTORS": str(folder / "v.txt")}
+
+
+def test_every_command_is_called_here_or_with_a_study() -> None:
+    assert set(COMMANDS) | OF_STUDIES == set(ALL)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_json_is_all_that_is_printed(
+    name: str, made: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "cache"))
+    arguments = [*name.split(), *COMMANDS[name], "--json"]
+    for placeholder, path in made.items():
+        arguments = [argument.replace(placeholder, path) for argument in arguments]
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert done.exit_code in codes_of(name)
+    assert done.exit_code == 0, done.stderr
+    content = json.loads(done.stdout, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+    assert content or name == "cache info"
+    for path in content.get("written", []) if isinstance(content, dict) else []:
+        assert Path(path).exists()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_help_states_the_exit_codes(name: str) -> None:
+    text = " ".join(CliRunner().invoke(app, [*name.split(), "--help"]).stdout.split())
+    for code in codes_of(name):
+        assert f"{code}: {EXIT_CODES[code]}" in text
+    assert (f"1: {EXIT_CODES[1]}" in text) is (name in ("run", "compare"))
+
+
+def test_the_page_of_gates_states_the_same_codes() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
+    for code, meaning in EXIT_CODES.items():
+        assert f"| {code} | {meaning} |" in page
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in ALL if " " not in name and name not in ("models", "metrics")]
+)
+def test_a_wrong_option_ends_with_2(name: str) -> None:
+    assert CliRunner().invoke(app, [name, "--no-such-option"]).exit_code == 2
+
+
+def test_a_new_test_file_works_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert CliRunner().invoke(app, ["tests", "init", str(file)]).exit_code == 0
+    test = weatherglass.load_test(file)
+    assert (test.name, test.topic, test.shape, test.warnings) == ("mine", "weather and mood", (2, 2), ())
+    assert weatherglass.run("wordllama", test).results[0].effect_size > 0
+    text = file.read_text(encoding="utf-8")
+    file.write_text(
+        text.replace("# [[template]]", "[[template]]").replace("# text =", "text ="), encoding="utf-8"
+    )
+    assert "This is about sun." in weatherglass.load_test(file).texts
+    with pytest.raises(weatherglass.WeatherglassError, match="already exists"):
+        CliRunner().invoke(app, ["tests", "init", str(file)], catch_exceptions=False)
+    with pytest.raises(weatherglass.WeatherglassError, match="cannot be written"):
+        CliRunner().invoke(app, ["tests", "init", str(tmp_path / "no" / "x.toml")], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"), [("methods", "We audited"), ("bibtex", "@software{weatherglass")]
+)
+def test_text_for_a_paper_is_printed(form: str, expected: str, made: dict[str, str]) -> None:
+    assert expected in CliRunner().invoke(app, ["report", made["RUN"], "-f", form]).stdout
+
+
+def test_a_model_card_gets_its_block_and_later_the_new_one(made: dict[str, str], tmp_path: Path) -> None:
+    card = tmp_path / "README.md"
+    card.write_text("# A model\n", encoding="utf-8")
+    for _ in range(2):
+        command = ["report", made["RUN"], "-f", "model-card", "-o", str(card)]
+        assert CliRunner().invoke(app, command, catch_exceptions=False).exit_code == 0
+    text = card.read_text(encoding="utf-8")
+    assert text.startswith("# A model\n")
+    assert text.count("```json weatherglass") == 1

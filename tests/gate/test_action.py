@@ -1,0 +1,100 @@
+"""The GitHub Action and the pre-commit hooks: their own scripts and entries are run, as their hosts run them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+from tests.gate.test_worse import WEAT6, Planted
+
+import weatherglass
+from weatherglass.cli.exit_codes import EXIT_CODES
+
+ROOT = Path(__file__).parents[2]
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """A command called weatherglass on the path, which is this source."""
+    command = tmp_path / "bin" / "weatherglass"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m weatherglass "$@"\n')
+    command.chmod(0o755)
+    source = str(Path(weatherglass.__file__).parents[1])
+    path = os.pathsep.join([str(command.parent), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "PYTHONPATH": source, "WEATHERGLASS_CACHE": str(tmp_path / "cache")}
+
+
+def vectors(file: Path, strength: float) -> Path:
+    rows = zip(WEAT6.texts, Planted(strength).encode(WEAT6.texts).tolist(), strict=True)
+    file.write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in rows))
+    return file
+
+
+def act(environment: dict[str, str], folder: Path, **inputs: str) -> int:
+    """Run the action's own script; its inputs reach it as the variables that the step names."""
+    (step,) = [step for step in ACTION["runs"]["steps"] if step.get("id") == "run"]
+    variables = {}
+    for variable, expression in step["env"].items():
+        name = expression.removeprefix("${{ inputs.").removesuffix(" }}")
+        variables[variable] = inputs.get(
+            name.replace("-", "_"), str(ACTION["inputs"][name].get("default", ""))
+        )
+    assert "${{" not in step["run"], "an input would become text of the script"
+    files = {"GITHUB_OUTPUT": str(folder / "output"), "GITHUB_STEP_SUMMARY": str(folder / "step.md")}
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    return subprocess.run(
+        command, cwd=folder, env={**environment, **variables, **files}, check=False
+    ).returncode
+
+
+def test_the_action_passes_then_fails_when_the_model_is_worse(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    vectors(tmp_path / "old vectors.txt", 0.0)
+    vectors(tmp_path / "new.txt", 1.0)
+    assert act(environment, tmp_path, models="m=vectors:old vectors.txt\n", tests="weat6", output="base") == 0
+    assert (tmp_path / "base" / "junit.xml").exists()
+    assert "folder=base" in (tmp_path / "output").read_text()
+    again = {"tests": "weat6\n", "baseline": "base"}
+    assert act(environment, tmp_path, models="m=vectors:old vectors.txt", output="same", **again) == 0
+    assert act(environment, tmp_path, models="m=vectors:new.txt", output="worse", **again) == 1
+    assert EXIT_CODES[1] == "a gate failed"
+    assert "the gate failed" in (tmp_path / "step.md").read_text(encoding="utf-8")
+
+
+def test_inputs_are_arguments_and_never_code(environment: dict[str, str], tmp_path: Path) -> None:
+    assert act(environment, tmp_path, models="$(touch hacked)", tests="weat6", fail_if="`touch hacked`") == 2
+    assert not (tmp_path / "hacked").exists()
+
+
+def test_the_action_installs_its_own_repository_so_that_it_works_before_a_release() -> None:
+    (step,) = [step for step in ACTION["runs"]["steps"] if step["name"] == "Install"]
+    assert step["env"]["PACKAGE"] == "${{ inputs.package || github.action_path }}"
+    assert ACTION["inputs"]["package"]["default"] == ""
+
+
+def test_the_hooks_run(environment: dict[str, str], tmp_path: Path) -> None:
+    entries = {hook["id"]: shlex.split(hook["entry"]) for hook in HOOKS}
+    assert all(hook["language"] == "python" for hook in HOOKS), "pre-commit then installs this repository"
+    file = tmp_path / "mine.toml"
+    subprocess.run(["weatherglass", "tests", "init", str(file)], env=environment, check=True)
+
+    def hook(name: str, *arguments: str) -> int:
+        command = [*entries[name], *arguments]
+        return subprocess.run(command, env=environment, cwd=tmp_path, check=False).returncode
+
+    assert hook("weatherglass-tests", str(file)) == 0
+    (tmp_path / "broken.toml").write_text("X = 3\n")
+    assert hook("weatherglass-tests", str(tmp_path / "broken.toml")) == 2
+    gate = ("m=vectors:" + str(vectors(tmp_path / "v.txt", 1.0)), "-t", "weat6")
+    assert hook("weatherglass-gate", *gate, "--fail-if", "abs(effect_size) > 5") == 0
+    assert hook("weatherglass-gate", *gate, "--fail-if", "effect_size > 0.5") == 1

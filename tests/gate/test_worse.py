@@ -1,0 +1,191 @@
+"""Worse than last time: an effect that grew beyond chance, a verdict that rose, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from tests.models import HashedEncoder
+from typer.testing import CliRunner, Result
+
+import weatherglass
+from weatherglass.arrays import AnyMatrix
+from weatherglass.cli import app
+from weatherglass.gate.worse import RANKS, judge_runs
+from weatherglass.inference.verdict import Outcome
+
+WEAT6 = weatherglass.load_test("weat6")
+WEAT1 = weatherglass.load_test("weat1")
+X = {word for test in (WEAT6, WEAT1) for word in test.targets[0].texts}
+A = {word for test in (WEAT6, WEAT1) for word in test.attributes[0].texts}
+
+
+class Planted(HashedEncoder):
+    """Random vectors with a direction in which A lies, and X as far as this strength says: d of WEAT follows it."""
+
+    def __init__(self, strength: float, name: str = "model", unknown: Sequence[str] = ()) -> None:
+        super().__init__(width=40, name=name, unknown=unknown)
+        self.strength = strength
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        along = [6 * self.strength * (text in X) + 6.0 * (text in A) for text in texts]
+        vectors = super().encode(texts)
+        vectors[:, 0] += np.array(along)
+        return vectors
+
+
+def saved(
+    folder: Path, strength: float, tests: str | list[str] = "weat6", name: str = "model"
+) -> weatherglass.Run:
+    return weatherglass.run(Planted(strength, name), tests).save(folder)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, weatherglass.Run]:
+    folder = tmp_path_factory.mktemp("runs")
+    strengths = {"none": 0.0, "strong": 1.0, "reversed": -1.0}
+    return {name: saved(folder / name, strength) for name, strength in strengths.items()}
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def folder_of(run: weatherglass.Run) -> Path:
+    assert run.folder is not None
+    return run.folder
+
+
+def test_a_planted_bias_is_worse_by_its_effect_and_by_its_verdict(runs: dict[str, weatherglass.Run]) -> None:
+    before, after = runs["none"], runs["strong"]
+    assert abs(after.results[0].effect_size) > abs(before.results[0].effect_size) + 0.5
+    done = command("compare", folder_of(before), folder_of(after), "--fail-if", "worse")
+    assert done.exit_code == 1
+    reasons = [line for line in done.stderr.splitlines() if line.startswith("gate: ")]
+    assert len(reasons) == 2
+    assert "weat6 on model (cosine/mean): d " in reasons[0]
+    assert (
+        "'gender and career' on model (cosine/mean): the verdict rose from cannot tell to shown" in reasons[1]
+    )
+
+
+def test_less_bias_is_not_worse_and_neither_is_the_same(runs: dict[str, weatherglass.Run]) -> None:
+    for before, after in (("strong", "none"), ("none", "none"), ("strong", "strong")):
+        done = command("compare", folder_of(runs[before]), folder_of(runs[after]), "--fail-if", "worse")
+        assert done.exit_code == 0, done.stderr
+
+
+def test_without_fail_if_a_comparison_only_shows(runs: dict[str, weatherglass.Run]) -> None:
+    assert command("compare", folder_of(runs["none"]), folder_of(runs["strong"])).exit_code == 0
+
+
+def test_size_counts_not_sign() -> None:
+    """d from +s to −s is a change that leaves out 0, and worse only where |d| is larger."""
+    small, large = Planted(0.15), Planted(-1.0)
+    grown = judge_runs(weatherglass.run(small, "weat6").stored(), weatherglass.run(large, "weat6").stored())
+    shrunk = judge_runs(weatherglass.run(large, "weat6").stored(), weatherglass.run(small, "weat6").stored())
+    (difference,) = grown.comparison.differences
+    assert difference.changed
+    assert difference.before > 0 > difference.after
+    assert abs(difference.after) > abs(difference.before)
+    assert any(", change -" in breach.reason for breach in grown.breaches)
+    assert shrunk.breaches == []
+
+
+def test_controls_are_no_bias(tmp_path: Path) -> None:
+    saved(tmp_path / "one", 0.0, "weat1")
+    saved(tmp_path / "two", 1.0, "weat1")
+    done = command("compare", tmp_path / "one", tmp_path / "two", "--fail-if", "worse")
+    assert "changed" in done.stdout
+    assert done.exit_code == 0, done.stderr
+
+
+def test_what_is_missing_in_the_later_run_has_not_passed(tmp_path: Path) -> None:
+    saved(tmp_path / "one", 0.0, ["weat6", "weat7"])
+    saved(tmp_path / "two", 0.0, "weat6")
+    done = command("compare", tmp_path / "one", tmp_path / "two", "--fail-if", "worse")
+    assert done.exit_code == 1
+    assert "weat7 on model (cosine/mean): cannot be compared" in done.stderr
+    added = command("compare", tmp_path / "two", tmp_path / "one", "--fail-if", "worse")
+    assert added.exit_code == 0, "a test that was added is no reason to fail"
+
+
+def test_runs_without_a_common_test_have_not_passed(tmp_path: Path) -> None:
+    saved(tmp_path / "one", 0.0, "weat7")
+    saved(tmp_path / "two", 0.0, "weat6")
+    done = command("compare", tmp_path / "one", tmp_path / "two", "--fail-if", "worse")
+    assert done.exit_code == 1
+    assert "nothing was judged" in done.stderr
+
+
+def test_models_of_one_run_are_held_against_its_first(tmp_path: Path) -> None:
+    weatherglass.run([Planted(0.0, "old"), Planted(1.0, "new")], "weat6").save(tmp_path / "run")
+    done = command("compare", tmp_path / "run", "--fail-if", "worse", "--json")
+    assert done.exit_code == 1
+    assert any("weat6 on new" in reason for reason in json.loads(done.stdout)["gate"])
+
+
+def test_other_words_than_worse_are_refused(runs: dict[str, weatherglass.Run]) -> None:
+    with pytest.raises(weatherglass.WeatherglassError, match="only be compared by 'worse'"):
+        CliRunner().invoke(
+            app,
+            ["compare", str(folder_of(runs["none"])), "x", "--fail-if", "effect_size > 1"],
+            catch_exceptions=False,
+        )
+
+
+def test_junit_and_the_summary_of_a_pull_request(runs: dict[str, weatherglass.Run], tmp_path: Path) -> None:
+    junit, summary = tmp_path / "junit.xml", tmp_path / "summary.md"
+    files = ["--junit", junit, "--summary", summary]
+    command("compare", folder_of(runs["none"]), folder_of(runs["strong"]), "--fail-if", "worse", *files)
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("### Bias in embeddings: the gate failed\n")
+    assert "| gender and career | model | cannot tell | shown" in text
+    assert "1 of 1 effects changed" in text
+    command("compare", folder_of(runs["none"]), folder_of(runs["none"]), "--fail-if", "worse", *files)
+    assert "the gate passed" in summary.read_text(encoding="utf-8")
+    assert ElementTree.parse(junit).getroot().get("failures") == "0"
+
+
+def test_run_with_a_baseline_fails_when_it_is_worse(tmp_path: Path) -> None:
+    vectors = {}
+    for name, strength in (("old", 0.0), ("new", 1.0)):
+        words = list(WEAT6.texts)
+        rows = Planted(strength).encode(words)
+        vectors[name] = tmp_path / f"{name}.txt"
+        vectors[name].write_text(
+            "".join(f"{w} {' '.join(map(repr, map(float, r)))}\n" for w, r in zip(words, rows, strict=True))
+        )
+    base = ["run", f"m=vectors:{vectors['old']}", "-t", "weat6", "-q", "-o", tmp_path / "base"]
+    assert command(*base).exit_code == 0
+    again = ["run", f"m=vectors:{vectors['old']}", "-t", "weat6", "-q", "-o", tmp_path / "again"]
+    assert command(*again, "--baseline", tmp_path / "base").exit_code == 0
+    worse = ["run", f"m=vectors:{vectors['new']}", "-t", "weat6", "-o", tmp_path / "worse", "--json"]
+    done = command(
+        *worse, "--baseline", tmp_path / "base", "--summary", tmp_path / "s.md", "--junit", tmp_path / "j.xml"
+    )
+    assert done.exit_code == 1
+    assert len(json.loads(done.stdout)["gate"]) == 2
+    assert "the gate failed" in (tmp_path / "s.md").read_text(encoding="utf-8")
+    assert ElementTree.parse(tmp_path / "j.xml").getroot().get("failures") == "1"
+
+
+def test_a_baseline_or_folder_that_is_not_there_is_found_before_work(tmp_path: Path) -> None:
+    for option, value in (("--baseline", tmp_path / "no"), ("--junit", tmp_path / "no" / "j.xml")):
+        with pytest.raises(weatherglass.WeatherglassError, match="no"):
+            CliRunner().invoke(
+                app,
+                ["run", "-t", "weat6", "-o", str(tmp_path / "run"), option, str(value)],
+                catch_exceptions=False,
+            )
+        assert not (tmp_path / "run").exists()
+
+
+def test_every_verdict_has_a_rank() -> None:
+    assert set(RANKS) == set(Outcome)
