@@ -227,7 +227,11 @@ def sentences(run: Run, verdicts: Sequence[Verdict]) -> Iterator[str]:
     if findings and not shown:
         suggested = sum(one.verdict == "suggested" for one in findings)
         more = f"; {suggested} of {len(findings)} suggested" if suggested else ""
-        yield "Nothing is shown beyond the listed words." if for_these else f"Nothing is shown on any topic{more}."
+        yield (
+            "Nothing is shown beyond the listed words."
+            if for_these
+            else f"Nothing is shown on any topic{more}."
+        )
     unseen = [one for one in judged if one.control and one.verdict not in CONTROL_SEEN]
     if unseen:
         where = f" in {_names(unseen)}" if several_models or several_metrics else ""

@@ -64,7 +64,12 @@ def _claims(claims: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     yield from table_lines(columns, rows, width)
 
 
-_IN_SHORT = {"holds": "hold", "does not hold": "do not", "undecided": "undecided", "not estimable": "not known"}
+_IN_SHORT = {
+    "holds": "hold",
+    "does not hold": "do not",
+    "undecided": "undecided",
+    "not estimable": "not known",
+}
 
 
 def _claims_in_short(claims: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
