@@ -133,6 +133,12 @@ class Run(results.Run):
 
         return methods_paragraph(self.results, self.record)
 
+    def sentences(self) -> list[str]:
+        """For each verdict: what you may write in a paper, what you may not, and what to cite."""
+        from weatherglass.report.write_up import sentences
+
+        return sentences(self._verdicts(), self._alpha)
+
     def bibtex(self) -> str:
         """The papers behind the tests and the correction, and the software."""
         from weatherglass.report.paper import bibtex

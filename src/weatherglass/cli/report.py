@@ -26,6 +26,7 @@ class Format(StrEnum):
     latex = "latex"
     csv = "csv"
     methods = "methods"
+    sentences = "sentences"
     bibtex = "bibtex"
     model_card = "model-card"
     png = "png"
@@ -51,9 +52,9 @@ def report(
         typer.Option(
             "-o",
             "--output",
-            help="File for html, md, latex, csv, methods, bibtex and model-card (an existing card gets the new block "
-            "in place of its old one); folder for figures. Default: report.html and figures go into "
-            "the run's folder, or the current folder for several runs; tables are printed.",
+            help="File for a page or text (an existing model card gets the new block in place of its old one); folder "
+            "for figures. Default: report.html and figures go into the run's folder, or the current folder for several "
+            "runs; text is printed.",
             show_default=False,
         ),
     ] = None,
@@ -138,9 +139,12 @@ def _text(runs: Sequence[StoredRun], form: Format) -> str:
     from weatherglass.report import tables
     from weatherglass.report.model_card import model_card_block
     from weatherglass.report.paper import bibtex, methods_paragraph
+    from weatherglass.report.write_up import sentences
 
     if form is Format.methods:
         return "\n\n".join(methods_paragraph(run.results, run.record) for run in runs) + "\n"
+    if form is Format.sentences:
+        return "\n\n".join(line for run in runs for line in sentences(run.verdicts(), run.alpha)) + "\n"
     if form is Format.bibtex:
         return bibtex(_joined_record(runs))
     if form is Format.model_card:
