@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Sequence
 
 from weatherglass.report.numbers import effect, percent
-from weatherglass.report.page.html import CORRECTIONS
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
+from weatherglass.report.paper import CORRECTIONS, in_markdown
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.runs.stored import StoredRun
 
@@ -28,19 +27,19 @@ def markdown(runs: Sequence[StoredRun]) -> str:
     layout = lay_out(runs)
     parts = []
     for number, measure in enumerate(layout.metrics):
-        heads = ["Test", *(_markdown(subject.label) for subject in layout.subjects)]
+        heads = ["Test", *(in_markdown(subject.label) for subject in layout.subjects)]
         lines = [
-            f"### {'Effect size *d*' if layout.is_effect_size(number) else 'Value'}, {_markdown(measure)}",
+            f"### {'Effect size *d*' if layout.is_effect_size(number) else 'Value'}, {in_markdown(measure)}",
             "",
             _line(heads),
             _line(["---", *("--:" for _ in layout.subjects)]),
             *(
-                _line([_markdown(name), *(_markdown_cell(r) for r in cells)])
+                _line([in_markdown(name), *(_markdown_cell(r) for r in cells)])
                 for name, _, cells in _rows(layout, number)
             ),
         ]
         parts.append("\n".join(lines))
-    parts.append(_markdown(caption(runs)))
+    parts.append(in_markdown(caption(runs)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -98,13 +97,8 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _markdown(text: str) -> str:
-    """The text, escaped for Markdown, in one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~$])", r"\\\1", " ".join(text.split()))
-
-
 def _markdown_cell(result: Result | None) -> str:
-    return "–" if result is None else effect(result.value) + _markdown(result.significance)
+    return "–" if result is None else effect(result.value) + in_markdown(result.significance)
 
 
 def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun]) -> str:
