@@ -22,7 +22,9 @@ def changed_settings(record: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a run that are not the defaults."""
     defaults = {field.name: plain(getattr(Settings(), field.name)) for field in fields(Settings)}
     settings = record.get("settings", {})
-    return {name: settings[name] for name in defaults if name in settings and settings[name] != defaults[name]}
+    return {
+        name: settings[name] for name in defaults if name in settings and settings[name] != defaults[name]
+    }
 
 
 def command_options(record: Mapping[str, Any]) -> str:
@@ -51,4 +53,6 @@ def python_arguments(record: Mapping[str, Any]) -> str:
 
 
 def _literal(value: Any) -> str:
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' if isinstance(value, str) else repr(value)
+    return (
+        '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' if isinstance(value, str) else repr(value)
+    )

@@ -2,7 +2,7 @@
 
 A block is JSON, compressed, in base64: one for each model and metric, and a shared one with every text once, and the
 lists by which results refer to them, with the names of their fields. Numbers are rounded to what a plot can show:
-scores to four digits, effect sizes to three decimals, the null distribution to two. Numbers that are printed come from
+scores to four digits (of sentences three), effect sizes to three decimals, the null distribution to two. Numbers that are printed come from
 the results, not from here.
 """
 
@@ -24,8 +24,9 @@ from weatherglass.report.numbers import rounded
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
 
-SCORE_STEPS = 9999
-"""Scores are stored as integer multiples of the largest |s| divided by this."""
+WORD_STEPS, SENTENCE_STEPS = 9999, 999
+"""Scores are stored as integer multiples of the largest |s| divided by one of these: of words to four digits; of the
+sentences of a word, which are ticks in a plot, to three, so that their mean still has four."""
 EFFECT_STEPS = 1000
 NULL_STEPS = 100
 """A bar of the null distribution is about 0.1 wide."""
@@ -85,7 +86,7 @@ class Packer:
     def add(self, run: StoredRun, number: Callable[[int], int], block: Callable[[int], int]) -> None:
         """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
         for position, result in enumerate(run.results):
-            member = f"{json.dumps(str(number(position)))}:{_json(self._packed(result, run.alpha))}"
+            member = f"{json.dumps(str(number(position)))}:{in_json(self._packed(result, run.alpha))}"
             self._blocks.setdefault(block(position), []).append(member)
 
     def blocks(self) -> Iterator[tuple[str, str]]:
@@ -99,7 +100,7 @@ class Packer:
                 for name, numbering in self._lists.items()
             },
         }
-        yield "shared", compress(_json(shared))
+        yield "shared", compress(in_json(shared))
         for block, members in self._blocks.items():
             yield str(block), compress("{" + ",".join(members) + "}")
 
@@ -122,7 +123,8 @@ class Packer:
 
     def _packed_scores(self, result: Result) -> dict[str, Any]:
         scores = np.array([s.score for s in result.scores])
-        step = float(f"{np.abs(scores).max() / SCORE_STEPS or 1:.6g}")
+        steps = WORD_STEPS if result.p_elements is None else SENTENCE_STEPS
+        step = float(f"{np.abs(scores).max() / steps or 1:.6g}")
         key = ("elements", result.test, tuple([(s.text, s.word) for s in result.scores]))
         number = self._known.get(key)
         if number is None:
@@ -178,5 +180,6 @@ def _differences(values: Sequence[int]) -> list[int]:
     return [*values[:1], *(after - before for before, after in pairwise(values))]
 
 
-def _json(value: object) -> str:
+def in_json(value: object) -> str:
+    """Compact JSON; NaN is an error."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

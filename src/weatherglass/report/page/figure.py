@@ -32,7 +32,9 @@ def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
     for place, subject in enumerate(columns):
         left = NAMES + place * (WIDTH + GAP)
         parts.append(_text(left, 14, subjects[subject].short, weight="bold"))
-        parts += [_text(_x(left, d), 32, effect(d)[:-3], SOFT, anchor="middle") for d in (-2.0, -1.0, 0.0, 1.0, 2.0)]
+        parts += [
+            _text(_x(left, d), 32, effect(d)[:-3], SOFT, anchor="middle") for d in (-2.0, -1.0, 0.0, 1.0, 2.0)
+        ]
         parts.append(
             f'<line x1="{_x(left, 0)}" x2="{_x(left, 0)}" y1="38" y2="{44 + len(rows) * ROW}" stroke="{FAINT}"/>'
         )
@@ -81,7 +83,9 @@ def _x(left: float, d: float) -> str:
     return f"{left + WIDTH * (0.5 + max(-REACH, min(REACH, d)) / (2 * REACH)):.4g}"
 
 
-def _text(x: float | str, y: float, text: str, colour: str = INK, anchor: str = "start", weight: str = "normal") -> str:
+def _text(
+    x: float | str, y: float, text: str, colour: str = INK, anchor: str = "start", weight: str = "normal"
+) -> str:
     return (
         f'<text x="{x}" y="{y}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}" '
         f'xml:space="preserve">{escape(_printable(text))}</text>'

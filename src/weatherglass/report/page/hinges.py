@@ -74,12 +74,20 @@ def _one_left_out(kind: str, significant: Sequence[Found]) -> Iterator[Hinge]:
         return
     one, hangs_on = max(hanging, key=lambda pair: pair[1].p_value)
     without = next(
-        (w.effect_size for w in one.result.trust.left_out if (w.kind, w.role, w.name) == (kind, hangs_on.role, hangs_on.name))
+        (
+            w.effect_size
+            for w in one.result.trust.left_out
+            if (w.kind, w.role, w.name) == (kind, hangs_on.role, hangs_on.name)
+        )
         if one.result.trust
         else iter(()),
         None,
     )
-    moved = f"d goes from {effect(one.result.effect_size)} to {effect(without)}; in" if without is not None else "in"
+    moved = (
+        f"d goes from {effect(one.result.effect_size)} to {effect(without)}; in"
+        if without is not None
+        else "in"
+    )
     yield Hinge(
         f"One {kind}",
         f"p {p_value(one.result.p_value)}",
@@ -101,7 +109,13 @@ def _other_attributes(significant: Sequence[Found]) -> Iterator[Hinge]:
     if example:
         p = "cannot be told" if example.result.p_attr is None else f"has p {p_value(example.result.p_attr)}"
         text += f" The largest that does not: {example.title} in {example.model}, d {effect(example.result.effect_size)}, {p}."
-    yield Hinge("Other attribute words", str(len(asked)), f"{len(asked) - len(lost)} results", text, example and example.number)
+    yield Hinge(
+        "Other attribute words",
+        str(len(asked)),
+        f"{len(asked) - len(lost)} results",
+        text,
+        example and example.number,
+    )
 
 
 def _other_targets(significant: Sequence[Found]) -> Iterator[Hinge]:
@@ -139,9 +153,13 @@ def _single_sentences(found: Sequence[Found]) -> Iterator[Hinge]:
     several = [one for one in found if one.result.p_elements is not None]
     by_words = sum(one.result.p_value <= one.alpha for one in several)
     gained = [
-        one for one in several if one.result.p_elements is not None and one.result.p_elements <= one.alpha < one.result.p_value
+        one
+        for one in several
+        if one.result.p_elements is not None and one.result.p_elements <= one.alpha < one.result.p_value
     ]
-    by_sentences = sum(one.result.p_elements is not None and one.result.p_elements <= one.alpha for one in several)
+    by_sentences = sum(
+        one.result.p_elements is not None and one.result.p_elements <= one.alpha for one in several
+    )
     if not gained:
         return
     one = min(gained, key=lambda one: (one.result.p_elements or 0.0, one.number))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 from weatherglass import __version__
 from weatherglass.errors import WeatherglassError
 from weatherglass.report import numbers
-from weatherglass.report.page.blocks import compress
+from weatherglass.report.page.blocks import compress, in_json
 from weatherglass.report.page.figure import topics_figure
 from weatherglass.report.page.hinges import hinges, opposite_metrics
 from weatherglass.report.page.payload import (
@@ -25,6 +24,7 @@ from weatherglass.report.page.payload import (
     for_script,
     paired_subjects,
     script_data,
+    short_results,
 )
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.report.page.topics import (
@@ -52,9 +52,7 @@ from weatherglass.runs.verdict import CONTROL
 from weatherglass.storage.atomic import write_whole
 
 STYLES = ("topics.css", "tests.css", "detail.css", "print.css")
-SCRIPTS = (
-    *("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downloads.js", "start.js"),
-)
+SCRIPTS = (*("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downloads.js", "start.js"),)
 INTERVALS = {"jackknife": "jackknife", "bca": "BCa bootstrap"}
 
 
@@ -116,7 +114,11 @@ def page(
         data=for_script(script_data(runs, layout, compared or {}, multiverse)),
         compared=compared,
         compared_level=numbers.percent(1 - compared["alpha"]) if compared and "alpha" in compared else "",
-        blocks=[*blocks, ("texts", compress(json.dumps(_texts(runs, layout, shown, verdicts))))],
+        blocks=[
+            ("results", compress(in_json(short_results(runs, layout)))),
+            *blocks,
+            ("texts", compress(in_json(_texts(runs, layout, shown, verdicts)))),
+        ],
         styles="\n".join(_asset(name) for name in STYLES),
         script=script,
         script_hash=script_hash(script),
@@ -128,7 +130,7 @@ def page(
 def script_of(names: Sequence[str]) -> str:
     """The script of the page: one function, so that nothing of it is in sight of other scripts."""
     parts = [shared_asset("theme.js"), *map(_asset, names)]
-    return '\n(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
+    return '\n(async () => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
 
 
 def _verdicts(run: StoredRun, multiverse: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -44,8 +44,7 @@ def script_data(
     multiverse: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """What the script works with."""
-    methods = list(dict.fromkeys(result.p_method for result in layout.results))
-    procedures = list(dict.fromkeys(_procedure(result) for result in layout.results))
+    methods, procedures = _methods(layout), _procedures(layout)
     return {
         "subjects": records(
             {**asdict(subject), "spec": model_spec(runs[subject.run].record, subject.model)}
@@ -87,7 +86,6 @@ def script_data(
         "changes": records(
             {name: change[name] for name in CHANGE_FIELDS} for change in changes(layout, comparison)
         ),
-        "results": records(_results(runs, layout, methods, procedures)),
         "multiverse": [curve for entry in multiverse for curve in _curves(entry)],
     }
 
@@ -122,12 +120,23 @@ def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"fields": fields, "rows": rows}
 
 
-def _results(
-    runs: Sequence[StoredRun], layout: Layout, methods: Sequence[str], procedures: Sequence[Procedure]
-) -> Iterator[dict[str, Any]]:
+def _methods(layout: Layout) -> list[str]:
+    return list(dict.fromkeys(result.p_method for result in layout.results))
+
+
+def _procedures(layout: Layout) -> list[Procedure]:
+    return list(dict.fromkeys(_procedure(result) for result in layout.results))
+
+
+def short_results(runs: Sequence[StoredRun], layout: Layout) -> dict[str, Any]:
+    """Every result in short, as records; they go into a block, since they are most of what the script reads."""
+    return records(_results(runs, layout))
+
+
+def _results(runs: Sequence[StoredRun], layout: Layout) -> Iterator[dict[str, Any]]:
     """Each result in short; subject, test, metric, method and procedure are numbers in their lists."""
-    place = {method: number for number, method in enumerate(methods)}
-    procedure = {one: number for number, one in enumerate(procedures)}
+    place = {method: number for number, method in enumerate(_methods(layout))}
+    procedure = {one: number for number, one in enumerate(_procedures(layout))}
     alphas = [runs[subject.run].alpha for subject in layout.subjects]
     digits = partial(numbers.rounded, digits=5)
     for r, (subject, test, metric) in zip(layout.results, layout.places, strict=True):
@@ -173,7 +182,9 @@ def _curves(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The specification curve of each word list of a topic on a model: d in order, with its choices."""
     for block in entry["lists"]:
         own = [
-            one for one in entry["specifications"] if one["target_list"] == block["list"] and one["d"] is not None
+            one
+            for one in entry["specifications"]
+            if one["target_list"] == block["list"] and one["d"] is not None
         ]
         knobs = list(block["knobs"])
         yield {

@@ -132,7 +132,12 @@ def chart(
     by_topic: dict[tuple[bool, str], list[TopicCell]] = {}
     subjects = {(s.run, s.model, s.options): number for number, s in enumerate(layout.subjects)}
     numbers = {
-        (layout.subjects[s].run, layout.subjects[s].model, layout.subjects[s].options, layout.results[n].test): n
+        (
+            layout.subjects[s].run,
+            layout.subjects[s].model,
+            layout.subjects[s].options,
+            layout.results[n].test,
+        ): n
         for n, (s, _, m) in enumerate(layout.places)
         if m == metric
     }
@@ -141,7 +146,10 @@ def chart(
         for verdict in listed:
             subject = subjects.get((run, verdict["model"], verdict["options"]))
             if verdict["metric"] == name and subject is not None:
-                at = {test: numbers.get((run, verdict["model"], verdict["options"], test)) for test in verdict["tests"]}
+                at = {
+                    test: numbers.get((run, verdict["model"], verdict["options"], test))
+                    for test in verdict["tests"]
+                }
                 cell = _cell(verdict, subject, at, layout.results, percent(1 - runs[run].alpha))
                 by_topic.setdefault((cell.control, cell.topic), []).append(cell)
     rows = sorted((cells for (control, _), cells in by_topic.items() if not control), key=_firmness)
@@ -150,13 +158,21 @@ def chart(
 
 
 def _cell(
-    verdict: Mapping[str, Any], subject: int, numbers: Mapping[str, int | None], results: Sequence[Result], level: str
+    verdict: Mapping[str, Any],
+    subject: int,
+    numbers: Mapping[str, int | None],
+    results: Sequence[Result],
+    level: str,
 ) -> TopicCell:
     first = next((n for n in numbers.values() if n is not None), None)
     decisive = numbers.get(verdict["decisive"], first)
     result = results[decisive] if decisive is not None else None
     mark = verdict_mark(verdict["verdict"])
-    speaks = result is not None and mark in (VerdictMark.SHOWN, VerdictMark.THESE_WORDS, VerdictMark.SUGGESTED)
+    speaks = result is not None and mark in (
+        VerdictMark.SHOWN,
+        VerdictMark.THESE_WORDS,
+        VerdictMark.SUGGESTED,
+    )
     standing = verdict.get("reference") or {}
     return TopicCell(
         topic=verdict["topic"],
@@ -205,10 +221,16 @@ def sentence(shown: Chart, subjects: Sequence[Subject]) -> list[Part]:
     if firm:
         parts = list(_named(firm, subjects))
         if these:
-            parts.append(Part(f"; {_counted(len(these), 'more association')} {_hold(these)} for the listed words only"))
+            parts.append(
+                Part(f"; {_counted(len(these), 'more association')} {_hold(these)} for the listed words only")
+            )
         return [*parts, Part(".")]
     if these:
-        return [Part("For the listed words, "), *_named(these, subjects), Part("; whether other words would say so is open.")]
+        return [
+            Part("For the listed words, "),
+            *_named(these, subjects),
+            Part("; whether other words would say so is open."),
+        ]
     suggested = _by_size(cells, VerdictMark.SUGGESTED)
     whom = subjects[cells[0].subject].short if len(subjects) == 1 else f"these {len(subjects)} models"
     if suggested:
@@ -218,10 +240,18 @@ def sentence(shown: Chart, subjects: Sequence[Subject]) -> list[Part]:
             Part(f", most of all {_topic(suggested[0])}."),
         ]
     if any(cell.mark is VerdictMark.MIXED for cell in cells):
-        return [Part("The tests of a topic "), Part("point in opposite directions", marked=True), Part(f" for {whom}.")]
+        return [
+            Part("The tests of a topic "),
+            Part("point in opposite directions", marked=True),
+            Part(f" for {whom}."),
+        ]
     if all(cell.mark is VerdictMark.NOT_JUDGED for cell in cells):
         return [Part("No verdict: "), Part(cells[0].why, marked=True), Part(".")]
-    return [Part("These tests "), Part("cannot tell", marked=True), Part(f" whether {whom} has such associations.")]
+    return [
+        Part("These tests "),
+        Part("cannot tell", marked=True),
+        Part(f" whether {whom} has such associations."),
+    ]
 
 
 def _named(cells: Sequence[TopicCell], subjects: Sequence[Subject]) -> Iterator[Part]:
@@ -258,9 +288,17 @@ def counts(shown: Chart) -> str:
     total = sum(found.values())
     if not total or set(found) == {VerdictMark.NOT_JUDGED}:
         return ""
-    listed = [f"{found[mark]} {mark.words}" for mark in FIRMEST if found[mark] and mark is not VerdictMark.CANNOT_TELL]
+    listed = [
+        f"{found[mark]} {mark.words}"
+        for mark in FIRMEST
+        if found[mark] and mark is not VerdictMark.CANNOT_TELL
+    ]
     several = len({cell.subject for cell in shown.cells}) > 1
-    text = f"Of {_counted(total, 'topic–model pair' if several else 'topic')}: {', '.join(listed)}" if listed else ""
+    text = (
+        f"Of {_counted(total, 'topic–model pair' if several else 'topic')}: {', '.join(listed)}"
+        if listed
+        else ""
+    )
     untold = found[VerdictMark.CANNOT_TELL]
     if untold:
         where = f"for {untold} these tests cannot tell"

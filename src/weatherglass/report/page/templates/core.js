@@ -12,9 +12,25 @@ function named({ fields, rows }) {
   });
 }
 
+// Results and details come in blocks of compressed JSON, unpacked when they are first asked for.
+
+const unpacked = new Map();
+
+function block(name) {
+  if (!unpacked.has(name)) unpacked.set(name, unpack(byId(`block-${name}`)));
+  return unpacked.get(name);
+}
+
+async function unpack(element) {
+  if (!element) return null;
+  const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
 const subjects = named(data.subjects).map((subject) => ({ ...subject, run: data.runs[subject.run] }));
 const tests = named(data.tests);
-const results = named(data.results);
+const results = named(await block("results"));
 const procedures = named(data.procedures);
 results.forEach((result, number) => { result.number = number; });
 const cellKey = (test, subject, metric) => (metric * tests.length + test) * subjects.length + subject;
@@ -115,18 +131,17 @@ const noCell = (reason) => make("span", { class: "chip absent", title: reason ||
 // Drawings are fluid: x in per cent of the cell, y in pixels, so that dots stay round at any width.
 const REACH = 2;
 const at = (d) => `${(50 + (50 * Math.max(-REACH, Math.min(REACH, d))) / REACH).toFixed(2)}%`;
-const gridLines = (height) => [-1, 1, 0].map((d) => draw("line", { class: d ? "grid" : "zero", x1: at(d), x2: at(d), y1: 0, y2: height }));
 const tone = (r) => (r.mark > 4 ? "c-faint" : r.lean < 0 ? "c-neg" : r.lean === null ? "c-ink" : "c-pos");
 const dot = (name, d, y, size) => draw("svg", { x: at(d), y }, draw("use", { href: `#g-${name}`, x: -size / 2, y: -size / 2, width: size, height: size }));
 
 // One result: the upper line with these attribute words, the lower with such attribute words.
 function resultLines(r, height = 26) {
-  const svg = draw("svg", { class: "lines", width: "100%", height, "aria-hidden": "true" }, gridLines(height));
+  const svg = draw("svg", { class: "lines on-grid", width: "100%", height, "aria-hidden": "true" });
   if (!isEffectSize(r) || r.d === null) return svg;
   const kept = r.mark < 2;
   const middle = height * 0.38;
   const own = draw("g", { class: tone(r) });
-  if (present(r.ciLow) && present(r.ciHigh)) own.append(draw("line", { class: `iv ${kept ? "" : r.mark > 4 ? "dash" : "thin"}`, x1: at(r.ciLow), x2: at(r.ciHigh), y1: middle, y2: middle }));
+  if (present(r.ciLow) && present(r.ciHigh)) own.append(draw("line", { class: `iv ${kept ? "" : r.mark > 3 ? "dash" : "thin"}`, x1: at(r.ciLow), x2: at(r.ciHigh), y1: middle, y2: middle }));
   if (present(r.ciAttrLow) && present(r.ciAttrHigh)) own.append(draw("line", { class: "pred", x1: at(r.ciAttrLow), x2: at(r.ciAttrHigh), y1: height * 0.72, y2: height * 0.72 }));
   own.append(dot(kept ? (r.mark ? "these" : "shown") : r.mark > 4 ? "cannot" : "suggested", r.d, middle, 10));
   svg.append(own);
@@ -134,22 +149,6 @@ function resultLines(r, height = 26) {
 }
 
 const axisOfD = () => draw("svg", { class: "axis", width: "100%", height: 15, "aria-hidden": "true" }, [-2, -1, 0, 1, 2].map((d) => draw("text", { x: at(d), y: 11, "text-anchor": "middle" }, effect(d, 0))));
-
-// Details: blocks of compressed JSON, unpacked when they are first asked for.
-
-const unpacked = new Map();
-
-function block(name) {
-  if (!unpacked.has(name)) unpacked.set(name, unpack(byId(`block-${name}`)));
-  return unpacked.get(name);
-}
-
-async function unpack(element) {
-  if (!element) return null;
-  const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
 
 async function details(r) {
   const [shared, own] = await Promise.all([block("shared"), block(r.subject * data.metrics.length + r.metric)]);

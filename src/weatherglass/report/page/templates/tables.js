@@ -47,7 +47,7 @@ function comparisonLine(t, first, second, pair) {
 }
 
 function dumbbell(pair) {
-  const svg = draw("svg", { width: "100%", height: 26, "aria-hidden": "true" }, gridLines(26));
+  const svg = draw("svg", { class: "on-grid", width: "100%", height: 26, "aria-hidden": "true" });
   pair.forEach((r, n) => {
     if (!r || r.d === null || !isEffectSize(r)) return;
     const y = n ? 18 : 8;
