@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from weatherglass.audit.audit import Audit
+from weatherglass.audit.families import expand_families
 from weatherglass.audit.plan import Plan, choose_models, choose_synonyms, choose_tests
 from weatherglass.audit.profile import chosen_settings, under_profile
 from weatherglass.audit.record import CommandCall, PythonCall
@@ -23,6 +25,10 @@ from weatherglass.parallel import backend
 from weatherglass.progress import Progress, Silent
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import Run
+from weatherglass.storage.atomic import write_whole
+
+FAMILIES = "families.json"
+"""What a run shows of its families of models."""
 
 
 def run(
@@ -43,7 +49,8 @@ def run(
     """Run association tests on models.
 
     Args:
-        models: specs such as "vectors:glove.txt" or "NAME=vectors:glove.txt", or encoders of your own.
+        models: specs such as "vectors:glove.txt" or "NAME=vectors:glove.txt", or encoders of your own; a * in a path
+            stands for a family, such as the seeds of one embedding, whose spread is then in record["families"].
         tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
         settings: how to test and judge; see `Settings`.
@@ -72,8 +79,9 @@ def run(
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
     selected = under_profile(select_metrics(asked_for), chosen.profile)
     by_name = {m.name for m in under_profile(select_metrics(named), chosen.profile)} if named else set()
+    members, families = expand_families(_listed(models))
     plan = Plan(
-        choose_models(_listed(models)),
+        choose_models(members),
         choose_tests(_listed(tests)),
         selected,
         chosen,
@@ -84,11 +92,25 @@ def run(
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
     registrations = () if workers.in_process else registrations_for(plan.metrics, chosen.covariance)
     if folder is None:
-        return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
+        finished = Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
+        return _with_families(finished, families)
     with RunFolder(Path(folder)) as opened:
         finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
         finished.record["warnings"] += _write_page(opened.path)
+        _with_families(finished, families, opened.path)
         return finished
+
+
+def _with_families(finished: Run, families: Mapping[str, Sequence[str]], folder: Path | None = None) -> Run:
+    """The same run with what it shows of its families in the record and, if there is a folder, in its families.json."""
+    if families:
+        from weatherglass.reliability.families import family_report
+
+        shown = family_report(finished.results, families).to_json()
+        finished.record["families"] = shown
+        if folder is not None:
+            write_whole(folder / FAMILIES, json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
+    return finished
 
 
 def _listed(given: Any) -> Sequence[Any]:

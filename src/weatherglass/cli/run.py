@@ -112,6 +112,7 @@ def run(
         typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
     elif not quiet:
         show(finished, folder)
+        show_families(finished)
     for breach in breaches:
         typer.echo(f"gate: {breach}", err=True)
     if junit:
@@ -122,6 +123,15 @@ def run(
         raise typer.Exit(1)
     if finished.failures:
         raise typer.Exit(3)
+
+
+def show_families(finished: Run) -> None:
+    """Print what a seed moves, if a family of models was given."""
+    if "families" in finished.record:
+        from weatherglass.cli.families import print_families
+        from weatherglass.reliability.families import FamilyReport
+
+        print_families(FamilyReport.from_json(finished.record["families"]))
 
 
 def show(finished: Run, folder: Path) -> None:
