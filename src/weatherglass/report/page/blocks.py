@@ -2,8 +2,8 @@
 
 A block is JSON, compressed, in base64: one for each model and metric, and a shared one with every text once, and the
 lists by which results refer to them, with the names of their fields. Numbers are rounded to what a plot can show:
-scores to four digits (of sentences three), effect sizes to three decimals, the null distribution to two. Numbers that are printed come from
-the results, not from here.
+scores to four digits (of sentences three), effect sizes to three decimals, the null distribution to two. Numbers that
+are printed come from the results, not from here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The chart of topics and models as one SVG file, for a paper or a slide: in the light colours, whatever the page shows."""
+"""The chart of topics and models as one SVG file, for a paper or a slide, in the light colours."""
 
 from __future__ import annotations
 

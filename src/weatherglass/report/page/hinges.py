@@ -41,7 +41,13 @@ class Found:
 def hinges(
     layout: Layout, runs: Sequence[StoredRun], multiverse: Sequence[Mapping[str, Any]] = ()
 ) -> list[Hinge]:
-    """What the findings of the first metric hang on; `multiverse` are the topics of a multiverse, where there is one."""
+    """What the findings of the first metric hang on.
+
+    Args:
+        layout: of the page.
+        runs: those of the page.
+        multiverse: the topics of a multiverse, where there is one.
+    """
     all_found = list(_found(layout, runs))
     significant = [one for one in all_found if one.result.p_value <= one.alpha]
     makers: tuple[Callable[[], Iterator[Hinge]], ...] = (
@@ -105,16 +111,18 @@ def _other_attributes(significant: Sequence[Found]) -> Iterator[Hinge]:
         return
     lost = [one for one in asked if one.result.p_attr is None or one.result.p_attr > one.alpha]
     example = max(lost, key=lambda one: abs(one.result.effect_size), default=None)
-    text = f"Of {len(asked)} results with p ≤ {asked[0].alpha:g}, {len(asked) - len(lost)} still leave out 0 if the attribute words stand for others like them."
+    held = len(asked) - len(lost)
+    text = (
+        f"Of {len(asked)} results with p ≤ {asked[0].alpha:g}, {held} still {'leaves' if held == 1 else 'leave'} out 0 "
+        "if the attribute words stand for others like them."
+    )
     if example:
         p = "cannot be told" if example.result.p_attr is None else f"has p {p_value(example.result.p_attr)}"
-        text += f" The largest that does not: {example.title} in {example.model}, d {effect(example.result.effect_size)}, {p}."
+        d = effect(example.result.effect_size)
+        text += f" The largest that does not: {example.title} in {example.model}, d {d}, {p}."
+    number = example.number if example else None
     yield Hinge(
-        "Other attribute words",
-        str(len(asked)),
-        f"{len(asked) - len(lost)} results",
-        text,
-        example and example.number,
+        "Other attribute words", str(len(asked)), f"{held} result{'' if held == 1 else 's'}", text, number
     )
 
 
@@ -167,8 +175,8 @@ def _single_sentences(found: Sequence[Found]) -> Iterator[Hinge]:
         "Counting sentences as independent",
         str(by_words),
         f"{by_sentences} of {len(several)}",
-        f"Sentence tests with p ≤ {one.alpha:g} by words, and by single sentences as published. {one.title} in {one.model} "
-        f"({one.result.test}) goes from {p_value(one.result.p_value)} to {p_value(one.result.p_elements)}.",
+        f"Sentence tests with p ≤ {one.alpha:g} by words, and by single sentences as published. {one.title} in "
+        f"{one.model} ({one.result.test}) goes from {p_value(one.result.p_value)} to {p_value(one.result.p_elements)}.",
         one.number,
     )
 

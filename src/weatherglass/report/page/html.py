@@ -93,7 +93,7 @@ def page(
         chart=shown,
         sentence=sentence(shown, layout.subjects),
         counts=counts(shown),
-        largest=largest(shown, layout.subjects),
+        largest=largest(shown),
         weak_controls=weak_controls(shown, layout.subjects),
         marks=[(SYMBOLS[mark], mark.words) for mark in VerdictMark if mark is not VerdictMark.NOT_JUDGED],
         test_marks=[(symbol, outline, mark.words) for mark, symbol, outline in MARKS],

@@ -20,7 +20,6 @@ from weatherglass.runs.marks import Mark, mark_of
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
 
-
 MARKS = (
     (Mark.BOTH_READINGS, "shown", "solid"),
     (Mark.THESE_WORDS, "half", "solid"),

@@ -1,16 +1,15 @@
-"""The first screen: one cell per topic and model with everything its drawing shows, and the sentence above the chart."""
+"""The first screen: a cell per topic and model with all that its drawing shows, and the sentence above the chart."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weatherglass.report.numbers import effect, interval, p_value, percent
+from weatherglass.report.numbers import effect, interval, percent
 from weatherglass.report.page.subjects import Layout, Subject
-from weatherglass.report.test_names import capitalised, human_name, tie
+from weatherglass.report.test_names import human_name, tie
 from weatherglass.runs.marks import VerdictMark, verdict_mark
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
@@ -237,7 +236,7 @@ def sentence(shown: Chart, subjects: Sequence[Subject]) -> list[Part]:
         return [
             Part(f"No association is shown for {whom}; "),
             Part(f"{_counted(len(suggested), 'is', 'are')} suggested", marked=True),
-            Part(f", most of all {_topic(suggested[0])}."),
+            Part(f", most of all {suggested[0].topic}."),
         ]
     if any(cell.mark is VerdictMark.MIXED for cell in cells):
         return [
@@ -259,7 +258,7 @@ def _named(cells: Sequence[TopicCell], subjects: Sequence[Subject]) -> Iterator[
     for place, cell in enumerate(named):
         if place:
             yield Part(", and " if place == len(named) - 1 and len(named) == len(cells) else ", ")
-        says = cell.says or f"has an association on {_topic(cell)}"
+        says = cell.says or f"has an association on {cell.topic}"
         same = place and cell.subject == named[place - 1].subject
         yield Part(says if same else f"{subjects[cell.subject].short} {says}", marked=True)
     if rest := len(cells) - len(named):
@@ -268,10 +267,6 @@ def _named(cells: Sequence[TopicCell], subjects: Sequence[Subject]) -> Iterator[
 
 def _by_size(cells: Sequence[TopicCell], mark: VerdictMark) -> list[TopicCell]:
     return sorted((cell for cell in cells if cell.mark is mark), key=lambda cell: -abs(cell.d or 0.0))
-
-
-def _topic(cell: TopicCell) -> str:
-    return cell.topic
 
 
 def _hold(cells: Sequence[TopicCell]) -> str:
@@ -306,7 +301,7 @@ def counts(shown: Chart) -> str:
     return text + "."
 
 
-def largest(shown: Chart, subjects: Sequence[Subject]) -> TopicCell | None:
+def largest(shown: Chart) -> TopicCell | None:
     """The firmest finding of the largest size: what most readers ask for first."""
     for mark in FIRMEST:
         if mark is VerdictMark.CANNOT_TELL:
@@ -332,8 +327,3 @@ def weak_controls(shown: Chart, subjects: Sequence[Subject]) -> list[str]:
     """The models that do not show what everyone agrees on."""
     firm = (VerdictMark.SHOWN, VerdictMark.THESE_WORDS, VerdictMark.NOT_JUDGED)
     return [subjects[cell.subject].short for row in shown.controls for cell in row if cell.mark not in firm]
-
-
-def spoken_p(p: float | None) -> str:
-    """p in a sentence."""
-    return "no p" if p is None or math.isnan(p) else f"p {p_value(p)}"

@@ -1,4 +1,4 @@
-"""Shared by all pages: the template environment, the head with its security policy, logo, colours, base style, theme."""
+"""Shared by all pages: the template environment, the head with its security policy, logo, colours, theme."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def write_page(
     }
     shown = figures_by_pairs(figures, sets_of_pairs(tables))
     summary = summarise(study, tables)
-    script = f"\n(async () => {{\n\"use strict\";\n{shared_asset('theme.js')}\n{_asset('study.js')}\n}})();\n"
+    script = f'\n(async () => {{\n"use strict";\n{shared_asset("theme.js")}\n{_asset("study.js")}\n}})();\n'
     html = environment.get_template("study.html").render(
         version=__version__,
         study=study,

@@ -113,7 +113,10 @@ def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> Summary | Non
     lists = word_lists(study, rows["word"].to_list())
     low, high = _axis(rows)
     scale = _Scale(low, high)
-    summaries = [_list_summary(name, rows.filter(pl.col("word").is_in(list(words))), scale) for name, words in lists.items()]
+    summaries = [
+        _list_summary(name, rows.filter(pl.col("word").is_in(list(words))), scale)
+        for name, words in lists.items()
+    ]
     toward = {row["toward"]: row["score"] >= 0 for row in rows.iter_rows(named=True)}
     first = next((word for word, positive in toward.items() if positive), "")
     second = next((word for word, positive in toward.items() if not positive), "")
@@ -246,7 +249,7 @@ def _short(row: Mapping[str, Any], lists: Mapping[str, set[str]]) -> list[Any]:
 
 
 def answer(summary: Summary | None) -> tuple[str, str]:
-    """"Can I trust my scores?" in a word and a sentence."""
+    """ "Can I trust my scores?" in a word and a sentence."""
     if summary is None:
         return "No scores.", f"No set of base pairs has the {FEWEST} pairs in a corpus that a score needs."
     shown, these_seeds, words = summary.told
@@ -257,5 +260,11 @@ def answer(summary: Summary | None) -> tuple[str, str]:
         return "Not yet.", f"No listed word’s score can be told from 0 over other seeds and base pairs{more}."
     of = f"{shown} of {words} listed words"
     if 2 * shown >= words:
-        return "For most words.", f"{of} have a score that other seeds and base pairs like these would not turn round."
-    return "For some words.", f"Only {of} have a score that other seeds and base pairs like these would not turn round."
+        return (
+            "For most words.",
+            f"{of} have a score that other seeds and base pairs like these would not turn round.",
+        )
+    return (
+        "For some words.",
+        f"Only {of} have a score that other seeds and base pairs like these would not turn round.",
+    )

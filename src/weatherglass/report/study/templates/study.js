@@ -14,11 +14,8 @@ function fill(element, attributes, children) {
   return element;
 }
 
-const figures = (value, digits = 3) => {
-  if (value === null) return "–";
-  const size = Math.abs(value);
-  return (size >= 1 || size === 0 ? value.toFixed(2) : size < 0.0001 ? value.toExponential(1) : Number(value.toPrecision(digits)).toString()).replace("-", "−");
-};
+const fixed = (value, digits) => (value === null ? "–" : value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−"));
+const probability = (p) => (p === null ? "–" : p >= 0.0995 ? p.toFixed(2) : p >= 0.001 ? p.toPrecision(2) : p.toExponential(1).replace("-", "−"));
 
 async function unpack(element) {
   const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
@@ -62,11 +59,11 @@ async function startWords() {
     return rowsOf.get(condition);
   };
 
-  function line(row, condition, scale) {
+  function line(row, condition, scale, digits) {
     return make("tr", { class: row.verdict === 0 ? "told-row" : null }, make("th", { scope: "row", dir: "auto" }, draw("svg", { class: `g ${row.verdict === 2 ? "c-faint" : row.score < 0 ? "c-neg" : "c-pos"}`, role: "img", "aria-label": WORDS[row.verdict] }, draw("use", { href: `#g-${MARKS[row.verdict]}` })), row.word),
-      make("td", { class: "soft" }, row.lists.map((n) => data.lists[n]).join(", ")), make("td", { class: "plot" }, interval(row, scale)), make("td", { class: "num" }, make("b", {}, figures(row.score))),
-      make("td", { class: "num" }, row.low === null ? "–" : `${figures(row.low)} … ${figures(row.high)}`), make("td", { class: "num" }, figures(row.p, 2)), make("td", { class: "num" }, figures(row.q, 2)),
-      make("td", { class: "num" }, figures(row.icc, 2), row.iccLow === null ? null : make("small", {}, ` [${figures(row.iccLow, 2)}, ${figures(row.iccHigh, 2)}]`)), make("td", { class: "num" }, String(row.rank), make("small", {}, ` of ${condition.of}`)));
+      make("td", { class: "soft" }, row.lists.map((n) => data.lists[n]).join(", ")), make("td", { class: "plot" }, interval(row, scale)), make("td", { class: "num" }, make("b", {}, fixed(row.score, digits))),
+      make("td", { class: "num" }, row.low === null ? "–" : `${fixed(row.low, digits)} … ${fixed(row.high, digits)}`), make("td", { class: "num" }, probability(row.p)), make("td", { class: "num" }, probability(row.q)),
+      make("td", { class: "num" }, fixed(row.icc, 2), row.iccLow === null ? null : make("small", {}, ` [${fixed(row.iccLow, 2)}, ${fixed(row.iccHigh, 2)}]`)), make("td", { class: "num" }, String(row.rank), make("small", {}, ` of ${condition.of}`)));
   }
 
   function update() {
@@ -80,9 +77,10 @@ async function startWords() {
     const ends = whole.slice(0, 4000).flatMap((row) => [row.low ?? row.score, row.high ?? row.score]).filter(Number.isFinite).sort((a, b) => a - b);
     const low = Math.min(0, ends[Math.floor(ends.length * 0.02)] ?? -1);
     const high = Math.max(0, ends[Math.floor(ends.length * 0.98)] ?? 1);
+    const digits = Math.max(2, 2 - Math.floor(Math.log10(high - low || 1)));
     const scale = (score) => `${Math.max(0, Math.min(100, (100 * (score - low)) / (high - low || 1))).toFixed(1)}%`;
     const head = make("tr", {}, HEADS.map(([by, text], n) => make("th", { scope: "col", class: n > 2 ? "num" : null, "aria-sort": by ? (sorting.by === by ? (sorting.down ? "descending" : "ascending") : "none") : null }, by ? make("button", { type: "button", "data-by": by }, text) : n === 2 ? make("span", { class: "hidden" }, "Interval") : text)));
-    place.replaceChildren(make("table", { class: "wordlist" }, make("caption", { class: "hidden" }, "Words with scores"), make("thead", {}, head), make("tbody", {}, kept.slice(0, all ? 5000 : FIRST).map((row) => line(row, condition, scale)))));
+    place.replaceChildren(make("table", { class: "wordlist" }, make("caption", { class: "hidden" }, "Words with scores"), make("thead", {}, head), make("tbody", {}, kept.slice(0, all ? 5000 : FIRST).map((row) => line(row, condition, scale, digits)))));
     byId("words-shown").textContent = `${kept.length} of ${whole.length} words`;
     byId("more-words").hidden = all || kept.length <= FIRST;
     byId("more-words").textContent = `Show ${Math.min(kept.length, 5000)} words`;
