@@ -129,7 +129,8 @@ def test_it_says_first_whether_scores_can_be_trusted_list_by_list(
     assert browser.run("document.querySelector('.lists').getBoundingClientRect().top") < 400
     rows = browser.run(
         "[...document.querySelectorAll('.lists tbody tr')].map(r => [r.querySelector('th').firstChild.textContent,"
-        " r.querySelector('td').textContent.replace(/\\s+/g, ' '), r.lastElementChild.querySelector('small').textContent])"
+        " r.querySelector('td').textContent.replace(/\\s+/g, ' '),"
+        " r.lastElementChild.querySelector('small').textContent])"
     )
     by_name = {name: (count, named) for name, count, named in rows}
     count, named = by_name["Frequent"]
@@ -193,9 +194,8 @@ def test_the_colour_of_a_claim_is_what_is_good_for_the_reader(
 
 def test_names_are_written_for_people(browser: Browser, page: Path) -> None:
     browser.open(page)
-    text = browser.run(
-        "document.body.textContent + [...document.querySelectorAll('.drawn')].map(i => i.getAttribute('aria-label'))"
-    )
+    spoken = "[...document.querySelectorAll('.drawn')].map(i => i.getAttribute('aria-label'))"
+    text = browser.run(f"document.body.textContent + {spoken}")
     assert "sexual_orientation" not in text
     assert "sexual orientation pairs" in text
     assert "GloVe, gender pairs" in text

@@ -101,7 +101,7 @@ def page(
         opposed=opposed,
         changes=changes(layout, compared or {}),
         incomparable=(compared or {}).get("incomparable", []),
-        other_verdicts=[one for listed in verdicts for one in listed if one["metric"] != layout.metrics[0]],
+        other_verdicts=[one for listed in verdicts for one in listed if one["metric"] in layout.metrics[1:]],
         agreement=metric_agreement(layout.results) if len(layout.metrics) > 1 else None,
         labels=_model_labels(layout),
         contexts=CONTEXTS,
@@ -113,6 +113,7 @@ def page(
         citations=_citations(runs),
         data=for_script(script_data(runs, layout, compared or {}, multiverse)),
         compared=compared,
+        by_chance=f"{100 * (compared or {}).get('alpha', 0.05):g}",
         compared_level=numbers.percent(1 - compared["alpha"]) if compared and "alpha" in compared else "",
         blocks=[
             ("results", compress(in_json(short_results(runs, layout)))),
