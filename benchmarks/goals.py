@@ -46,5 +46,11 @@ GOALS: Mapping[str, Goal] = {
     "growth with seeds, exponent": Goal(at_most=1.2),
     "growth with results, exponent": Goal(at_most=1.15),
     "growth of the page with results, exponent": Goal(at_most=1.1),
+    "page of 5 520 results, MB": Goal(at_most=5),
+    "page of 5 520 results": Goal(at_most=5),
+    "page of 5 520 results, first paint, script seconds": Goal(at_most=0.2),
+    "page of 5 520 results, slowest filter, script seconds": Goal(at_most=0.2),
+    "page of 1 500 tests, first paint, script seconds": Goal(at_most=0.2),
+    "page of 1 500 tests, slowest filter, script seconds": Goal(at_most=0.2),
 }
 """Row -> goal; a row without one is for information."""

@@ -33,8 +33,9 @@ class Browser:
         self.emulate("dark" if dark else "light")
         self.driver.get(path.resolve().as_uri() + fragment)
 
-    def resize(self, width: int) -> None:
-        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    def resize(self, width: int, height: int = 900, scale: float = 1) -> None:
+        """The window in CSS pixels; a zoom of 200 % is half the width at a scale of 2."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 500}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
     def emulate(self, scheme: str, media: str = "screen") -> None:
@@ -77,7 +78,7 @@ class Browser:
 
     def show_all(self) -> None:
         """Scroll to what is drawn when it comes into sight, and wait until it is."""
-        for place in ("forest", "metrics-table", "comparison-table"):
+        for place in ("metrics-table", "comparison-table"):
             if self.run(f"document.getElementById('{place}') !== null"):
                 self.run(f"document.getElementById('{place}').scrollIntoView()")
                 self.wait(f"document.getElementById('{place}').children.length > 0")
@@ -95,9 +96,20 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def visible_tests(self) -> list[str]:
-        """The tests that the matrix shows, from the top."""
-        rows = "[...document.querySelectorAll('#matrix tbody tr[data-t]')].filter(r => !r.hidden)"
-        return list(self.run(f"{rows}.map(r => r.querySelector('th').textContent.trim())"))
+        """The ids of the tests that the table shows, from the top."""
+        rows = "[...document.querySelectorAll('#tests-table tbody tr[data-t]')].filter(r => !r.hidden)"
+        return list(self.run(f"{rows}.map(r => r.querySelector('th code').textContent)"))
+
+    def serious_violations(self, axe: str) -> list[tuple[str, str]]:
+        """What axe calls serious or critical: the rule and the first element that breaks it."""
+        self.driver.execute_script(axe)
+        audit = self.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+        assert len(audit["passes"]) > 10
+        return [
+            (violation["id"], violation["nodes"][0]["html"][:200])
+            for violation in audit["violations"]
+            if violation["impact"] in ("serious", "critical")
+        ]
 
 
 @contextmanager

@@ -56,9 +56,11 @@ def several_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def many_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of so many models that cells carry marks alone."""
+    """The page of thirty models with names that are too long to be shown whole."""
     folder = tmp_path_factory.mktemp("many")
-    made_up_run(folder, load_tests(["weat[123]"]), [f"organisation/model-{n}" for n in range(14)])
+    made_up_run(
+        folder, load_tests(["weat[123]"]), [f"hf:some-organisation/models/model-{n}" for n in range(30)]
+    )
     write_page([folder], folder / PAGE)
     return folder / PAGE
 

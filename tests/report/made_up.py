@@ -43,8 +43,14 @@ def made_up_run(
         for key, result in zip(keys, results, strict=True):
             opened.add(key, result)
         opened.write_table(results)
-        opened.write_record({**_record(tests, models, metrics, ci), "keys": keys, **(record or {})})
-    return read_run(folder).results
+        made = {**_record(tests, models, metrics, ci), "keys": keys, **(record or {})}
+        opened.write_record(made)
+    run = read_run(folder)
+    if "verdicts" not in made:  # as a real run has them; they need judged results
+        verdicts = [verdict.to_json() for verdict in run.verdicts()]
+        with RunFolder(folder) as opened:
+            opened.write_record({**made, "verdicts": verdicts})
+    return run.results
 
 
 def _result(model: str, test: Test, metric: str, ci: str, rng: np.random.Generator) -> Result:
@@ -151,6 +157,7 @@ def _record(tests: Sequence[Test], models: Sequence[str], metrics: Sequence[str]
             for model in models
         ],
         "tests": {test.name: test.fingerprint() for test in tests},
+        "topics": {test.name: test.topic or test.name for test in tests},
         "metrics": list(metrics),
         "settings": {
             **{"significance": "auto", "seed": 0, "ci": ci, "permute": "words"},

@@ -120,3 +120,33 @@ def test_a_comparison_that_is_none_is_refused(tmp_path: Path, content: str) -> N
     done = runner.invoke(app, ["report", str(tmp_path), "--comparison", str(tmp_path / "comparison.json")])
     assert isinstance(done.exception, WeatherglassError)
     assert "comparison.json" in str(done.exception)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"topics": [{"topic": "age"}]}'])
+def test_a_multiverse_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    (tmp_path / "multiverse.json").write_text(content)
+    done = runner.invoke(app, ["report", str(tmp_path), "--multiverse", str(tmp_path / "multiverse.json")])
+    assert isinstance(done.exception, WeatherglassError)
+    assert "multiverse.json" in str(done.exception)
+
+
+def test_the_joint_p_of_a_multiverse_goes_into_the_verdicts_of_the_page(tmp_path: Path) -> None:
+    run(HashedEncoder(), "weat6", folder=tmp_path / "run")
+    command = [
+        "multiverse",
+        "wordllama",
+        "-t",
+        "weat6",
+        "--knobs",
+        "similarity",
+        "-o",
+        str(tmp_path / "many"),
+        "-q",
+    ]
+    assert runner.invoke(app, command).exit_code == 0
+    done = runner.invoke(
+        app, ["report", str(tmp_path / "run"), "--multiverse", str(tmp_path / "many/multiverse.json")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "Any sensible choice (multiverse)" in (tmp_path / "run" / "report.html").read_text("utf-8")

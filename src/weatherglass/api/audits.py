@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from weatherglass.api.results import Run
 from weatherglass.audit.adding import check_addable
 from weatherglass.audit.audit import Audit
+from weatherglass.audit.families import expand_families
 from weatherglass.audit.plan import Plan, choose_models, choose_synonyms, choose_tests
 from weatherglass.audit.profile import chosen_settings, under_profile
 from weatherglass.audit.record import CommandCall, PythonCall, plain
@@ -26,6 +28,10 @@ from weatherglass.parallel import backend
 from weatherglass.progress import Progress, progress_here
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.stored import held_record
+from weatherglass.storage.atomic import write_whole
+
+FAMILIES = "families.json"
+"""What a run shows of its families of models."""
 
 
 def run(
@@ -50,7 +56,8 @@ def run(
         models: one or several: specs such as "vectors:glove.txt" or "NAME=vectors:glove.txt", and objects in memory:
             gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair, a spaCy pipeline, a dict or frame of
             word vectors, an object with `.encode` or `.transform`, a function texts → array (see `model`). A dict
-            gives names: {"old": before, "new": after}.
+            gives names: {"old": before, "new": after}. A * in a path stands for a family, such as the seeds of one
+            embedding, whose spread is then in record["families"].
         tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
         settings: how to test and judge; see `Settings`.
@@ -82,8 +89,9 @@ def run(
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
     selected = under_profile(select_metrics(asked_for), chosen.profile)
     by_name = {m.name for m in under_profile(select_metrics(named), chosen.profile)} if named else set()
+    members, families = expand_families(models)
     plan = Plan(
-        choose_models(models),
+        choose_models(members),
         choose_tests(_listed(tests)),
         selected,
         chosen,
@@ -96,7 +104,7 @@ def run(
     shown = progress or progress_here()
     if folder is None:
         done = Audit(plan, call, workers, shown, registrations=registrations).carry_out()
-        return Run.of(done)
+        return _with_families(Run.of(done), families)
     with RunFolder(Path(folder)) as opened:
         held = held_record(opened.path) if add else None
         if held:
@@ -104,7 +112,19 @@ def run(
         audit = Audit(plan, call, workers, shown, opened, registrations, held)
         finished = audit.carry_out()
         finished.record["warnings"] += _write_page(opened.path)
-        return Run.of(finished, opened.path)
+        return _with_families(Run.of(finished, opened.path), families, opened.path)
+
+
+def _with_families(finished: Run, families: Mapping[str, Sequence[str]], folder: Path | None = None) -> Run:
+    """The same run with what it shows of its families in the record and, if there is a folder, in its families.json."""
+    if families:
+        from weatherglass.reliability.families import family_report
+
+        shown = family_report(finished.results, families).to_json()
+        finished.record["families"] = shown
+        if folder is not None:
+            write_whole(folder / FAMILIES, json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
+    return finished
 
 
 def _listed(given: Any) -> Sequence[Any]:

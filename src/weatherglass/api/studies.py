@@ -14,9 +14,11 @@ from weatherglass.api.study_results import StudyResult as StudyResult
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress, progress_here
 from weatherglass.reliability.corpus.corpus import encode_corpus
+from weatherglass.reliability.families import PRECISION, FamilyReport
 from weatherglass.reliability.study import (
     CORPORA,
     Group,
+    embedding_patterns,
     imported_groups,
     remove_unnamed_scores,
     score_study,
@@ -25,12 +27,15 @@ from weatherglass.reliability.study import (
     trained_groups,
 )
 from weatherglass.reliability.study_file import Study, read_study
+from weatherglass.runs.results import Run
 
 if TYPE_CHECKING:
     import polars as pl
 
     from weatherglass.reliability.regression.explain import Explanation
     from weatherglass.reliability.scoring.scores import ScoreTensor
+
+AUDIT = "audit"
 
 
 def group_warnings(groups: Sequence[Group]) -> list[str]:
@@ -103,6 +108,46 @@ def _report(
     write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder), explanations)
     progress.advance()
     return tables, folder / PAGE, explanations
+
+
+def audit_study(
+    folder: Path,
+    tests: Sequence[str] = ("weat*",),
+    metrics: Sequence[str] = ("cosine/mean",),
+    precision: float = PRECISION,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    command: Sequence[str] | None = None,
+) -> tuple[Run, FamilyReport]:
+    """Run tests on every embedding of a study, and report what the seed moves.
+
+    Args:
+        folder: of the study; the run is kept in its subfolder `audit`.
+        tests: names, globs or files.
+        metrics: spellings of metrics.
+        precision: for the number of seeds needed.
+        jobs: processes to use.
+        progress: told how far the work has come.
+        command: the words of the command line, for the record.
+
+    Raises:
+        CorpusError: if the study has no embeddings.
+    """
+    from weatherglass.api.audits import run
+    from weatherglass.audit.families import expand_families
+    from weatherglass.reliability.families import family_report
+
+    models = [f"{name}=vectors:{pattern}" for name, pattern in embedding_patterns(folder).items()]
+    finished = run(
+        models,
+        list(tests),
+        list(metrics),
+        jobs=jobs,
+        folder=folder / AUDIT,
+        progress=progress,
+        command=command,
+    )
+    return finished, family_report(finished.results, expand_families(models)[1], precision)
 
 
 def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tuple[str, str]]:

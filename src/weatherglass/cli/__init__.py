@@ -15,7 +15,9 @@ from weatherglass.cli.exit_codes import state_exit_codes
 from weatherglass.cli.explain import explain
 from weatherglass.cli.metrics import metrics
 from weatherglass.cli.multiverse import multiverse
+from weatherglass.cli.reliability_audit import audit
 from weatherglass.cli.reliability_explain import explain as explain_study
+from weatherglass.cli.reliability_word import word
 from weatherglass.cli.report import report
 from weatherglass.cli.run import run
 from weatherglass.cli.verdict import verdict
@@ -45,6 +47,8 @@ app.command("try")(models.try_model)
 app.command("encode")(models.encode)
 app.add_typer(models.cache_app, name="cache")
 reliability.app.command("explain")(explain_study)
+reliability.app.command("word")(word)
+reliability.app.command("audit")(audit)
 app.add_typer(reliability.app, name="reliability")
 
 state_exit_codes(app)

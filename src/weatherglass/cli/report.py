@@ -47,6 +47,14 @@ def report(
             show_default=False,
         ),
     ] = None,
+    multiverse: Annotated[
+        Path | None,
+        typer.Option(
+            help="For the page: a file with the output of 'weatherglass multiverse --json', or its multiverse.json.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -71,7 +79,9 @@ def report(
     text = ""
     try:
         if form is Format.html:
-            written = _page(runs, output or home / "report.html", _comparison(comparison))
+            written = _page(
+                runs, output or home / "report.html", _comparison(comparison), _multiverse(multiverse)
+            )
         elif form in (Format.png, Format.svg, Format.pdf):
             written = _figures(runs, output or home, form.value)
         else:
@@ -118,11 +128,31 @@ def _is_comparison(content: object) -> bool:
     return isinstance(differences, list) and all("metric" in difference for difference in differences)
 
 
-def _page(runs: Sequence[StoredRun], path: Path, comparison: dict[str, Any] | None) -> list[Path]:
+def _multiverse(path: Path | None) -> list[dict[str, Any]]:
+    if path is None:
+        return []
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OutputError(unreadable(path, error)) from error
+    except ValueError as error:
+        raise OutputError(f"{path}: not JSON ({error})") from error
+    topics = content.get("topics") if isinstance(content, dict) else None
+    if not isinstance(topics, list) or not all("specifications" in entry for entry in topics):
+        raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")
+    return cast(list[dict[str, Any]], topics)
+
+
+def _page(
+    runs: Sequence[StoredRun],
+    path: Path,
+    comparison: dict[str, Any] | None,
+    multiverse: list[dict[str, Any]],
+) -> list[Path]:
     from weatherglass.report.page.html import page
     from weatherglass.storage.atomic import write_whole
 
-    write_whole(path, page(runs, comparison))
+    write_whole(path, page(runs, comparison, multiverse))
     return [path]
 
 

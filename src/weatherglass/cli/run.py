@@ -184,6 +184,7 @@ def run(
         typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
     elif not quiet:
         show(finished, folder, table, verbose, replaced(held, finished.record, folder))
+        show_families(finished)
     write_gate_files(finished, breaches, bool(rules or judged), judged, junit, summary)
     if breaches:
         raise typer.Exit(1)
@@ -201,6 +202,15 @@ def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: 
         f"{folder} showed {before} before; its table and page start anew with this run. "
         "To keep both: another folder with -o, or --add."
     ]
+
+
+def show_families(finished: Run) -> None:
+    """Print what a seed moves, if a family of models was given."""
+    if "families" in finished.record:
+        from weatherglass.cli.families import print_families
+        from weatherglass.reliability.families import FamilyReport
+
+        print_families(FamilyReport.from_json(finished.record["families"]))
 
 
 def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequence[str] = ()) -> None:

@@ -14,6 +14,7 @@ from weatherglass.inference.scale import Scale
 Alternative = Literal["two-sided", "one-sided"]
 
 
+@lru_cache(maxsize=1024)
 def power(
     d: float,
     n_x: int,

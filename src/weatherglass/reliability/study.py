@@ -37,13 +37,14 @@ from weatherglass.reliability.scoring.scores import (
     scoring_context,
 )
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.training.embedding import load_embedding
+from weatherglass.reliability.training.embedding import SUFFIX, load_embedding
 from weatherglass.reliability.training.imported import import_embeddings
 from weatherglass.reliability.training.train import TrainingUnit, embedding_path, train_all
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.fingerprint import file_hash
 
 CORPORA, EMBEDDINGS, SCORES = "corpora", "embeddings", "scores"
+STORED_EMBEDDING = re.compile(r"(?P<group>.+)-(?:(?P<key>[0-9a-f]{8})-seed\d+|imported\d+-[0-9a-f]{12})\.")
 UNNAMED_SCORES = re.compile(r"-seed\d{3,}-[0-9a-f]{8}\.npy$")
 
 
@@ -191,6 +192,29 @@ def imported_groups(study: Study, folder: Path, progress: Progress | None = None
         )
         groups.append(Group(imported.corpus, imported.algorithm, seeds, imported.paths, warnings))
     return groups
+
+
+def embedding_patterns(folder: Path) -> dict[str, str]:
+    """The embeddings in the folder of a study: corpus-algorithm -> a glob, one file per seed.
+
+    Embeddings of one corpus and algorithm under several settings have the key of their settings in the name, too.
+
+    Raises:
+        CorpusError: if there are none.
+    """
+    stems = [STORED_EMBEDDING.match(path.name) for path in sorted((folder / EMBEDDINGS).glob(f"*{SUFFIX}"))]
+    groups = dict.fromkeys((stem["group"], stem["key"]) for stem in stems if stem)
+    if not groups:
+        raise CorpusError(
+            f"{folder}: no embeddings here; run: weatherglass reliability train STUDY.toml -o {folder}"
+        )
+    names = [group for group, _ in groups]
+    return {
+        group if names.count(group) == 1 else f"{group}-{key}": str(
+            folder / EMBEDDINGS / (f"{group}-{key}-seed*{SUFFIX}" if key else f"{group}-imported*{SUFFIX}")
+        )
+        for group, key in groups
+    }
 
 
 def _no_count_warnings(study: Study) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import polars as pl
 
 from weatherglass.errors import CorpusError
-from weatherglass.reliability.agreement.assess import Columns
+from weatherglass.registry import did_you_mean
+from weatherglass.reliability.rows import Columns, Row, WordScore
 from weatherglass.storage.atomic import whole_file
 
 FOLDER = "tables"
@@ -19,6 +21,7 @@ GROUPS = ("low_groups", "high_groups", "groups")
 BOX = ("low_whisker", "lower_quartile", "median", "upper_quartile", "high_whisker")
 COLUMNS = {
     "scores": (*CONDITION, "word"),
+    "words": tuple(field.name for field in fields(WordScore)),
     "test_retest_words": (*CONDITION, "rule", "word", *ICC, *GROUPS),
     "inter_rater_words": (*CONDITION, "scale", "word", *ICC, *GROUPS),
     "test_retest_pairs": (*CONDITION, "rule", "list", "pair", *ICC, "words", "note"),
@@ -50,9 +53,10 @@ COLUMNS = {
 
 FLOATS = {
     *(*ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"),
+    *("score", "p_value", "p_adjusted", "p_these_seeds", "p_these_seeds_adjusted", "icc_low", "icc_high"),
     *("low_groups", "high_groups", "median_low_groups", "median_high_groups"),
 }
-INTEGERS = {"groups", "words", "items", "cases", "seeds", "batch", "present", "of"}
+INTEGERS = {"groups", "words", "items", "cases", "seeds", "batch", "present", "of", "rank"}
 
 
 def columns_of(name: str, rules: Sequence[str]) -> tuple[str, ...]:
@@ -95,9 +99,18 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
             path = folder / f"{name}.{suffix}"
             with whole_file(path) as unfinished:
                 if suffix == "tsv":
-                    table.write_csv(unfinished, separator="\t", float_precision=6)
+                    _write_tsv(table, unfinished)
                 else:
                     table.write_parquet(unfinished)
+
+
+def _write_tsv(table: pl.DataFrame, path: Path) -> None:
+    """With 6 decimals; with 6 significant digits where there is a p, which may be far smaller."""
+    if "p_value" in table.columns:
+        rounded = table.with_columns(pl.col(pl.Float64).round_sig_figs(6))
+        rounded.write_csv(path, separator="\t")
+    else:
+        table.write_csv(path, separator="\t", float_precision=6)
 
 
 def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
@@ -110,3 +123,29 @@ def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
     if not tables:
         raise CorpusError(f"{folder}: no tables here; run: weatherglass reliability assess STUDY.toml")
     return tables
+
+
+def read_rows(table: pl.DataFrame, kind: type[Row]) -> list[Row]:
+    """The rows of a table as what they are; columns that the class does not have are left out."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return [kind(**row) for row in table.select(names).iter_rows(named=True)]
+
+
+def read_word(folder: Path, word: str) -> list[WordScore]:
+    """The score of one word in every condition and by every rule, from the tables of a study.
+
+    Raises:
+        CorpusError: if the folder has no table `words`, or the table does not have the word.
+    """
+    path = folder / "words.parquet"
+    if not path.is_file():
+        raise CorpusError(f"{path}: no such table; run: weatherglass reliability assess STUDY.toml")
+    table = pl.scan_parquet(path)
+    rows = read_rows(table.filter(pl.col("word") == word).collect(), WordScore)
+    if not rows:
+        known = table.select(pl.col("word").unique(maintain_order=True)).collect()["word"].to_list()
+        raise CorpusError(
+            f"'{word}' has no score in this study: none of its corpora has the word often enough"
+            f"{did_you_mean(word, known)}"
+        )
+    return rows

@@ -101,11 +101,30 @@ def tie(categories: Sequence[str], lean: int | None) -> str:
 
     >>> tie(["MaleNames", "FemaleNames", "Career", "Family"], -1)
     'ties men to family'
+    >>> tie(["EuropeanAmericanNames", "AfricanAmericanNames", "Pleasant", "Unpleasant"], 1)
+    'ties European American names to pleasant words'
     """
     if len(categories) != 4 or not lean:
         return ""
-    x, _, a, b = (set_name(category) for category in categories)
-    return f"ties {x} to {a if lean > 0 else b}"
+    x, _, a, b = categories
+    return f"ties {_in_a_sentence(x)} to {_in_a_sentence(a if lean > 0 else b)}"
+
+
+ADJECTIVES = frozenset(
+    {
+        *("pleasant", "unpleasant", "calm", "angry", "temporary", "permanent"),
+        *("competent", "incompetent", "likable", "unlikable"),
+    }
+)
+"""Names of sets that need a noun in a sentence."""
+
+
+def _in_a_sentence(category: str) -> str:
+    name = set_name(category)
+    if name in ADJECTIVES:
+        return f"{name} words"
+    kind = next((kind for ending, kind in KINDS.items() if category.endswith(ending)), "")
+    return f"{name} {kind}" if kind and " " in name and name[0].isupper() else name
 
 
 def capitalised(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Makes the data that lme4.R fits: two small tables of scores with word features. Run once; the tables are kept.
+"""Makes the data that lme4.R and words.R fit: small tables of scores. Run once; the tables are kept.
 
 python tests/oracles/lme4/generate.py
 """
@@ -44,6 +44,27 @@ def main() -> None:
                 inter_rater.append([word, corpus, algorithm, f"{score:.5f}", *features])
     write(HERE / "test_retest.tsv", ["word", "corpus", "algorithm", "rule", "score", *FEATURES], test_retest)
     write(HERE / "inter_rater.tsv", ["word", "corpus", "algorithm", "score", *FEATURES], inter_rater)
+    write(HERE / "words.tsv", ["word", "pair", "seed", "score"], scores_of_words())
+
+
+def scores_of_words() -> list[list[object]]:
+    """9 base pairs × 6 seeds of each word; without a spread of pairs or seeds its estimate may be zero, on the edge."""
+    rng = np.random.default_rng(105)
+    rows: list[list[object]] = []
+    spreads = {"nurse": (0.04, 0.02), "carpenter": (0.05, 0.001), "poet": (0.001, 0.03), "table": (0.0, 0.0)}
+    for word, (of_pairs, of_seeds) in spreads.items():
+        scores = (
+            rng.normal(-0.03, 0.01)
+            + rng.normal(0, of_pairs, (9, 1))
+            + rng.normal(0, of_seeds, (1, 6))
+            + rng.normal(0, 0.02, (9, 6))
+        )
+        rows += [
+            [word, f"p{pair}", f"s{seed}", f"{scores[pair, seed]:.5f}"]
+            for pair in range(9)
+            for seed in range(6)
+        ]
+    return rows
 
 
 def write(path: Path, head: list[str], rows: list[list[object]]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weatherglass.reliability.agreement.assess import Condition, five_number_summary
+from weatherglass.reliability.agreement.assess import five_number_summary
 from weatherglass.reliability.agreement.claims import alpha_label, icc_label
 from weatherglass.reliability.agreement.icc import (
     MeanSquares,
@@ -21,6 +21,7 @@ from weatherglass.reliability.agreement.icc import (
     standardise,
 )
 from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, seed_lines
+from weatherglass.reliability.rows import Condition
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES
 from weatherglass.reliability.scoring.scores import ScoreTensor
 

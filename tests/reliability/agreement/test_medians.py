@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy.stats import t
 
-from weatherglass.reliability.agreement.assess import Condition, assess
+from weatherglass.reliability.agreement.assess import assess
 from weatherglass.reliability.agreement.claims import (
     CONSISTENCY,
     RATER,
@@ -25,6 +25,7 @@ from weatherglass.reliability.agreement.medians import (
     retest_interval,
 )
 from weatherglass.reliability.lists import WordList
+from weatherglass.reliability.rows import Condition
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import build_table
 

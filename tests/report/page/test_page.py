@@ -1,156 +1,374 @@
-"""The page in a real browser: it opens from disk, sorts, filters, explains itself and shuts nobody out."""
+"""The page in a real browser: it tells first, shows every test, opens from disk and shuts nobody out."""
 
 from __future__ import annotations
 
 import base64
 import math
+import re
+import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.report.browser import Browser
-from tests.report.conftest import HOSTILE
+from tests.report.conftest import HOSTILE, own_test
 from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import load_tests
 from weatherglass.report.numbers import effect, interval, p_value
-from weatherglass.report.page.html import PAGE, write_page
+from weatherglass.report.page.html import PAGE, page, write_page
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.journal import JOURNAL
+from weatherglass.runs.marks import mark_of
+from weatherglass.runs.results import Result
 from weatherglass.runs.stored import read_run
 
 ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"  # as the WebDriver standard names these keys
+CHIPS = "#tests-table tr[data-t]:not([hidden]) a.chip"
+
+
+def texts(browser: Browser, selector: str) -> list[str]:
+    return list(browser.run(f"[...document.querySelectorAll({selector!r})].map(e => e.textContent)"))
 
 
 def effects(browser: Browser, column: int = 0) -> list[float]:
     """The effect sizes that one column shows, from the top."""
-    cells = f"[...document.querySelectorAll('#matrix tr[data-t]:not([hidden]) td[data-s=\"{column}\"] .d')]"
-    return [float(text.replace("−", "-")) for text in browser.run(f"{cells}.map(c => c.textContent)")]
+    shown = texts(browser, f"#tests-table tr[data-t]:not([hidden]) td[data-s='{column}'] .d")
+    return [float(text.replace("−", "-")) for text in shown]
 
 
-@pytest.mark.parametrize("fragment", ["", "#r3"])
-def test_it_opens_from_disk_and_asks_for_nothing_else(
-    browser: Browser, several_models: Path, fragment: str
+# The first screen
+
+
+def test_it_opens_from_disk_runs_only_its_own_script_and_asks_for_nothing(
+    browser: Browser, several_models: Path
 ) -> None:
-    browser.open(several_models, fragment)
+    for fragment in ("", "#r3"):
+        browser.open(several_models, fragment)
+        browser.show_all()
+        if fragment:
+            browser.wait_for_detail()
+        fetched = [url for url in browser.requests() if not url.startswith("data:")]
+        assert {url.split("#")[0] for url in fetched} == {several_models.resolve().as_uri()}
+        assert browser.console() == []
+    policy = browser.run("document.querySelector('meta[http-equiv]').content")
+    assert re.search(r"script-src 'sha256-[\w+/]+=*';", policy)
+    browser.driver.execute_script(
+        "const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s)"
+    )
+    assert browser.run("window.hacked") is None
+    assert any("Content Security Policy" in line for line in browser.console())
+
+
+def test_the_first_screen_is_a_sentence_and_a_chart_of_topics_by_model(
+    browser: Browser, one_model: Path
+) -> None:
+    browser.open(one_model)
+    verdicts = [v for v in read_run(one_model.parent).record["verdicts"] if not v["control"]]
+    heading = browser.find("h1")
+    shown = [v for v in verdicts if v["verdict"] == "shown"]
+    largest = max(shown, key=lambda v: abs(v["effect_size"]))
+    assert heading.text.startswith("wordllama ties ")
+    assert f"{len(shown)} shown" in browser.find(".lede").text
+    assert (
+        f"{largest['topic']} in wordllama, mean d {effect(largest['effect_size'])}"
+        in browser.find(".lede").text
+    )
+    rows = browser.run(
+        "[...document.querySelectorAll('.topics .social tr')].map(r => [r.querySelector('th').firstChild.textContent,"
+        " r.querySelector('.v').textContent, r.querySelector('.d').textContent, r.querySelector('.k').textContent])"
+    )
+    assert {topic.lower(): (word, d, k) for topic, word, d, k in rows} == {
+        v["topic"]: (
+            v["verdict"],
+            effect(v["effect_size"]),
+            f"{v['significant']}/ of {len(v['tests'])}",  # the slash is seen, "of" is heard
+        )
+        for v in verdicts
+    }
+    firmness = ["shown", "shown for these words", "suggested", "mixed", "small", "cannot tell"]
+    places = [firmness.index(word) for _, word, _, _ in rows]
+    assert places == sorted(places)  # firmest first
+    assert browser.run("document.querySelectorAll('.topics .controls tr').length") == 1
+    assert (
+        browser.run("document.querySelectorAll('.topics .human').length") == 8
+    )  # Caliskan et al. 2017, Table 1
+    # Seven reference models (docs/reference.md) for each of nine topics.
+    assert browser.run("document.querySelectorAll('.topics .refs').length") == 7 * 9
+    chart = browser.run("document.querySelector('.topics').getBoundingClientRect().top")
+    assert chart < 400  # before any scrolling
+
+
+def test_what_would_change_it_names_the_word_and_opens_the_row(browser: Browser, tmp_path: Path) -> None:
+    results = made_up_run(tmp_path, load_tests(["*"]))
+    write_page([tmp_path], tmp_path / PAGE)
+    alpha = read_run(tmp_path).alpha
+    social = [r for r in results if not re.fullmatch(r"(sent-)?weat[12]", r.test)]
+    hanging = {
+        n: found
+        for n, r in enumerate(results)
+        if r in social and r.p_value <= alpha and r.trust and (found := r.trust.hangs_on("word", alpha))
+    }
+    number, word = max(hanging.items(), key=lambda item: item[1].p_value)
+    browser.open(tmp_path / PAGE)
+    cards = browser.run(
+        "Object.fromEntries([...document.querySelectorAll('.changes li')].map(c => [c.querySelector('h3').textContent,"
+        " c.textContent]))"
+    )
+    assert f"rests on “{word.name}”" in cards["One word"]
+    assert f"p {p_value(results[number].p_value)} → {p_value(word.p_value)}" in cards["One word"]
+    significant = [r for r in social if r.p_value <= alpha]
+    kept = sum(r.p_attr is not None and r.p_attr <= alpha for r in significant)
+    assert f"{len(significant)} → {kept} result" in cards["Other attribute words"]
+    by_words = sum(r.p_value <= alpha for r in social if r.p_elements is not None)
+    by_sentences = sum(r.p_elements <= alpha for r in social if r.p_elements is not None)
+    assert f"{by_words} → {by_sentences} of" in cards["Counting sentences as independent"]
+    browser.find(".changes a").click()
+    browser.wait_for_detail()
+    assert texts(browser, "#detail .id") == [results[number].test]
+    assert f"Significance hangs on “{word.name}”: without it p = " in browser.find("#detail").text
+
+
+def test_two_runs_lead_with_what_changed(browser: Browser, tmp_path: Path) -> None:
+    folders = [tmp_path / "before", tmp_path / "after"]
+    runs: list[Any] = [
+        made_up_run(folder, load_tests(["weat[12]"]), seed=seed) for seed, folder in enumerate(folders)
+    ]
+    write_page(folders, tmp_path / PAGE)
+    browser.open(tmp_path / PAGE)
+    assert re.match(r"\d of 2 results changed from before to after", browser.find("h1").text)
+    ends = texts(browser, ".dumb td.num:nth-of-type(2)")
+    expected = {f"{effect(a.effect_size)} → {effect(b.effect_size)}" for a, b in zip(*runs, strict=True)}
+    assert set(ends) <= expected
     browser.show_all()
-    if fragment:
-        browser.wait_for_detail()
-    fetched = [url for url in browser.requests() if not url.startswith("data:")]
-    assert {url.split("#")[0] for url in fetched} == {several_models.resolve().as_uri()}
-    assert browser.console() == []
+    shown = browser.run(
+        "[...document.querySelectorAll('#comparison tbody tr')].map(r => "
+        "[...r.querySelectorAll('.d')].map(c => Number(c.textContent.replace('−', '-'))))"
+    )
+    assert shown == [
+        [pytest.approx(result.effect_size, abs=0.005) for result in pair] for pair in zip(*runs, strict=True)
+    ]
+    assert "model · after" in browser.find("#tests-table thead").text
+
+
+def test_several_metrics_lead_with_where_they_disagree(browser: Browser, several_models: Path) -> None:
+    results = read_run(several_models.parent).results
+    pairs: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        pairs.setdefault((result.model, result.test), []).append(result)
+    opposite = {key: pair for key, pair in pairs.items() if pair[0].lean != pair[1].lean}
+    widest = max(opposite.values(), key=lambda pair: abs(pair[0].effect_size - pair[1].effect_size))
+    browser.open(several_models)
+    assert f"opposite directions in {len(opposite)} of {len(pairs)} results" in browser.find("h1").text
+    row = browser.find(".dumb tbody tr").text
+    assert widest[0].test in row
+    assert all(effect(result.effect_size) in row for result in widest)
+
+
+def test_many_models_stand_in_a_small_table_for_each_topic_with_names_that_are_whole(
+    browser: Browser, many_models: Path
+) -> None:
+    browser.open(many_models)
+    facets = browser.run("document.querySelectorAll('.facet').length")
+    assert facets == 2  # race and valence, control
+    rows = "document.querySelectorAll('.facet')[0].tBodies[0].rows.length"
+    assert browser.run(rows) == 30
+    names = texts(browser, "#tests-table th.model .label")
+    assert len(set(names)) == 30
+    assert all(name.startswith("…") and name.endswith(f"model-{n}") for n, name in enumerate(names))
+    clipped = (
+        "[...document.querySelectorAll('#tests-table .label, .facet th, #tests-table th.name, .facet .line')]"
+        ".filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflow !== 'visible').length"
+    )
+    assert browser.run(clipped) == 0
+    overlapping = (
+        "[...document.querySelectorAll('.facet td.line')].filter(e => e.lastElementChild.getBoundingClientRect().right"
+        " > e.getBoundingClientRect().right + 1).length"
+    )
+    assert browser.run(overlapping) == 0
+    box = "document.getElementById('tests-table')"
+    assert browser.run(f"{box}.scrollWidth > {box}.clientWidth")  # it scrolls, with a shadow at the edge
+    assert "gradient" in browser.run(f"getComputedStyle({box}).backgroundImage")
+
+
+# Every test
+
+
+def test_a_row_has_a_human_name_its_id_and_colour_by_size_and_outline_by_certainty(
+    browser: Browser, one_model: Path
+) -> None:
+    run = read_run(one_model.parent)
+    results = {result.test: result for result in run.results}
+    browser.open(one_model)
+    rows = browser.run(
+        "[...document.querySelectorAll('#tests-table tr[data-t]')].map(r => [r.querySelector('th code').textContent, "
+        "r.querySelector('th').firstChild.textContent, r.querySelector('.chip').className, "
+        "r.querySelector('.chip').getAttribute('aria-label')])"
+    )
+    assert len(rows) == 46
+    titles = {name: title for name, title, _, _ in rows}
+    assert titles["weat6"] == "Men–career, women–family"
+    assert titles["weat7"] == "Maths–men, arts–women"
+    steps = ((1.2, 4), (0.8, 3), (0.5, 2), (0.2, 1), (0.0, 0))
+    for name, _, classes, spoken in rows:
+        result = results[name]
+        size = next(step for least, step in steps if abs(result.effect_size) >= least)
+        colour = f"{'n' if result.effect_size < 0 else 'p'}{size}" if size else "z"
+        words = mark_of(result, run.alpha).words
+        outline = (
+            "solid"
+            if words.startswith("survives")
+            else "dash"
+            if " only" in words or "one word" in words
+            else ""
+        )
+        assert classes.split()[1:] == [part for part in (colour, outline) if part], name
+        assert spoken.endswith(f"two-sided, {words}")
+    assert len({words for _, _, words, _ in rows}) > 4
+    assert "Two-sided, by words, level 0.01" in browser.find("#tests .intro").text
+
+
+def test_minus_is_as_loud_as_plus(browser: Browser, one_model: Path) -> None:
+    """A cell of −1.72 is as far from the paper as one of 1.72, in both themes (relative luminance of WCAG 2)."""
+    luminance = """(() => {
+      const channel = (v) => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+      return ['p4', 'n4'].map((name) => {
+        const probe = document.createElement('i');
+        probe.className = name;
+        document.body.append(probe);
+        const [r, g, b] = getComputedStyle(probe).backgroundColor.match(/\\d+/g).map(v => channel(v / 255));
+        probe.remove();
+        return .2126 * r + .7152 * g + .0722 * b;
+      });
+    })()"""
+    for dark in (False, True):
+        browser.open(one_model, dark=dark)
+        plus, minus = browser.run(luminance)
+        assert max(plus, minus) + 0.05 < 1.7 * (min(plus, minus) + 0.05)
 
 
 def test_a_column_sorts_down_then_up_then_back(browser: Browser, several_models: Path) -> None:
     browser.open(several_models)
     given = effects(browser, 1)
-    button = browser.find("#matrix th[data-s='1'] button")
-    heading = browser.find("#matrix th[data-s='1']")
     for order, expected in (
         ("descending", sorted(given, reverse=True)),
         ("ascending", sorted(given)),
         ("none", given),
     ):
-        button.click()
-        assert heading.get_attribute("aria-sort") == order
+        browser.find("#tests-table th[data-s='1'] button").click()
+        assert browser.find("#tests-table th[data-s='1']").get_attribute("aria-sort") == order
         assert effects(browser, 1) == expected
+        assert browser.run("document.activeElement.closest('th')?.dataset.s") == "1"
     assert len(set(given)) > 3
-
-
-def test_the_test_column_sorts_numbers_as_numbers(browser: Browser, several_models: Path) -> None:
-    browser.open(several_models)
-    browser.find("#matrix [data-sort=name]").click()
+    browser.find("#tests-table [data-sort=name]").click()
     names = browser.visible_tests()
-    assert names.index("weat2") < names.index("weat10")
+    assert names.index("weat2") < names.index("weat10")  # numbers as numbers
     assert names[0] == "sent-weat1"
 
 
 def test_filters_leave_what_was_asked_for(browser: Browser, one_model: Path) -> None:
+    run = read_run(one_model.parent)
     browser.open(one_model)
     assert len(browser.visible_tests()) == 46
     browser.choose("context", "paragraph")
     assert len(browser.visible_tests()) == 6  # docs/methods 5: _1, _1+3- and _1- of both double binds
     assert browser.find("#shown").text == "6 of 46 tests"
+    assert (
+        len([t for t in texts(browser, "#tests-table tr.group:not([hidden])") if t.startswith("Double")]) == 2
+    )
     browser.choose("context", "*")
-    browser.choose("group", "Illness of mind and body")
+    topics = texts(browser, "#filters [name=topic] option")
+    browser.choose("topic", str(topics.index("illness and permanence") - 1))
     assert browser.visible_tests() == ["weat9", "sent-weat9"]
-    browser.show_all()
-    assert browser.run("document.querySelectorAll('#forest .names div[title^=\"weat\"]').length") == 1
     browser.find("#filters [type=reset]").click()
     browser.wait("document.getElementById('shown').textContent === '46 of 46 tests'")
     browser.find("#filters [name=find]").send_keys("insects")
     assert browser.visible_tests() == ["weat1", "sent-weat1"]
+    browser.find("#filters [name=find]").clear()
+    browser.find("#filters [name=find]").send_keys("career, women")  # the human name is found, too
+    assert browser.visible_tests() == ["weat6", "sent-weat6", "weat6b", "sent-weat6b"]
+    browser.find("#filters [type=reset]").click()
+    browser.choose("marked", "1")
+    firm = [r.test for r in run.results if mark_of(r, run.alpha).words == "survives, both readings"]
+    assert sorted(browser.visible_tests()) == sorted(firm) != []
 
 
-def test_marked_results_can_be_had_alone(browser: Browser, one_model: Path) -> None:
-    browser.open(one_model)
-    kept = browser.run("[...document.querySelectorAll('#matrix .k2')].length")
-    browser.choose("marked", "2")
-    assert len(browser.visible_tests()) == kept > 0
-
-
-def test_models_can_be_left_out(browser: Browser, several_models: Path) -> None:
+def test_models_can_be_left_out_and_another_metric_shows_its_own_numbers(
+    browser: Browser, several_models: Path
+) -> None:
     browser.open(several_models)
     browser.find(".pick summary").click()
     browser.find("input[name=subject][value='1']").click()
     assert browser.find("#models-shown").text == "2 of 3"
-    assert not browser.find("#matrix th[data-s='1']").is_displayed()
-    browser.show_all()
-    assert browser.run("document.querySelectorAll('#forest .panel').length") == 2
-
-
-def test_another_metric_shows_its_own_numbers(browser: Browser, several_models: Path) -> None:
-    browser.open(several_models)
+    assert browser.run("document.querySelectorAll(\"#tests-table [data-s='1']\").length") == 0
+    browser.find(".pick summary").click()
     first = effects(browser)
-    browser.show_all()
-    second = browser.run(
-        "[...document.querySelectorAll('#metrics-table tbody tr')].map(r => r.querySelectorAll('.d')[1].textContent)"
-    )
     browser.choose("metric", "1")
+    results = read_run(several_models.parent).results
+    expected = Counter(
+        round(r.effect_size, 2) + 0.0 for r in results if r.metric == "euclidean/mean" and r.model == "small"
+    )
+    assert Counter(effects(browser)) == expected
     assert effects(browser) != first
-    assert effects(browser) == [float(text.replace("−", "-")) for text in second]
-    assert browser.find("#matrix-metric").text == "euclidean/mean"
+    assert browser.run("document.querySelector('#tests-table caption').textContent").endswith(
+        "euclidean/mean"
+    )
 
 
 def test_a_cell_tells_its_numbers_when_pointed_at(browser: Browser, several_models: Path) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 
     browser.open(several_models)
-    cell = browser.find("#matrix a.cell")
+    browser.find("#filters [name=find]").send_keys("insects")
+    cell = browser.find(CHIPS)
     browser.bring_into_sight(cell)
     ActionChains(browser.driver).move_to_element(cell).perform()
     browser.wait("!document.getElementById('tip').hidden")
     shown_text = browser.find("#tip").text
-    assert "weat1" in shown_text
-    assert "small" in shown_text
-    assert "Flowers lean to" in shown_text
+    assert all(part in shown_text for part in ("weat1", "small", "Flowers lean to", "two-sided"))
 
 
-def test_a_detail_opens_by_mouse_and_names_the_words(browser: Browser, one_model: Path) -> None:
-    browser.open(one_model)
-    cell = browser.find("#matrix a.cell")
-    shown = cell.find_element("css selector", ".d").text
-    cell.click()
-    browser.wait_for_detail()
-    shown_text = browser.find("#detail").text
-    assert browser.find("#detail-title").text == "weat1"
-    assert browser.find("#detail .big").text == shown
-    words = browser.run("[...document.querySelectorAll('#detail .plots svg text')].map(t => t.textContent)")
-    assert {"aster", "tulip", "moth", "wasp"} <= set(words)  # targets of Caliskan et al.'s first test
-    assert "method: enumerate" in shown_text
-    assert "cannot go below 1.0 × 10⁻²⁰" in shown_text
-    assert browser.run("document.querySelectorAll('#detail rect.null').length") > 10
+# A result in detail
 
 
 def figures(browser: Browser) -> list[str]:
-    return list(browser.run("[...document.querySelectorAll('#detail .figures dt')].map(d => d.textContent)"))
+    return texts(browser, "#detail .figures dt")
 
 
 def readings(browser: Browser) -> list[list[str]]:
     """The rows of the table of both readings."""
     rows = "[...document.querySelectorAll('#detail .readings tr')]"
     return list(browser.run(f"{rows}.map(r => [...r.children].map(c => c.textContent))"))
+
+
+def test_a_detail_names_the_words_the_other_lists_and_how_to_make_it_again(
+    browser: Browser, one_model: Path
+) -> None:
+    browser.open(one_model)
+    browser.find("#filters [name=find]").send_keys("insects")
+    cell = browser.find(CHIPS)
+    shown = cell.find_element("css selector", ".d").text
+    cell.click()
+    browser.wait_for_detail()
+    shown_text = browser.find("#detail").text
+    assert browser.find("#detail-title").text == "Flowers–pleasant, insects–unpleasant"
+    assert browser.find("#detail .id").text == "weat1"
+    assert browser.find("#detail .big").text == shown
+    words = texts(browser, "#detail .plots svg text")
+    assert {"aster", "tulip", "moth", "wasp"} <= set(words)  # targets of Caliskan et al.'s first test
+    assert "method: enumerate" in shown_text
+    assert "cannot go below 1.0 × 10⁻²⁰" in shown_text
+    assert browser.run("document.querySelectorAll('#detail rect.null').length") > 10
+    others = texts(browser, "#detail .others th code")
+    assert others == ["weat1", "sent-weat1", "weat2", "sent-weat2"]
+    assert texts(browser, "#again-command") == [
+        "weatherglass run wordllama -t weat1 -m cosine/mean --alpha 0.01"
+    ]
+    assert texts(browser, "#again-call") == [
+        'weatherglass.run("wordllama", "weat1", "cosine/mean", alpha=0.01)'
+    ]
 
 
 def test_a_sentence_test_gives_p_by_words_and_by_single_sentences(browser: Browser, one_model: Path) -> None:
@@ -164,15 +382,20 @@ def test_a_sentence_test_gives_p_by_words_and_by_single_sentences(browser: Brows
     assert "two-sided" in shown
 
 
-def test_a_detail_gives_both_readings_at_the_level_of_the_run(browser: Browser, tmp_path: Path) -> None:
-    first, second = made_up_run(tmp_path, load_tests(["weat[12]"]))
+@pytest.mark.parametrize("ci", ["jackknife", "bca"])
+def test_a_detail_gives_both_readings_at_the_level_of_the_run(
+    browser: Browser, tmp_path: Path, ci: str
+) -> None:
+    first, second = made_up_run(tmp_path, load_tests(["weat[12]"]), ci=ci)
     write_page([tmp_path], tmp_path / PAGE)
     browser.open(tmp_path / PAGE, "#r0")
     browser.wait_for_detail()
     head, these, such = readings(browser)
     assert head == ["Reading", "d", "99 % interval", "p"]  # alpha of made_up_run is 0.01
     assert these[0] == "with these attribute words"
-    assert these[2] == f"{interval(first.ci_low, first.ci_high)} jackknife"
+    kind = {"jackknife": "jackknife", "bca": "BCa over targets and attributes, 2000 resamples"}[ci]
+    assert these[2].startswith(f"{interval(first.ci_low, first.ci_high)} {kind}")
+    assert ("0.0083" in these[2]) == (ci == "bca")  # the Monte Carlo error
     assert such == [
         "with others like them",
         effect(first.effect_size_attr),
@@ -180,7 +403,7 @@ def test_a_detail_gives_both_readings_at_the_level_of_the_run(browser: Browser, 
         p_value(first.p_attr),
     ]
     browser.run("location.hash = '#r1'")
-    browser.wait("document.getElementById('detail-title').textContent === 'weat2'")
+    browser.wait("document.querySelector('#detail .id').textContent === 'weat2'")
     *_, such = readings(browser)
     assert such[1:3] == [
         "–",
@@ -190,41 +413,46 @@ def test_a_detail_gives_both_readings_at_the_level_of_the_run(browser: Browser, 
     assert "mostly attribute noise" in browser.find("#detail").text
 
 
-def test_a_bootstrap_interval_is_called_one_with_its_error(browser: Browser, tmp_path: Path) -> None:
-    made_up_run(tmp_path, load_tests(["weat1"]), ci="bca")
-    write_page([tmp_path], tmp_path / PAGE)
-    browser.open(tmp_path / PAGE, "#r0")
-    browser.wait_for_detail()
-    _, these, _ = readings(browser)
-    assert "BCa over targets and attributes, 2000 resamples" in these[2]
-    assert "0.0083" in these[2]
-
-
-def test_what_a_result_hangs_on_is_said_with_the_number_of_such_words(
+def test_the_curve_of_a_multiverse_stands_in_the_detail_and_among_the_cards(
     browser: Browser, tmp_path: Path
 ) -> None:
-    results = made_up_run(tmp_path, load_tests(["weat*"]))
-    write_page([tmp_path], tmp_path / PAGE)
-    alpha = read_run(tmp_path).alpha
-    found = {n: r.trust.hangs_on("word", alpha) for n, r in enumerate(results) if r.significance and r.trust}
-    number, hangs_on = next((number, each) for number, each in found.items() if each)
-    browser.open(tmp_path / PAGE, f"#r{number}")
+    made_up_run(tmp_path, load_tests(["weat6", "sent-weat6"]), ["m"])
+    specifications = [
+        {
+            **{"target_list": "weat6", "similarity": similarity, "statistic": statistic, "d": d, "p": p},
+            **{
+                "ci_low": d - 0.3,
+                "ci_high": d + 0.3,
+                "published": similarity == "cosine" and statistic == "mean",
+            },
+        }
+        for (similarity, statistic), d, p in zip(
+            [(a, b) for a in ("cosine", "euclidean") for b in ("mean", "median")],
+            (0.9, 1.1, -0.2, 0.4),
+            (0.01, 0.02, 0.6, 0.3),
+            strict=True,
+        )
+    ]
+    block = {
+        **{"model": "m", "topic": "gender and career", "list": "weat6", "tests": ["weat6", "sent-weat6"]},
+        **{"conclusion": {"sentence": "It hangs on the similarity."}},
+        "knobs": {"similarity": ["cosine", "euclidean"], "statistic": ["mean", "median"]},
+    }
+    entry = {
+        **{"topic": "gender and career", "model": "m", "specification_count": 4, "joint_p": 0.2},
+        **{"share_same_sign": 0.75, "lists": [block], "specifications": specifications},
+        "decomposition": {"variance": 0.3, "shares": {"similarity": 0.8, "statistic": 0.2}},
+    }
+    (tmp_path / PAGE).write_text(page([read_run(tmp_path)], multiverse=[entry]), encoding="utf-8")
+    browser.open(tmp_path / PAGE, "#r0")
     browser.wait_for_detail()
-    assert f"Significance hangs on “{hangs_on.name}”: without it p = " in browser.find("#detail").text
-
-
-def test_the_first_screen_counts_by_words_and_by_single_sentences(browser: Browser, tmp_path: Path) -> None:
-    results = made_up_run(tmp_path, load_tests(["*"]))
-    write_page([tmp_path], tmp_path / PAGE)
-    several = [result for result in results if result.p_elements is not None]
-    by_words = sum(result.p_value <= 0.01 for result in several)
-    by_sentences = sum(result.p_elements is not None and result.p_elements <= 0.01 for result in several)
-    browser.open(tmp_path / PAGE)
-    assert by_words < by_sentences < len(several)
-    assert (
-        f"Of {len(several)} tests with several sentences a word, {by_words} are significant by words, "
-        f"{by_sentences} by single sentences as published."
-    ) in browser.find(".finding").text
+    assert browser.run("document.querySelectorAll('#detail .curve circle:not(.ring-only)').length") == 4
+    assert browser.run("document.querySelectorAll('#detail .curve .ring-only').length") == 1
+    assert "It hangs on the similarity." in browser.find("#detail .curve").text
+    browser.press(ESCAPE)
+    card = next(text for text in texts(browser, ".changes li") if "multiverse" in text)
+    assert "d −0.20 → 1.10" in card
+    assert "80 % of the spread goes with the choice of similarity" in card
 
 
 def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, tmp_path: Path) -> None:
@@ -234,16 +462,13 @@ def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, 
     with RunFolder(tmp_path) as folder:
         for key, result in enumerate(effects_and_values):
             own: dict[str, Any] = {
-                "is_effect_size": False,
-                "unbiased": 1.0,
-                "p_value": math.nan,
-                "trust": None,
-            }
-            own |= {
-                "p_method": "none: mac exchanges no words",
-                "p_elements": None,
-                "units_x": 0,
-                "units_y": 0,
+                **{"is_effect_size": False, "unbiased": 1.0, "p_value": math.nan, "trust": None},
+                **{
+                    "p_method": "none: mac exchanges no words",
+                    "p_elements": None,
+                    "units_x": 0,
+                    "units_y": 0,
+                },
             }
             folder.add(str(key), replace(result, **own) if result.metric == "mac" else result)
     write_page([tmp_path], tmp_path / PAGE)
@@ -256,30 +481,32 @@ def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, 
     assert "Effect size d" not in shown
     browser.press(ESCAPE)
     browser.choose("metric", "1")
-    browser.show_all()
-    assert "mac is not an effect size d" in browser.find("#forest").text
+    assert browser.run("document.querySelector('#tests-table .chip').className.trim()") == "chip z"
     assert browser.console() == []
 
 
-def test_the_keyboard_opens_walks_and_closes_a_detail(browser: Browser, one_model: Path) -> None:
-    browser.open(one_model)
-    browser.run("document.querySelector('#matrix a.cell').focus()")
-    browser.press(ENTER)
-    browser.wait_for_detail()
-    assert browser.run("document.activeElement.textContent") == "Close"
-    browser.find("#detail [data-next]").send_keys(ENTER)
-    browser.wait("document.getElementById('detail-title').textContent === 'sent-weat1'")
-    browser.press(ESCAPE)
-    browser.wait("!document.getElementById('detail').open")
-    assert browser.run("document.activeElement.matches('#matrix a.cell')")
+# Keyboard, themes, paper, phones
 
 
-def test_the_first_tab_stop_skips_to_the_results(browser: Browser, one_model: Path) -> None:
+def test_the_keyboard_skips_opens_walks_and_closes(browser: Browser, one_model: Path) -> None:
     browser.open(one_model)
     browser.press(TAB)
     assert browser.run("document.activeElement.className") == "skip"
     browser.press(ENTER)
-    browser.wait("document.activeElement.id === 'results'")
+    browser.wait("document.activeElement.id === 'tests'")
+    browser.run("document.querySelector('#tests-table a.chip').focus()")
+    first = browser.visible_tests()[:2]
+    browser.press(ENTER)
+    browser.wait_for_detail()
+    assert browser.run("document.activeElement.textContent") == "Close"
+    browser.find("#detail [data-next]").send_keys(ENTER)
+    browser.wait(f"document.querySelector('#detail .id').textContent === {first[1]!r}")
+    browser.press(ESCAPE)
+    browser.wait("!document.getElementById('detail').open")
+    assert browser.run("document.activeElement.matches('#tests-table a.chip')")
+    assert (
+        browser.run("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    )  # motion is reduced
 
 
 def brightness(browser: Browser) -> float:
@@ -287,92 +514,90 @@ def brightness(browser: Browser) -> float:
     return sum(int(part) for part in colour[4:-1].split(",")) / 3
 
 
-def test_dark_mode_follows_the_system_and_the_button(browser: Browser, one_model: Path) -> None:
-    browser.open(one_model, dark=True)
-    assert brightness(browser) < 60
-    browser.find("#theme").click()
-    assert brightness(browser) > 200
-    browser.open(one_model)
-    assert brightness(browser) > 200
-    browser.find("#theme").click()
-    assert brightness(browser) < 60
-
-
-@pytest.mark.parametrize("page", ["one_model", "many_models"])
-def test_paper_gets_the_findings_without_the_controls(
-    browser: Browser, request: pytest.FixtureRequest, page: str
+def test_dark_mode_follows_the_system_and_the_button_and_has_no_light_slab(
+    browser: Browser, several_models: Path
 ) -> None:
-    browser.open(request.getfixturevalue(page), dark=True)
+    browser.open(several_models, dark=True)
+    browser.show_all()
+    assert brightness(browser) < 60
+    slabs = """[...document.querySelectorAll('main *, #tip')].filter(e => { const [r, g, b, a] =
+      getComputedStyle(e).backgroundColor.match(/[\\d.]+/g).map(Number); const box = e.getBoundingClientRect();
+      return a !== 0 && (r + g + b) / 3 > 110 && box.width * box.height > 6000; }).length"""
+    assert browser.run(slabs) == 0
+    browser.find("#theme").click()
+    assert brightness(browser) > 200
+    browser.open(several_models)
+    assert brightness(browser) > 200
+    browser.find("#theme").click()
+    assert brightness(browser) < 60
+
+
+@pytest.mark.parametrize("which", ["one_model", "many_models"])
+def test_paper_has_all_of_it_on_sheets_of_a4(
+    browser: Browser, request: pytest.FixtureRequest, which: str
+) -> None:
+    browser.open(
+        request.getfixturevalue(which), width=718, dark=True
+    )  # A4 less the margins, at 96 dots an inch
     browser.emulate("dark", media="print")
+    browser.run("dispatchEvent(new Event('beforeprint'))")
     assert brightness(browser) == 255
-    assert not browser.find("#filters").is_displayed()
-    assert not browser.find("#theme").is_displayed()
-    assert browser.find("#matrix").is_displayed()
+    for hidden in ("#filters", "#theme", "#download"):
+        assert not browser.find(hidden).is_displayed()
+    beyond = """[...document.querySelectorAll('main table, main svg, main p, main pre')]
+      .map(e => [e.tagName, String(e.className), e.getBoundingClientRect().right])
+      .filter(([, , right]) => right > document.documentElement.clientWidth + 2)"""
+    assert browser.run(beyond) == []
+    tables = "[...document.querySelectorAll('#tests table')].filter(t => t.offsetParent !== null)"
+    models = {"one_model": [1], "many_models": [8, 8, 8, 6]}[which]
+    assert browser.run(f"{tables}.map(t => t.tHead.querySelectorAll('th.model').length)") == models
     printed = browser.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
     assert base64.b64decode(printed["data"]).startswith(b"%PDF")
-    browser.wait(
-        "document.querySelectorAll('#forest .panel').length > 0"
-    )  # drawn for paper, unseen on the screen
+    browser.run("dispatchEvent(new Event('afterprint'))")
 
 
-def test_marks_alone_stand_for_many_models_until_numbers_are_asked_for(
-    browser: Browser, many_models: Path
+@pytest.mark.parametrize("which", ["one_model", "several_models", "many_models", "hostile_page"])
+def test_nothing_is_wider_than_a_phone_or_a_zoomed_window(
+    browser: Browser, request: pytest.FixtureRequest, which: str
 ) -> None:
-    browser.open(many_models)
-    width = "document.querySelector('#matrix td.model .d').getBoundingClientRect().width"
-    assert browser.run(width) <= 1
-    browser.find("#dense").click()
-    assert browser.run(width) > 20
-
-
-@pytest.mark.parametrize("fragment", ["", "#r1"])
-@pytest.mark.parametrize("page", ["one_model", "several_models", "many_models"])
-def test_a_phone_never_scrolls_sideways(
-    browser: Browser, request: pytest.FixtureRequest, page: str, fragment: str
-) -> None:
-    browser.open(request.getfixturevalue(page), fragment, width=375)
-    if fragment:
-        browser.wait_for_detail()
-    assert browser.run("document.documentElement.scrollWidth") <= 375
-    assert browser.run("document.getElementById('detail').scrollWidth") <= 375
-
-
-def test_a_phone_shows_the_names_of_groups_whole(browser: Browser, several_models: Path) -> None:
-    browser.open(several_models, width=375)
-    browser.show_all()
-    heads = browser.run(
-        "[...document.querySelectorAll('#forest .names .head span')]"
-        ".map((name) => [name.offsetHeight, name.parentElement.clientHeight])"
-    )
-    assert heads
-    assert all(name <= row for name, row in heads), heads
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize(
-    ("page", "fragment"),
-    [("one_model", ""), ("one_model", "#r1"), ("several_models", ""), ("hostile_page", "#r0")],
-)
-def test_axe_finds_no_serious_violation(
-    browser: Browser, request: pytest.FixtureRequest, axe: str, page: str, fragment: str, dark: bool
-) -> None:
-    browser.open(request.getfixturevalue(page), fragment, dark=dark)
-    browser.show_all()
-    if fragment:
-        browser.wait_for_detail()
-    browser.driver.execute_script(axe)
-    audit = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-    serious = [
-        violation for violation in audit["violations"] if violation["impact"] in ("serious", "critical")
-    ]
-    assert [(violation["id"], violation["nodes"][0]["html"][:200]) for violation in serious] == []
-    assert len(audit["passes"]) > 10
+    for fragment in ("", "#r1"):
+        browser.open(request.getfixturevalue(which), fragment, width=375)
+        if fragment:
+            browser.wait_for_detail()
+        assert browser.run("document.documentElement.scrollWidth") <= 375
+        assert browser.run("document.getElementById('detail').scrollWidth") <= 375
+    browser.press(ESCAPE)
+    browser.resize(640, 450, scale=2)  # 1280 pixels at 200 %
+    assert browser.run("document.documentElement.scrollWidth") <= 640
+    browser.run("document.querySelector('#tests-table a.chip').focus()")
+    assert browser.run("document.activeElement.getBoundingClientRect().left") < 640
 
 
 @pytest.fixture(scope="module")
 def hostile_page(hostile: Path) -> Path:
     write_page([hostile], hostile / PAGE)
     return hostile / PAGE
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("which", "fragment"),
+    [
+        ("one_model", ""),
+        ("one_model", "#r1"),
+        ("several_models", ""),
+        ("many_models", ""),
+        ("hostile_page", "#r0"),
+    ],
+)
+def test_axe_finds_no_serious_violation(
+    browser: Browser, request: pytest.FixtureRequest, axe: str, which: str, fragment: str, dark: bool
+) -> None:
+    browser.open(request.getfixturevalue(which), fragment, dark=dark)
+    browser.show_all()
+    if fragment:
+        browser.wait_for_detail()
+    assert browser.serious_violations(axe) == []
 
 
 @pytest.mark.parametrize("width", [375, 1280])
@@ -387,6 +612,77 @@ def test_hostile_text_is_shown_and_does_nothing(browser: Browser, hostile_page: 
     assert browser.run("window.hacked") is None
     assert browser.run("document.documentElement.scrollWidth") <= width
     assert browser.console() == []
+
+
+def test_fifteen_hundred_rows_are_all_there(browser: Browser, tmp_path: Path) -> None:
+    tests = [own_test(f"own-{n:04}", ("X", "Y", "A", "B"), "w") for n in range(1500)]
+    made_up_run(tmp_path, tests)
+    write_page([tmp_path], tmp_path / PAGE)
+    browser.open(tmp_path / PAGE)
+    assert browser.find("#shown").text == "1500 of 1500 tests"
+    assert "1476 more topics are in the table" in browser.find("#findings").text
+    browser.find("#filters [name=find]").send_keys("own-1499")
+    assert browser.visible_tests() == ["own-1499"]
+
+
+# Downloads
+
+
+def saved(folder: Path, name: str) -> bytes:
+    """The content of a file once the browser has written it."""
+    for _ in range(100):
+        if (folder / name).exists() and not list(folder.glob("*.crdownload")):
+            return (folder / name).read_bytes()
+        time.sleep(0.1)
+    raise AssertionError(f"{name} was not saved; there is {[path.name for path in folder.iterdir()]}")
+
+
+def test_every_download_works_from_disk_without_network(
+    browser: Browser, several_models: Path, hostile_page: Path, tmp_path: Path
+) -> None:
+    browser.open(several_models)
+    allow = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allow)
+    found = {}
+    names = {
+        **{"csv": "results.csv", "tsv": "results.tsv", "svg": "topics.svg", "png": "topics.png"},
+        **{"latex": "results.tex", "bibtex": "references.bib", "methods": "methods.txt"},
+        "model-card": "model-card.md",
+    }
+    assert len(texts(browser, "[data-save]")) == len(names)
+    for kind, name in names.items():
+        browser.run(f"document.querySelector('[data-save={kind}]').click()")
+        found[kind] = saved(tmp_path, name)
+    results = read_run(several_models.parent).results
+    rows = [line.split("\t") for line in found["tsv"].decode().splitlines()]
+    assert len(rows) == len(results) + 1
+    place = {name: number for number, name in enumerate(rows[0])}
+    for row, result in zip(rows[1:], results, strict=True):
+        assert (row[place["model"]], row[place["test"]], row[place["metric"]]) == (
+            *(result.model, result.test, result.metric),
+        )
+        assert float(row[place["value"]]) == pytest.approx(result.value, rel=1e-4)
+        assert float(row[place["p_value"]]) == pytest.approx(result.p_value, rel=1e-4)
+    assert found["csv"].decode().count("\n") == len(results) + 1
+    assert found["svg"].startswith(b"<svg xmlns=")
+    assert found["png"].startswith(b"\x89PNG")
+    assert b"\\toprule" in found["latex"]
+    assert b"@article{caliskan2017," in found["bibtex"]
+    assert b"two-sided" in found["methods"]
+    assert b"| Topic | Model | Metric | Verdict |" in found["model-card"]
+    assert [url for url in browser.requests() if url.startswith("http")] == []
+    browser.open(hostile_page)
+    browser.driver.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {**allow, "downloadPath": str(tmp_path / "h")}
+    )
+    (tmp_path / "h").mkdir()
+    browser.run(
+        "document.querySelector('[data-save=png]').click()"
+    )  # a drawing that is no XML cannot be decoded
+    assert saved(tmp_path / "h", "topics.png").startswith(b"\x89PNG")
+
+
+# Folders that are not whole
 
 
 def test_a_damaged_line_of_the_journal_is_said_and_the_rest_is_shown(
@@ -410,27 +706,9 @@ def test_a_block_that_cannot_be_unpacked_is_said_and_the_figures_are_shown(
 ) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
     write_page([tmp_path], tmp_path / PAGE)
-    page = tmp_path / PAGE
-    page.write_text(page.read_text("utf-8").replace('id="block-0">', 'id="block-0">broken', 1), "utf-8")
-    browser.open(page, "#r0")
+    written = tmp_path / PAGE
+    written.write_text(written.read_text("utf-8").replace('id="block-0">', 'id="block-0">broken', 1), "utf-8")
+    browser.open(written, "#r0")
     browser.wait_for_detail()
     assert "could not be unpacked" in browser.find("#detail").text
     assert "Flowers lean to" in browser.find("#detail .says").text
-
-
-def test_two_runs_stand_side_by_side(browser: Browser, tmp_path: Path) -> None:
-    folders = [tmp_path / "before", tmp_path / "after"]
-    runs: list[Any] = [
-        made_up_run(folder, load_tests(["weat[12]"]), seed=seed) for seed, folder in enumerate(folders)
-    ]
-    write_page(folders, tmp_path / PAGE)
-    browser.open(tmp_path / PAGE)
-    browser.show_all()
-    shown = browser.run(
-        "[...document.querySelectorAll('#comparison tbody tr')].map(r => "
-        "[...r.querySelectorAll('.d')].map(c => Number(c.textContent.replace('−', '-'))))"
-    )
-    assert shown == [
-        [pytest.approx(result.effect_size, abs=0.005) for result in pair] for pair in zip(*runs, strict=True)
-    ]
-    assert "model · after" in browser.find("#matrix thead").text

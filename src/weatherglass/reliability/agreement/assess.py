@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,30 +22,17 @@ from weatherglass.reliability.agreement.icc import (
     retest,
     standardise,
 )
+from weatherglass.reliability.agreement.word_scores import word_scores
 from weatherglass.reliability.lists import WordList
+from weatherglass.reliability.rows import Columns, Condition
 from weatherglass.reliability.scoring.rules import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
-
-Columns = dict[str, Any]
-"""A tidy table, or a part of one: columns of equal length by name; a single value applies to all rows."""
 
 WORDS_AT_A_TIME = 4096
 SCORES_AT_A_TIME = 2**24
 """128 MB in double precision."""
 SCALES = ("raw", "standardised")
 """How the scores of different rules are compared: raw (the paper), or each rule standardised."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """Corpus, algorithm and set of base pairs: the key of a row in every table."""
-
-    corpus: str
-    algorithm: str
-    pairs: str
-
-    def columns(self) -> Columns:
-        return {"corpus": self.corpus, "algorithm": self.algorithm, "pairs": self.pairs}
 
 
 @dataclass(frozen=True)
@@ -80,6 +66,10 @@ def assess(
     keys = condition.columns()
     return Assessment(
         {
+            "words": [
+                word_scores(condition, tensor, rule, estimates)
+                for rule, (estimates, _) in word_retest.items()
+            ],
             "test_retest_words": [
                 {**keys, "rule": rule, "word": list(tensor.words), **_word_columns(estimates, over_groups)}
                 for rule, (estimates, over_groups) in word_retest.items()

@@ -10,7 +10,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.agreement.assess import Assessment, Columns, Condition, assess, pearson_row
+from weatherglass.reliability.agreement.assess import Assessment, assess, pearson_row
 from weatherglass.reliability.agreement.claims import CONSISTENCY, RATER, RETEST, claims
 from weatherglass.reliability.agreement.medians import (
     MedianInterval,
@@ -29,6 +29,7 @@ from weatherglass.reliability.lists import (
     queries,
     target_list,
 )
+from weatherglass.reliability.rows import Columns, Condition
 from weatherglass.reliability.scoring.rules import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import Group

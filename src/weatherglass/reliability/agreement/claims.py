@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weatherglass.reliability.agreement.assess import Columns, Condition
 from weatherglass.reliability.agreement.medians import MedianInterval
+from weatherglass.reliability.rows import Columns, Condition
 
 if TYPE_CHECKING:
     import polars as pl

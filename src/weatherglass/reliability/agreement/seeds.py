@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from weatherglass.arrays import Integers
-from weatherglass.reliability.agreement.assess import Columns, Condition, five_number_summary
+from weatherglass.reliability.agreement.assess import five_number_summary
 from weatherglass.reliability.agreement.icc import FEWEST, MeanSquares, absolute_agreement
+from weatherglass.reliability.rows import Columns, Condition
 from weatherglass.reliability.scoring.rules import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 

@@ -2,7 +2,8 @@
 
 A block is JSON, compressed, in base64: one for each model and metric, and a shared one with every text once, and the
 lists by which results refer to them, with the names of their fields. Numbers are rounded to what a plot can show:
-scores to four digits, effect sizes to three decimals. Numbers that are printed come from the results, not from here.
+scores to four digits (of sentences three), effect sizes to three decimals, the null distribution to two. Numbers that
+are printed come from the results, not from here.
 """
 
 from __future__ import annotations
@@ -10,19 +11,27 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from weatherglass.inference.trust import Trust
 from weatherglass.report.numbers import rounded
-from weatherglass.runs.results import Result, word_scores
+from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
 
-SCORE_STEPS = 9999
-"""Scores are stored as integer multiples of the largest |s| divided by this."""
+WORD_STEPS, SENTENCE_STEPS = 9999, 999
+"""Scores are stored as integer multiples of the largest |s| divided by one of these: of words to four digits; of the
+sentences of a word, which are ticks in a plot, to three, so that their mean still has four."""
 EFFECT_STEPS = 1000
+NULL_STEPS = 100
+"""A bar of the null distribution is about 0.1 wide."""
+NULL_EVERY = 2
+"""Of the stored quantiles, every second one is drawn."""
 
 
 class Text(NamedTuple):
@@ -41,14 +50,6 @@ class Placed(NamedTuple):
     """The number of its Text."""
 
 
-class Word(NamedTuple):
-    """A word in the list of a result, and how many elements it has."""
-
-    role: str
-    word: str
-    elements: int
-
-
 class Omitted(NamedTuple):
     """What is left out for one of the leave-one-out effects of a result."""
 
@@ -57,11 +58,7 @@ class Omitted(NamedTuple):
     name: str
 
 
-LISTS: dict[str, type[Placed] | type[Word] | type[Omitted]] = {
-    "elements": Placed,
-    "words": Word,
-    "left_out": Omitted,
-}
+LISTS: dict[str, type[Placed] | type[Omitted]] = {"elements": Placed, "left_out": Omitted}
 """The lists that results name by number, since many results have the same, and what is in them."""
 
 
@@ -81,13 +78,15 @@ class Packer:
     def __init__(self) -> None:
         self._texts = Numbering()
         self._lists = {name: Numbering() for name in LISTS}
+        self._known: dict[Hashable, int] = {}
+        """Number of a list by what it is made from: most results of a test have the same, and comparing is quick."""
         self._blocks: dict[int, list[str]] = {}
         """Block -> its results, each as a member of a JSON object, already serialised."""
 
     def add(self, run: StoredRun, number: Callable[[int], int], block: Callable[[int], int]) -> None:
         """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
         for position, result in enumerate(run.results):
-            member = f"{json.dumps(str(number(position)))}:{_json(self._packed(result, run.alpha))}"
+            member = f"{json.dumps(str(number(position)))}:{in_json(self._packed(result, run.alpha))}"
             self._blocks.setdefault(block(position), []).append(member)
 
     def blocks(self) -> Iterator[tuple[str, str]]:
@@ -101,7 +100,7 @@ class Packer:
                 for name, numbering in self._lists.items()
             },
         }
-        yield "shared", compress(_json(shared))
+        yield "shared", compress(in_json(shared))
         for block, members in self._blocks.items():
             yield str(block), compress("{" + ",".join(members) + "}")
 
@@ -114,7 +113,7 @@ class Packer:
         if result.scores:
             packed |= self._packed_scores(result)
         if result.trust:
-            packed |= self._packed_trust(result.trust, alpha)
+            packed |= self._packed_trust(result.trust, result.value, alpha)
         if result.power:
             packed["power"] = dict(result.power)
         for name in ("score_reliability", "minimum_detectable"):
@@ -123,20 +122,19 @@ class Packer:
         return packed
 
     def _packed_scores(self, result: Result) -> dict[str, Any]:
-        step = float(f"{max(abs(s.score) for s in result.scores) / SCORE_STEPS or 1:.6g}")
-        words = word_scores(result)
-        elements = (
-            Placed(s.role, self._texts.number_of(Text(s.text, s.word, s.template))) for s in result.scores
-        )
-        return {
-            "step": step,
-            "elements": self._list("elements", elements),
-            "scores": [round(s.score / step) for s in result.scores],
-            "words": self._list("words", (Word(role, word, number) for role, word, _, number in words)),
-            "word_scores": [round(score / step) for _, _, score, _ in words],
-        }
+        scores = np.array([s.score for s in result.scores])
+        steps = WORD_STEPS if result.p_elements is None else SENTENCE_STEPS
+        step = float(f"{np.abs(scores).max() / steps or 1:.6g}")
+        key = ("elements", result.test, tuple([(s.text, s.word) for s in result.scores]))
+        number = self._known.get(key)
+        if number is None:
+            placed = (
+                Placed(s.role, self._texts.number_of(Text(s.text, s.word, s.template))) for s in result.scores
+            )
+            number = self._known[key] = self._lists["elements"].number_of(tuple(placed))
+        return {"step": step, "elements": number, "scores": np.rint(scores / step).astype(int).tolist()}
 
-    def _packed_trust(self, trust: Trust, alpha: float) -> dict[str, Any]:
+    def _packed_trust(self, trust: Trust, d: float, alpha: float) -> dict[str, Any]:
         packed: dict[str, Any] = {
             "such_corrected": trust.such_corrected,
             "templates_random": trust.templates_random,
@@ -146,13 +144,12 @@ class Packer:
             "trust_notes": list(trust.notes),
         }
         if trust.left_out:
-            left_out = (Omitted(w.kind, w.role, w.name) for w in trust.left_out)
-            packed["left_out"] = self._list("left_out", left_out)
-            packed["without"] = [_effect(w.effect_size) for w in trust.left_out]
+            packed["left_out"] = self._left_out(trust)
+            packed["without"] = [_change(w.effect_size, d) for w in trust.left_out]
             p_values = ((n, w.p_value) for n, w in enumerate(trust.left_out))
             packed["p_without"] = {str(n): p for n, p in p_values if p is not None}
         if trust.null:
-            packed["null"] = _differences([round(d * EFFECT_STEPS) for d in trust.null])
+            packed["null"] = _differences([round(q * NULL_STEPS) for q in trust.null[::NULL_EVERY]])
         if trust.bootstrap:
             packed["bootstrap"] = {name: rounded(value, 5) for name, value in asdict(trust.bootstrap).items()}
         by_kind = (trust.hangs_on(kind, alpha) for kind in ("word", "template"))
@@ -160,8 +157,12 @@ class Packer:
             packed["hangs_on"] = hangs_on
         return packed
 
-    def _list(self, name: str, items: Iterator[Placed] | Iterator[Word] | Iterator[Omitted]) -> int:
-        return self._lists[name].number_of(tuple(items))
+    def _left_out(self, trust: Trust) -> int:
+        key = ("left out", tuple([(w.kind, w.role, w.name) for w in trust.left_out]))
+        if key not in self._known:
+            omitted = tuple(Omitted(w.kind, w.role, w.name) for w in trust.left_out)
+            self._known[key] = self._lists["left_out"].number_of(omitted)
+        return self._known[key]
 
 
 def compress(text: str) -> str:
@@ -169,8 +170,9 @@ def compress(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 
 
-def _effect(d: float | None) -> int | None:
-    return None if d is None else round(d * EFFECT_STEPS)
+def _change(without: float | None, d: float) -> int | None:
+    """How far d moves without a word: smaller numbers than d itself."""
+    return None if without is None or math.isnan(d) else round((without - d) * EFFECT_STEPS)
 
 
 def _differences(values: Sequence[int]) -> list[int]:
@@ -178,5 +180,6 @@ def _differences(values: Sequence[int]) -> list[int]:
     return [*values[:1], *(after - before for before, after in pairwise(values))]
 
 
-def _json(value: object) -> str:
+def in_json(value: object) -> str:
+    """Compact JSON; NaN is an error."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -13,19 +13,46 @@ from typing import Any
 from weatherglass import __version__
 from weatherglass.errors import WeatherglassError
 from weatherglass.report import numbers
-from weatherglass.report.page.findings import findings
-from weatherglass.report.page.payload import detail_blocks, flatten, for_script, paired_subjects, script_data
+from weatherglass.report.page.blocks import compress, in_json
+from weatherglass.report.page.figure import topics_figure
+from weatherglass.report.page.hinges import hinges, opposite_metrics
+from weatherglass.report.page.payload import (
+    MARKS,
+    changes,
+    detail_blocks,
+    flatten,
+    for_script,
+    paired_subjects,
+    script_data,
+    short_results,
+)
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
-from weatherglass.report.paper import CORRECTIONS
-from weatherglass.report.shell import template_environment
+from weatherglass.report.page.topics import (
+    SYMBOLS,
+    Chart,
+    chart,
+    counts,
+    largest,
+    percent_of,
+    sentence,
+    weak_controls,
+    weighed,
+)
+from weatherglass.report.paper import CORRECTIONS, TAILS, bibtex, methods_paragraph, model_card
+from weatherglass.report.shell import script_hash, shared_asset, template_environment
+from weatherglass.report.tables import latex
+from weatherglass.report.test_names import capitalised, shortened
 from weatherglass.runs.agreement import metric_agreement
+from weatherglass.runs.compare import compare_runs
 from weatherglass.runs.folder import PAGE as PAGE
-from weatherglass.runs.results import Result
+from weatherglass.runs.joint import joint_p
+from weatherglass.runs.marks import VerdictMark
 from weatherglass.runs.stored import StoredRun, labelled, read_run
+from weatherglass.runs.verdict import CONTROL
 from weatherglass.storage.atomic import write_whole
 
-STYLES = ("colours.css", "style.css", "detail.css", "print.css")
-SCRIPTS = ("core.js", "matrix.js", "forest.js", "tables.js", "plots.js", "detail.js", "start.js")
+STYLES = ("topics.css", "tests.css", "detail.css", "print.css")
+SCRIPTS = (*("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downloads.js", "start.js"),)
 INTERVALS = {"jackknife": "jackknife", "bca": "BCa bootstrap"}
 
 
@@ -39,34 +66,107 @@ def write_page(folders: Sequence[Path], path: Path) -> None:
     write_whole(path, page(labelled(read_run(folder) for folder in folders)))
 
 
-def page(runs: Sequence[StoredRun], comparison: Mapping[str, Any] | None = None) -> str:
-    """The page of one or several runs; of two, with the changes from `weatherglass compare --json`."""
+def page(
+    runs: Sequence[StoredRun],
+    comparison: Mapping[str, Any] | None = None,
+    multiverse: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """The page of one or several runs.
+
+    Args:
+        runs: read from their folders.
+        comparison: of two runs, the changes from `weatherglass compare --json`; computed where it is not given.
+        multiverse: the topics of `weatherglass multiverse --json`; their joint p goes into the verdicts.
+    """
     layout = lay_out(runs)
-    blocks = list(detail_blocks(runs, layout))  # first, since it may add to what the runs lack
+    blocks = list(detail_blocks(runs, layout))
+    compared = comparison or _comparison(runs)
+    verdicts = [_verdicts(run, multiverse) for run in runs]
+    shown = chart(runs, verdicts, layout, 0)
+    alphas = [run.alpha for run in runs]
+    opposed = opposite_metrics(layout, alphas) if len(layout.metrics) > 1 else []
+    script = script_of(SCRIPTS)
     environment = _environment()
     html: str = environment.get_template("page.html").render(
         layout=layout,
         runs=[_run_record(run) for run in runs],
-        cells=layout.cells(0) if layout.metrics else {},
-        findings=findings(layout, 0, [run.alpha for run in runs]) if layout.metrics else [],
-        by_metric=_by_metric(layout),
+        chart=shown,
+        sentence=sentence(shown, layout.subjects),
+        counts=counts(shown),
+        largest=largest(shown),
+        weak_controls=weak_controls(shown, layout.subjects),
+        marks=[(SYMBOLS[mark], mark.words) for mark in VerdictMark if mark is not VerdictMark.NOT_JUDGED],
+        test_marks=[(symbol, outline, mark.words) for mark, symbol, outline in MARKS],
+        hinges=hinges(layout, runs, multiverse),
+        opposed=opposed,
+        changes=changes(layout, compared or {}),
+        incomparable=(compared or {}).get("incomparable", []),
+        other_verdicts=[one for listed in verdicts for one in listed if one["metric"] in layout.metrics[1:]],
         agreement=metric_agreement(layout.results) if len(layout.metrics) > 1 else None,
         labels=_model_labels(layout),
         contexts=CONTEXTS,
-        groups=list(dict.fromkeys(test.group for test in layout.tests)),
+        topics=layout.by_topic(),
+        control=CONTROL,
+        tails=list(dict.fromkeys(TAILS.get(r.alternative, r.alternative) for r in layout.results)),
+        exchanged=list(dict.fromkeys(r.permute for r in layout.results)),
         pairs=paired_subjects(runs, layout),
         citations=_citations(runs),
-        data=for_script(script_data(runs, layout, comparison or {})),
-        compared=comparison,
-        compared_level=numbers.percent(1 - comparison["alpha"])
-        if comparison and "alpha" in comparison
-        else "",
-        blocks=blocks,
+        data=for_script(script_data(runs, layout, compared or {}, multiverse)),
+        compared=compared,
+        by_chance=f"{100 * (compared or {}).get('alpha', 0.05):g}",
+        compared_level=numbers.percent(1 - compared["alpha"]) if compared and "alpha" in compared else "",
+        blocks=[
+            ("results", compress(in_json(short_results(runs, layout)))),
+            *blocks,
+            ("texts", compress(in_json(_texts(runs, layout, shown, verdicts)))),
+        ],
         styles="\n".join(_asset(name) for name in STYLES),
-        script="\n".join(_asset(name) for name in SCRIPTS),
+        script=script,
+        script_hash=script_hash(script),
         version=__version__,
     )
     return html
+
+
+def script_of(names: Sequence[str]) -> str:
+    """The script of the page: one function, so that nothing of it is in sight of other scripts."""
+    parts = [shared_asset("theme.js"), *map(_asset, names)]
+    return '\n(async () => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
+
+
+def _verdicts(run: StoredRun, multiverse: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The verdicts in the run's record; judged anew where it has none, or where a multiverse was run since."""
+    if multiverse:
+        metrics = dict.fromkeys(result.metric for result in run.results)
+        return [verdict.to_json() for verdict in run.verdicts(joint_p(multiverse, metrics))]
+    recorded = run.record.get("verdicts")
+    return recorded if recorded is not None else [verdict.to_json() for verdict in run.verdicts()]
+
+
+def _comparison(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
+    """What changed between two runs; None where they cannot be compared."""
+    if len(runs) != 2:
+        return None
+    try:
+        return compare_runs(runs[0].path, runs[1].path, alpha=runs[0].alpha).to_json()
+    except WeatherglassError:
+        return None
+
+
+def _texts(
+    runs: Sequence[StoredRun], layout: Layout, shown: Chart, verdicts: Sequence[Sequence[Mapping[str, Any]]]
+) -> dict[str, str]:
+    """What the buttons of the page save: text that was made when the page was."""
+    records = [run.record for run in runs]
+    merged = {**records[0], "citations": [key for record in records for key in record.get("citations", [])]}
+    judged = zip(runs, verdicts, strict=True)
+    return {
+        "latex": latex(runs),
+        "bibtex": bibtex(merged),
+        "methods": "\n\n".join(methods_paragraph(run.results, run.record) for run in runs) + "\n",
+        "model-card": "\n".join(model_card(run.results, run.record, listed) for run, listed in judged),
+        "figure": topics_figure(shown, layout.subjects),
+    }
 
 
 def _environment() -> Any:
@@ -74,31 +174,17 @@ def _environment() -> Any:
     environment.filters |= {
         "effect": numbers.effect,
         "p": numbers.p_value,
-        "cell_class": cell_class,
-        "screen_reader_text": screen_reader_text,
+        "x": percent_of,
+        "capitalised": capitalised,
+        "shortened": shortened,
         "breakable": breakable,
         "spaced": numbers.spaced,
         "small": lambda value: (
             numbers.effect(value) if abs(value) >= 0.1 else f"{value:.3f}".replace("-", "−")
         ),
     }
-    environment.globals["interval"] = numbers.interval
+    environment.globals |= {"interval": numbers.interval, "weighed": weighed}
     return environment
-
-
-def cell_class(result: Result) -> str:
-    """The CSS classes of a cell: significance and direction."""
-    level = {"": "k0", "*": "k1", "**": "k2"}[result.significance]
-    return f"{level} {'negative' if result.lean == -1 else 'positive'}"
-
-
-def screen_reader_text(result: Result) -> str:
-    """The text of a cell for screen readers."""
-    judged = {"": "not significant", "*": "significant", "**": "significant after correction"}
-    mark = judged[result.significance] if result.p_adjusted is not None else "not judged"
-    name = "d" if result.is_effect_size else result.metric
-    p = f"no p: {result.why_no_p}" if result.why_no_p else f"p {numbers.p_value(result.p_value)}, {mark}"
-    return f"{name} {numbers.effect(result.value)}, {p}"
 
 
 def breakable(name: str) -> Any:
@@ -120,7 +206,6 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
     return {
         "label": run.label,
         "notices": [*run.notices, *_other_metrics(run)],
-        "verdicts": record.get("verdicts", []),
         "alpha": f"{run.alpha:g}",
         "level": numbers.percent(1 - run.alpha),
         "interval": INTERVALS.get(record.get("settings", {}).get("ci"), ""),
@@ -173,20 +258,6 @@ def _time(text: str | None) -> str:
     except ValueError:
         return text
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
-
-
-def _by_metric(layout: Layout) -> list[tuple[str, list[tuple[int, int, int]]]]:
-    """For each model and metric: results, marked before, and marked after correction."""
-    counts = [[[0, 0, 0] for _ in layout.metrics] for _ in layout.subjects]
-    for result, (subject, _, metric) in zip(layout.results, layout.places, strict=True):
-        cell = counts[subject][metric]
-        cell[0] += 1
-        cell[1] += result.significance != ""
-        cell[2] += result.significance == "**"
-    return [
-        (subject.label, [(cell[0], cell[1], cell[2]) for cell in cells])
-        for subject, cells in zip(layout.subjects, counts, strict=True)
-    ]
 
 
 def _model_labels(layout: Layout) -> dict[str, str]:

@@ -13,23 +13,52 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from weatherglass.report import numbers
+from weatherglass.report.again import command_options, model_spec, python_arguments
 from weatherglass.report.page.blocks import Packer
 from weatherglass.report.page.subjects import CONTEXTS, Layout
+from weatherglass.runs.marks import Mark, mark_of
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
 
+MARKS = (
+    (Mark.BOTH_READINGS, "shown", "solid"),
+    (Mark.THESE_WORDS, "half", "solid"),
+    (Mark.ONE_WORD, "one", "dash"),
+    (Mark.UNCORRECTED, "open", "dash"),
+    (Mark.SENTENCES, "sent", "dash"),
+    (Mark.SMALL, "small", ""),
+    (Mark.CANNOT_TELL, "", ""),
+    (Mark.NO_P, "", ""),
+)
+"""Each mark of a test with its drawing in symbols.html and the outline of its cell."""
+NOT_JUDGED = len(MARKS)
+"""The number of the mark of a result whose run is not complete."""
+_NUMBER = {mark: number for number, (mark, _, _) in enumerate(MARKS)}
 
-def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[str, Any]) -> dict[str, Any]:
+
+def script_data(
+    runs: Sequence[StoredRun],
+    layout: Layout,
+    comparison: Mapping[str, Any],
+    multiverse: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
     """What the script works with."""
-    methods = list(dict.fromkeys(result.p_method for result in layout.results))
-    procedures = list(dict.fromkeys(_procedure(result) for result in layout.results))
+    methods, procedures = _methods(layout), _procedures(layout)
     return {
-        "subjects": records(asdict(subject) for subject in layout.subjects),
+        "subjects": records(
+            {**asdict(subject), "spec": model_spec(runs[subject.run].record, subject.model)}
+            for subject in layout.subjects
+        ),
         "tests": records(
             {**asdict(test), "categories": [numbers.spaced(category) for category in test.categories]}
             for test in layout.tests
         ),
         "contexts": CONTEXTS,
+        "topics": [[topic, numbers] for topic, numbers in layout.by_topic().items()],
+        "marks": [
+            *({"symbol": symbol, "outline": outline, "words": mark.words} for mark, symbol, outline in MARKS),
+            {"symbol": "", "outline": "", "words": "not judged"},
+        ],
         "metrics": layout.metrics,
         "isEffectSize": [layout.is_effect_size(metric) for metric in range(len(layout.metrics))],
         "methods": methods,
@@ -40,14 +69,28 @@ def script_data(runs: Sequence[StoredRun], layout: Layout, comparison: Mapping[s
                 "alpha": run.alpha,
                 "level": numbers.percent(1 - run.alpha),
                 "settings": flatten(run.record.get("settings", {})),
-                "hashes": run.record.get("tests", {}),
+                "hashes": {name: sha[:16] for name, sha in run.record.get("tests", {}).items()},
+                "options": command_options(run.record),
+                "arguments": python_arguments(run.record),
             }
             for run in runs
         ],
+        "failed": {
+            f"{number}:{failure['test']}": failure["reason"]
+            for number, subject in enumerate(layout.subjects)
+            for failure in runs[subject.run].record.get("failures", [])
+            if failure["model"] == subject.model
+        },
         "pairs": paired_subjects(runs, layout),
-        "changes": records(_changes(layout, comparison)),
-        "results": records(_results(layout, methods, procedures)),
+        "changes": records(
+            {name: change[name] for name in CHANGE_FIELDS} for change in changes(layout, comparison)
+        ),
+        "multiverse": [curve for entry in multiverse for curve in _curves(entry)],
     }
+
+
+ALPHA = 0.05
+"""The level at which a specification of a multiverse is drawn as significant."""
 
 
 class Procedure(NamedTuple):
@@ -76,11 +119,24 @@ def records(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {"fields": fields, "rows": rows}
 
 
-def _results(
-    layout: Layout, methods: Sequence[str], procedures: Sequence[Procedure]
-) -> Iterator[dict[str, Any]]:
+def _methods(layout: Layout) -> list[str]:
+    return list(dict.fromkeys(result.p_method for result in layout.results))
+
+
+def _procedures(layout: Layout) -> list[Procedure]:
+    return list(dict.fromkeys(_procedure(result) for result in layout.results))
+
+
+def short_results(runs: Sequence[StoredRun], layout: Layout) -> dict[str, Any]:
+    """Every result in short, as records; they go into a block, since they are most of what the script reads."""
+    return records(_results(runs, layout))
+
+
+def _results(runs: Sequence[StoredRun], layout: Layout) -> Iterator[dict[str, Any]]:
     """Each result in short; subject, test, metric, method and procedure are numbers in their lists."""
-    place = {method: number for number, method in enumerate(methods)}
+    place = {method: number for number, method in enumerate(_methods(layout))}
+    procedure = {one: number for number, one in enumerate(_procedures(layout))}
+    alphas = [runs[subject.run].alpha for subject in layout.subjects]
     digits = partial(numbers.rounded, digits=5)
     for r, (subject, test, metric) in zip(layout.results, layout.places, strict=True):
         yield {
@@ -89,7 +145,7 @@ def _results(
             "metric": metric,
             "d": digits(r.value),
             "p": digits(r.p_value),
-            "mark": len(r.significance),
+            "mark": _mark(r, alphas[subject]),
             "ciLow": digits(r.ci_low),
             "ciHigh": digits(r.ci_high),
             "pAdjusted": digits(r.p_adjusted),
@@ -108,10 +164,46 @@ def _results(
             "pHigh": digits(r.p_high),
             "floor": digits(r.p_floor),
             "method": place[r.p_method],
-            "procedure": procedures.index(_procedure(r)),
+            "procedure": procedure[_procedure(r)],
             "oov": r.oov,
             "lean": r.lean,
             "says": None if r.is_effect_size or not r.lean else r.direction,
+        }
+
+
+def _mark(result: Result, alpha: float) -> int:
+    if result.p_adjusted is None and not result.why_no_p:
+        return NOT_JUDGED
+    return _NUMBER[mark_of(result, alpha)]
+
+
+def _curves(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The specification curve of each word list of a topic on a model: d in order, with its choices."""
+    for block in entry["lists"]:
+        own = [
+            one
+            for one in entry["specifications"]
+            if one["target_list"] == block["list"] and one["d"] is not None
+        ]
+        knobs = list(block["knobs"])
+        yield {
+            "model": block["model"],
+            "topic": block["topic"],
+            "list": block["list"],
+            "tests": block["tests"],
+            "sentence": block["conclusion"]["sentence"],
+            "knobs": knobs,
+            "rows": [
+                [
+                    numbers.rounded(one["d"], 4),
+                    numbers.rounded(one["ci_low"], 4),
+                    numbers.rounded(one["ci_high"], 4),
+                    int(one["p"] <= ALPHA),
+                    int(one["published"]),
+                    *(one.get(knob) for knob in knobs),
+                ]
+                for one in sorted(own, key=lambda one: one["d"])
+            ],
         }
 
 
@@ -127,21 +219,33 @@ def paired_subjects(runs: Sequence[StoredRun], layout: Layout) -> list[tuple[int
     return [(n, place[key]) for n, key in keys if key in place]
 
 
-def _changes(layout: Layout, comparison: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+CHANGE_FIELDS = ("test", "metric", "before", "after", "change", "low", "high", "changed")
+"""What the script needs of a change; before and after are the models."""
+
+
+def changes(layout: Layout, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     """How d changed from the first run to the second, and whether the interval leaves out 0."""
     tests = {test.name: number for number, test in enumerate(layout.tests)}
     metrics = {metric: number for number, metric in enumerate(layout.metrics)}
+    found = []
     for difference in comparison.get("differences", []):
         if difference["test"] in tests and difference["metric"] in metrics:
             before, after = difference["models"]
-            yield {
-                "test": tests[difference["test"]],
-                "metric": metrics[difference["metric"]],
-                "before": before,
-                "after": after,
-                **{name: numbers.rounded(difference[name]) for name in ("change", "low", "high")},
-                "changed": difference["changed"],
-            }
+            change = {name: numbers.rounded(difference[name]) for name in ("change", "low", "high")}
+            found.append(
+                {
+                    "test": tests[difference["test"]],
+                    "metric": metrics[difference["metric"]],
+                    "before": before,
+                    "after": after,
+                    **change,
+                    "changed": difference["changed"],
+                    "d_before": numbers.rounded(difference.get("before")),
+                    "d_after": numbers.rounded(difference.get("after")),
+                    "size": abs(change["change"] or 0.0),
+                }
+            )
+    return found
 
 
 def detail_blocks(runs: Sequence[StoredRun], layout: Layout) -> Iterator[tuple[str, str]]:

@@ -1,14 +1,15 @@
-"""The layout of a report: models of all runs as columns, tests in groups as rows."""
+"""The layout of a report: models of all runs as columns, tests by topic as rows."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from weatherglass.report.test_names import human_name, list_name, short_names
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
+from weatherglass.runs.verdict import CONTROL, published_topics
 
 CONTEXTS = {
     "word": "word",
@@ -19,36 +20,36 @@ CONTEXTS = {
 }
 """Context -> its name for readers."""
 
-_GROUPS = (
-    (r"weat[12]", "Flowers, insects, instruments, weapons"),
-    (r"weat(3|3b|4|5|5b)", "European and African Americans"),
-    (r"weat(6|6b|7|7b|8|8b)", "Women and men: career, maths, science"),
-    (r"weat9", "Illness of mind and body"),
-    (r"weat10", "Young and old"),
-    (r"angry_black_woman_stereotype(_b)?", "Angry Black Woman stereotype"),
-    (r"heilman_double_bind_.*", "Double bind: competent, likable"),
-)
-OWN = "Other tests"
+OWN = "other tests"
+"""The topic under which tests are listed that have none."""
+LONGEST_LABEL = 28
+"""Letters of a model's name in a heading; the front of a longer one is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model with its options in one run: a column of the matrix."""
+    """A model with its options in one run: a column of the table."""
 
     run: int
     model: str
     options: str
     label: str
     """The model's spec; with options or run if several columns have the same spec."""
+    short: str
+    """The end of the label, which tells models apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestRow:
-    """A row of the matrix: the test, or the part of it that a metric takes, with its context, group and sets."""
+    """A row of the table: the test, or the part of it that a metric takes, with its topic, context and sets."""
 
     name: str
+    title: str
+    """What a positive d says, in words."""
+    words: str
+    """Which words ask it, and in which surroundings."""
     context: str
-    group: str
+    topic: str
     categories: tuple[str, ...]
     roles: tuple[str, ...]
     """X, Y, A, …: what the sets of these names are."""
@@ -77,19 +78,17 @@ class Layout:
             r.is_effect_size for r, (_, _, m) in zip(self.results, self.places, strict=True) if m == metric
         )
 
+    def by_topic(self) -> dict[str, list[int]]:
+        """The numbers of the tests of each topic, in order; controls and tests without a topic last."""
+        numbers: dict[str, list[int]] = {}
+        for number, test in enumerate(self.tests):
+            numbers.setdefault(test.topic, []).append(number)
+        last = {CONTROL: 1, OWN: 2}
+        return dict(sorted(numbers.items(), key=lambda item: last.get(item[0], 0)))
+
     def results_of(self, subject: int) -> list[Result]:
         """The results of one model, under all metrics."""
         return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
-
-
-def group_of(test: str) -> str:
-    """The group of a published test, at word or sentence level.
-
-    >>> group_of("sent-weat5b")
-    'European and African Americans'
-    """
-    name = test.removeprefix("sent-")
-    return next((group for pattern, group in _GROUPS if re.fullmatch(pattern, name)), OWN)
 
 
 def lay_out(runs: Sequence[StoredRun]) -> Layout:
@@ -100,13 +99,13 @@ def lay_out(runs: Sequence[StoredRun]) -> Layout:
     results: list[Result] = []
     keys: list[tuple[tuple[int, str, str], str, str]] = []
     for number, run in enumerate(runs):
+        topics = run.record.get("topics") or published_topics(run.results)
         for result in run.results:
             key = (number, result.model, result.options)
             subjects.setdefault(key, len(subjects))
             metrics.setdefault(result.metric, len(metrics))
-            test = TestRow(result.row, result.context, group_of(result.test), result.categories, result.roles)
-            if not tests.setdefault(result.row, test).context:
-                tests[result.row] = test
+            if result.row not in tests:
+                tests[result.row] = _test_row(result, topics.get(result.test, ""))
             results.append(result)
             keys.append((key, result.row, result.metric))
     place = {name: position for position, name in enumerate(tests)}
@@ -119,15 +118,31 @@ def lay_out(runs: Sequence[StoredRun]) -> Layout:
     )
 
 
+def _test_row(result: Result, topic: str) -> TestRow:
+    own = not topic or topic == result.test
+    return TestRow(
+        result.row,
+        human_name(result.categories),
+        list_name(result.test, result.categories, result.context),
+        result.context,
+        OWN if own else topic,
+        result.categories,
+        result.roles,
+    )
+
+
 def _labelled(keys: Sequence[tuple[int, str, str]], runs: Sequence[StoredRun]) -> list[Subject]:
     names = Counter(model for _, model, _ in keys)
     in_run = Counter((run, model) for run, model, _ in keys)
-    subjects = []
+    labels = []
     for run, model, options in keys:
         label = model
         if in_run[run, model] > 1:
             label += f" [{options}]"
         if names[model] > in_run[run, model]:
             label += f" · {runs[run].label}"
-        subjects.append(Subject(run, model, options, label))
-    return subjects
+        labels.append(label)
+    return [
+        Subject(*key, label, short)
+        for key, label, short in zip(keys, labels, short_names(labels, LONGEST_LABEL), strict=True)
+    ]

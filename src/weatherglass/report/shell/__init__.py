@@ -1,7 +1,10 @@
-"""Shared by all pages: the template environment, the head with its security policy, the logo, the base style."""
+"""Shared by all pages: the template environment, the head with its security policy, logo, colours, theme."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,3 +22,17 @@ def template_environment(package: str, folder: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def shared_asset(name: str) -> str:
+    """The text of a shared file."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def script_hash(script: str) -> str:
+    """The source that a content security policy allows: this script, to the letter, and no other.
+
+    >>> script_hash("")
+    'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
+    """
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -207,6 +207,9 @@ def save_drawing(drawing: Drawing, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for suffix, without_date in (("svg", {"Date": None}), ("png", {"Software": None})):
         path = folder / f"{drawing.name}.{suffix}"
-        with whole_file(path) as unfinished, mpl.rc_context({"svg.hashsalt": drawing.name}):
+        with (
+            whole_file(path) as unfinished,
+            mpl.rc_context({"svg.hashsalt": drawing.name, "svg.fonttype": "none"}),
+        ):
             drawing.figure.savefig(unfinished, format=suffix, dpi=110, metadata=without_date)
     return folder / f"{drawing.name}.png"

@@ -12,9 +12,25 @@ function named({ fields, rows }) {
   });
 }
 
+// Results and details come in blocks of compressed JSON, unpacked when they are first asked for.
+
+const unpacked = new Map();
+
+function block(name) {
+  if (!unpacked.has(name)) unpacked.set(name, unpack(byId(`block-${name}`)));
+  return unpacked.get(name);
+}
+
+async function unpack(element) {
+  if (!element) return null;
+  const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
 const subjects = named(data.subjects).map((subject) => ({ ...subject, run: data.runs[subject.run] }));
 const tests = named(data.tests);
-const results = named(data.results);
+const results = named(await block("results"));
 const procedures = named(data.procedures);
 results.forEach((result, number) => { result.number = number; });
 const cellKey = (test, subject, metric) => (metric * tests.length + test) * subjects.length + subject;
@@ -43,9 +59,10 @@ function breakable(name) {
   return name.split(/(?<=[_/?&:])/).flatMap((part, place) => (place ? [make("wbr"), part] : [part]));
 }
 
+// A long name loses its front: its end is what tells it from others.
 const shorten = (text, length) => {
   const letters = Array.from(text);
-  return letters.length > length ? `${letters.slice(0, length - 1).join("")}…` : text;
+  return letters.length > length ? `…${letters.slice(letters.length - length + 1).join("")}` : text;
 };
 
 // Numbers: true minus signs, two digits that count, powers of ten raised.
@@ -70,14 +87,16 @@ function pText(p, digits = 2) {
 }
 
 const interval = (low, high) => (low === null || low === undefined || high === null ? "" : `[${effect(low)}, ${effect(high)}]`);
-const stars = (r) => "*".repeat(r.mark);
-const kind = (r) => `k${r.mark} ${r.lean < 0 ? "negative" : "positive"}`;
-const verdicts = ["not significant", "significant", "significant after correction"];
-const verdict = (r) => (whyNoP(r) ? `no p: ${whyNoP(r)}` : r.pAdjusted === null ? "not judged" : verdicts[r.mark]);
+const marks = data.marks;
+const markOf = (r) => marks[r.mark];
 const isEffectSize = (r) => data.isEffectSize[r.metric];
 const quantity = (r) => (isEffectSize(r) ? "d" : data.metrics[r.metric]);
 const whyNoP = (r) => (data.methods[r.method].startsWith("none: ") ? data.methods[r.method].slice("none: ".length) : "");
+const verdict = (r) => (whyNoP(r) ? `no p: ${whyNoP(r)}` : markOf(r).words);
 const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
+const procedure = (r) => procedures[r.procedure];
+const sided = (r) => (procedure(r).alternative === "two-sided" ? "two-sided" : `one-sided (${procedure(r).alternative})`);
+const present = (value) => value !== null && value !== undefined;
 
 function direction(r) {
   if (r.d === null) return isEffectSize(r) ? "All scores are equal: there is no effect to speak of." : "The value is not defined.";
@@ -89,37 +108,47 @@ function direction(r) {
   return r.lean === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
 }
 
-function cellLink(r, label) {
-  return setCell(make("a", {}, make("span", { class: "d" }), make("span", { class: "mark" })), r, label);
+// Colour is the size and sign of d: none below 0.2, then four steps. Certainty is the outline and the mark, never the colour.
+function shade(r) {
+  if (!isEffectSize(r) || r.d === null) return "z";
+  const step = [0.2, 0.5, 0.8, 1.2].filter((least) => Math.abs(r.d) >= least - 1e-9).length;
+  if (!step) return "z";
+  return `${r.lean === null ? "u" : r.lean < 0 ? "n" : "p"}${step}`;
 }
 
-function setCell(link, r, label) {
-  link.className = `cell ${kind(r)}`;
-  link.setAttribute("href", `#r${r.number}`);
-  link.dataset.r = r.number;
-  link.setAttribute("aria-label", `${label}: ${quantity(r)} ${effect(r.d)}, ${whyNoP(r) ? "" : `p ${pText(r.p)}, `}${verdict(r)}`);
-  link.firstChild.textContent = effect(r.d);
-  link.lastChild.textContent = stars(r);
-  return link;
+const glyph = (name, attributes) => draw("svg", { class: "g", "aria-hidden": "true", ...attributes }, draw("use", { href: `#g-${name}` }));
+
+function chip(r, label) {
+  const { symbol, outline } = markOf(r);
+  return make("a", {
+    class: `chip ${shade(r)} ${outline}`, href: `#r${r.number}`, "data-r": r.number,
+    "aria-label": `${label}: ${quantity(r)} ${effect(r.d)}, ${whyNoP(r) ? "" : `p ${pText(r.p)}, ${sided(r)}, `}${verdict(r)}`,
+  }, symbol && glyph(symbol), make("span", { class: "d" }, effect(r.d)));
 }
 
-const noCell = () => make("span", { class: "cell absent" }, absent);
+const noCell = (reason) => make("span", { class: "chip absent", title: reason || null }, reason ? "failed" : absent);
 
-// Details: blocks of compressed JSON, unpacked when they are first asked for.
+// Drawings are fluid: x in per cent of the cell, y in pixels, so that dots stay round at any width.
+const REACH = 2;
+const at = (d) => `${(50 + (50 * Math.max(-REACH, Math.min(REACH, d))) / REACH).toFixed(2)}%`;
+const tone = (r) => (r.mark > 4 ? "c-faint" : r.lean < 0 ? "c-neg" : r.lean === null ? "c-ink" : "c-pos");
+const dot = (name, d, y, size) => draw("svg", { x: at(d), y }, draw("use", { href: `#g-${name}`, x: -size / 2, y: -size / 2, width: size, height: size }));
 
-const unpacked = new Map();
-
-function block(name) {
-  if (!unpacked.has(name)) unpacked.set(name, unpack(byId(`block-${name}`)));
-  return unpacked.get(name);
+// One result: the upper line with these attribute words, the lower with such attribute words.
+function resultLines(r, height = 26) {
+  const svg = draw("svg", { class: "lines on-grid", width: "100%", height, "aria-hidden": "true" });
+  if (!isEffectSize(r) || r.d === null) return svg;
+  const kept = r.mark < 2;
+  const middle = height * 0.38;
+  const own = draw("g", { class: tone(r) });
+  if (present(r.ciLow) && present(r.ciHigh)) own.append(draw("line", { class: `iv ${kept ? "" : r.mark > 3 ? "dash" : "thin"}`, x1: at(r.ciLow), x2: at(r.ciHigh), y1: middle, y2: middle }));
+  if (present(r.ciAttrLow) && present(r.ciAttrHigh)) own.append(draw("line", { class: "pred", x1: at(r.ciAttrLow), x2: at(r.ciAttrHigh), y1: height * 0.72, y2: height * 0.72 }));
+  own.append(dot(kept ? (r.mark ? "these" : "shown") : r.mark > 4 ? "cannot" : "suggested", r.d, middle, 10));
+  svg.append(own);
+  return svg;
 }
 
-async function unpack(element) {
-  if (!element) return null;
-  const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
+const axisOfD = () => draw("svg", { class: "axis", width: "100%", height: 15, "aria-hidden": "true" }, [-2, -1, 0, 1, 2].map((d) => draw("text", { x: at(d), y: 11, "text-anchor": "middle" }, effect(d, 0))));
 
 async function details(r) {
   const [shared, own] = await Promise.all([block("shared"), block(r.subject * data.metrics.length + r.metric)]);
@@ -131,13 +160,27 @@ async function details(r) {
   };
   const texts = named(shared.texts);
   const score = (steps) => steps * found.step;
+  const elements = list("elements").map(({ role, element }, n) => ({ role, ...texts[element], score: score(found.scores[n]) }));
   return {
     ...found,
-    elements: list("elements").map(({ role, element }, n) => ({ role, ...texts[element], score: score(found.scores[n]) })),
-    words: list("words").map((word, n) => ({ ...word, score: score(found.word_scores[n]) })),
+    elements,
+    words: wordScores(elements),
     leftOut: list("left_out").map((omitted, n) => ({
-      ...omitted, d: found.without[n] === null ? null : found.without[n] / 1000, p: found.p_without[n],
+      ...omitted, d: found.without[n] === null ? null : r.d + found.without[n] / 1000, p: found.p_without[n],
     })),
-    null: (found.null || []).reduce((all, step) => [...all, (all.length ? all[all.length - 1] : 0) + step], []).map((d) => d / 1000),
+    null: (found.null || []).reduce((all, step) => [...all, (all.length ? all[all.length - 1] : 0) + step], []).map((d) => d / 100),
   };
+}
+
+// The score of a word is the mean of its sentences'.
+function wordScores(elements) {
+  const words = new Map();
+  for (const { role, word, score } of elements) {
+    const key = JSON.stringify([role, word]);
+    if (!words.has(key)) words.set(key, { role, word, elements: 0, total: 0 });
+    const found = words.get(key);
+    found.elements += 1;
+    found.total += score;
+  }
+  return [...words.values()].map(({ total, ...word }) => ({ ...word, score: total / word.elements }));
 }

@@ -13,7 +13,7 @@ async function openDetail(number, from) {
   if (opened !== r) return;
   const room = Math.min(window.innerWidth, 66 * 16);
   const width = room - (room < 700 ? 32 : 58);
-  sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), detailReadings(r, found), found ? detailPlots(r, found, width) : detailMissing(), detailWords(r, found), detailSettings(r, found)));
+  sheet.replaceChildren(make("div", { class: "sheet" }, detailBar(r), detailHead(r, found), detailReadings(r, found), detailOthers(r), found ? detailPlots(r, found, width) : detailMissing(), detailCurve(r), detailWords(r, found), detailAgain(r), detailSettings(r, found)));
   if (!sheet.open) sheet.showModal();
   sheet.scrollTop = 0;
   if (location.hash !== `#r${number}`) history.replaceState(null, "", `#r${number}`);
@@ -23,12 +23,12 @@ function detailBar(r) {
   const neighbours = view ? view.tests.map((t) => resultAt(t, r.subject, r.metric)).filter(Boolean) : [];
   const place = neighbours.indexOf(r);
   const step = (label, other) => {
-    const button = make("button", { type: "button", class: "quiet", disabled: !other }, label);
+    const button = make("button", { type: "button", disabled: !other }, label);
     if (other) button.addEventListener("click", () => openDetail(other.number).then(() => sheet.querySelector(label === "Next" ? "[data-next]" : "[data-previous]")?.focus()));
     button.setAttribute(label === "Next" ? "data-next" : "data-previous", "");
     return button;
   };
-  const close = make("button", { type: "button", class: "quiet", autofocus: true }, "Close");
+  const close = make("button", { type: "button", autofocus: true }, "Close");
   close.addEventListener("click", () => sheet.close());
   return make("div", { class: "bar" }, make("span", { class: "place" }, place < 0 ? "" : `${place + 1} of ${neighbours.length}`), step("Previous", neighbours[place - 1]), step("Next", neighbours[place + 1]), close);
 }
@@ -38,8 +38,8 @@ function detailHead(r, found) {
   const subject = subjects[r.subject];
   const context = data.contexts[test.context] || test.context;
   return make("div", {},
-    make("h2", { id: "detail-title", dir: "auto" }, breakable(test.name)),
-    make("p", { class: "where" }, make("bdi", {}, subject.label), " · ", data.metrics[r.metric], ` · ${context}`),
+    make("h2", { id: "detail-title", dir: "auto" }, test.title),
+    make("p", { class: "where" }, make("code", { class: "id", dir: "auto" }, breakable(test.name)), ` · ${test.words || context} · `, make("bdi", {}, subject.label), " · ", data.metrics[r.metric]),
     make("p", { class: "says", dir: "auto" }, direction(r)),
     [...new Set([...(found?.warnings || []), ...(found?.trust_notes || [])])].map((warning) => make("p", { class: "warn", dir: "auto" }, warning)),
     make("dl", { class: "figures" }, effectFigure(r), pFigure(r, found), correctedFigure(r), elementsFigure(r)));
@@ -47,9 +47,7 @@ function detailHead(r, found) {
 
 const figure = (name, big, ...lines) => make("div", {}, make("dt", {}, name), make("dd", {}, make("span", { class: "big" }, big), lines.filter(Boolean).map((line) => make("small", {}, line))));
 
-const procedure = (r) => procedures[r.procedure];
 const plus = (sizes) => sizes.join(" + ");
-const present = (value) => value !== null && value !== undefined;
 
 function sizesText(r) {
   const words = procedure(r).permute === "words" && r.units;
@@ -72,9 +70,9 @@ function effectFigure(r) {
 
 function pFigure(r, found) {
   if (whyNoP(r)) return figure("p", absent, verdict(r));
-  const { permute, alternative } = procedure(r);
+  const { permute } = procedure(r);
   const range = r.pLow !== null && r.pHigh !== null && r.pLow !== r.pHigh && `between ${pText(r.pLow, 3)} and ${pText(r.pHigh, 3)}${found ? (found.certified ? ", certified" : ", not certified") : ""}`;
-  return figure(permute === "words" ? "p, by words" : "p, by elements", `${relation(r) === "=" ? "" : "≤ "}${pText(r.p)}`, alternative === "two-sided" ? "two-sided" : `alternative: ${alternative}`,
+  return figure(permute === "words" ? "p, by words" : "p, by elements", `${relation(r) === "=" ? "" : "≤ "}${pText(r.p)}`, sided(r),
     `method: ${data.methods[r.method]}${found?.certified && r.pLow === r.pHigh ? ", exact" : ""}`, range, r.floor !== null && `cannot go below ${pText(r.floor)} with sets of this size`);
 }
 
@@ -87,7 +85,8 @@ function correctedFigure(r) {
   const alpha = subjects[r.subject].run.alpha;
   if (whyNoP(r)) return null;
   if (r.pAdjusted === null) return figure("After correction", absent, "not judged: the run is not complete");
-  return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", stars(r)), [`not significant at ${alpha}`, `significant at ${alpha} before correction only`, `significant at ${alpha}, also after correction`][r.mark]);
+  const { symbol, words } = markOf(r);
+  return figure("After correction", make("span", {}, pText(r.pAdjusted), " ", symbol && glyph(symbol)), words, `level ${alpha}`);
 }
 
 // The same effect asked about twice: for these attribute words, and for others like them.
@@ -125,6 +124,40 @@ function readingsText(r, found) {
 function intervalKind(found) {
   if (!found.bootstrap) return "jackknife";
   return `BCa over targets and attributes, ${found.bootstrap.resamples} resamples; an end moves by ${pText(found.bootstrap.monte_carlo_error)} with the draws`;
+}
+
+// The same question with other words: what the topic's other lists give in this model.
+function detailOthers(r) {
+  if (!isEffectSize(r)) return null;
+  const [, listed] = data.topics.find(([, numbers]) => numbers.includes(r.test));
+  const others = listed.map((t) => resultAt(t, r.subject, r.metric)).filter(Boolean);
+  if (others.length < 2 || others.length > 60) return null;
+  return make("div", { class: "others" }, make("h3", {}, "What other lists would have given"),
+    make("p", { class: "intro" }, "The same topic asked with other words or surroundings, in this model."),
+    make("table", { class: "rows" }, make("tbody", {}, others.map((other) => make("tr", {},
+      make("th", { scope: "row" }, other === r ? make("b", {}, "this row") : tests[other.test].words || tests[other.test].title, make("small", {}, make("code", {}, breakable(tests[other.test].name)))),
+      make("td", { class: "wide" }, resultLines(other, 24)),
+      make("td", { class: "num" }, other === r ? make("b", {}, effect(other.d)) : make("a", { href: `#r${other.number}` }, effect(other.d)), " ", interval(other.ciLow, other.ciHigh), make("small", {}, `p ${pText(other.p)}, ${verdict(other)}`)))))));
+}
+
+// The specification curve, where a multiverse was run on this topic and model.
+function detailCurve(r) {
+  const { model } = subjects[r.subject];
+  const curves = data.multiverse.filter((curve) => curve.model === model && curve.tests.includes(tests[r.test].name));
+  return curves.length ? make("div", {}, curves.map(curveFigure)) : null;
+}
+
+// The command and the call that make this row again.
+function detailAgain(r) {
+  const { spec, run } = subjects[r.subject];
+  const test = tests[r.test].name.replace(/ \([A-Z0-9 ]+\)$/, "");
+  const metric = data.metrics[r.metric];
+  const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+  const command = ["weatherglass run", quoted(spec), "-t", quoted(test), "-m", quoted(metric), run.options].filter(Boolean).join(" ");
+  const call = `weatherglass.run(${[JSON.stringify(spec), JSON.stringify(test), JSON.stringify(metric), run.arguments].filter(Boolean).join(", ")})`;
+  return make("div", { class: "again" }, make("h3", {}, "Make this row again"),
+    make("p", { class: "intro" }, "The correction is that of a family of one; d, p and both readings are the same."),
+    [["again-command", command], ["again-call", call]].map(([id, text]) => make("div", { class: "command" }, make("pre", { tabindex: 0, "aria-label": id === "again-call" ? "Python call" : "Command" }, make("code", { id }, text)), make("button", { type: "button", "data-copy": id }, "Copy"))));
 }
 
 const factList = (facts) => make("dl", { class: "facts" }, Object.entries(facts).filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", { dir: "auto" }, String(value)))));

@@ -101,3 +101,30 @@ function leftOutPlot(lines, d, width) {
   });
   return svg;
 }
+
+// Every specification of a multiverse: d in order above, below a tick in the row of each choice.
+function curveFigure(curve) {
+  const width = 900;
+  const names = 190;
+  const top = 150;
+  const levels = curve.knobs.flatMap((knob, k) => [...new Set(curve.rows.map((row) => row[5 + k]))].filter((level) => level !== null).map((level) => ({ knob, k, level })));
+  const x = (n) => names + ((n + 0.5) / curve.rows.length) * (width - names - 10);
+  const y = (d) => 75 - (Math.max(-REACH, Math.min(REACH, d)) / REACH) * 70;
+  const height = top + 12 + levels.length * 13;
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Specification curve of ${curve.list}: ${curve.rows.length} specifications, d from ${effect(curve.rows[0]?.[0])} to ${effect(curve.rows[curve.rows.length - 1]?.[0])}` });
+  for (const d of [-2, -1, 0, 1, 2]) svg.append(draw("line", { class: d ? "grid" : "zero", x1: names, x2: width - 10, y1: y(d), y2: y(d) }), draw("text", { class: "t", x: names - 6, y: y(d) + 4, "text-anchor": "end" }, effect(d, 0)));
+  curve.rows.forEach(([d, low, high, significant, published], n) => {
+    const own = draw("g", { class: significant ? (d < 0 ? "c-neg" : "c-pos") : "c-faint" });
+    if (low !== null) own.append(draw("line", { class: "pred", x1: x(n), x2: x(n), y1: y(low), y2: y(high) }));
+    own.append(draw("circle", { cx: x(n), cy: y(d), r: 2.2, fill: "currentColor" }));
+    if (published) own.append(draw("circle", { class: "ring-only", cx: x(n), cy: y(d), r: 5.5 }));
+    svg.append(own);
+  });
+  levels.forEach(({ knob, k, level }, n) => {
+    const middle = top + 16 + n * 13;
+    svg.append(draw("text", { class: "t", x: names - 6, y: middle + 4, "text-anchor": "end" }, draw("title", {}, `${knob}: ${level}`), shorten(`${knob}: ${level}`, 30)));
+    const ticks = curve.rows.map((row, place) => (row[5 + k] === level ? `M${x(place).toFixed(1)} ${middle - 4}v8` : "")).join("");
+    svg.append(draw("path", { class: "ticks", d: ticks }));
+  });
+  return make("figure", { class: "curve" }, make("h3", {}, `Every sensible choice: ${curve.list}`), make("figcaption", {}, `${curve.rows.length} specifications by size of d; the ring is the published setting, colour is p ≤ 0.05. ${curve.sentence}`), make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Specification curve" }, svg));
+}

@@ -1,4 +1,4 @@
-// Wiring: tooltips, opening details, themes, copying.
+// Wiring: tooltips, opening details, copying.
 
 const tip = byId("tip");
 
@@ -6,12 +6,13 @@ function showTip(target) {
   const r = results[Number(target.dataset.r)];
   if (!r) return;
   const lines = [
-    make("b", { dir: "auto" }, shorten(tests[r.test].name, 80)),
-    make("span", {}, `${quantity(r)} = ${effect(r.d)}${stars(r)} ${interval(r.ciLow, r.ciHigh)}`), make("br"),
-    make("span", {}, whyNoP(r) ? verdict(r) : `p ${relation(r)} ${pText(r.p)}${r.pElements !== null ? `, by single sentences ${pText(r.pElements)}` : ""}`), make("br"),
+    make("b", { dir: "auto" }, tests[r.test].title),
+    make("span", { dir: "auto" }, `${tests[r.test].words} · ${shorten(tests[r.test].name, 60)}`), make("br"),
+    make("span", {}, `${quantity(r)} = ${effect(r.d)} ${interval(r.ciLow, r.ciHigh)}`), make("br"),
+    make("span", {}, whyNoP(r) ? verdict(r) : `p ${relation(r)} ${pText(r.p)}, ${sided(r)}${r.pElements !== null ? `; by single sentences ${pText(r.pElements)}` : ""}: ${verdict(r)}`), make("br"),
     make("span", { dir: "auto" }, shorten(direction(r), 160)),
   ];
-  if (subjects.length > 1) lines.splice(1, 0, make("span", { dir: "auto" }, shorten(subjects[r.subject].label, 80)), make("br"));
+  if (subjects.length > 1) lines.splice(1, 0, make("span", { dir: "auto" }, subjects[r.subject].short), make("br"));
   tip.replaceChildren(...lines);
   tip.hidden = false;
   const box = target.getBoundingClientRect();
@@ -26,7 +27,7 @@ const hideTip = () => { tip.hidden = true; };
 function startTips() {
   const over = (event) => {
     const target = event.target.closest?.("[data-r]");
-    if (target && target.closest("main") && !target.closest(".largest")) showTip(target);
+    if (target && target.closest("main") && target.matches(".chip")) showTip(target);
     else hideTip();
   };
   document.addEventListener("mouseover", over);
@@ -58,30 +59,6 @@ function startDetails() {
   follow();
 }
 
-function startTheme() {
-  const button = byId("theme");
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (document.documentElement.dataset.theme || (dark.matches ? "dark" : "light")) === "dark";
-  const label = () => { button.textContent = isDark() ? "Light" : "Dark"; button.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`); };
-  button.hidden = false;
-  button.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; label(); });
-  dark.addEventListener("change", label);
-  label();
-}
-
-// A sheet of A4 between its margins, in pixels: the forest is drawn for it, and what is wider is made smaller.
-const PAPER = 680;
-
-function startPrinting() {
-  window.addEventListener("afterprint", () => forest(view));
-  window.addEventListener("beforeprint", () => {
-    forest(view, PAPER);
-    for (const wide of document.querySelectorAll("#forest .grid, table.wide")) {
-      wide.style.setProperty("--fit", Math.min(1, PAPER / wide.offsetWidth).toFixed(3));
-    }
-  });
-}
-
 function startCopying() {
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
@@ -98,12 +75,9 @@ function startCopying() {
   });
 }
 
-startMatrix();
-startForest();
+startTests();
 startTables();
-update();
 startTips();
-startTheme();
 startCopying();
-startPrinting();
+startDownloads();
 startDetails();

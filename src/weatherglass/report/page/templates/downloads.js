@@ -1,0 +1,64 @@
+// What the buttons save: tables from the numbers of the page, texts and the chart that were made with it. Nothing is fetched.
+
+const COLUMNS = ["run", "model", "options", "test", "topic", "name", "words", "metric", "d", "ciLow", "ciHigh", "p", "pAdjusted", "mark", "alternative", "permute", "pElements", "dElements", "dAttr", "ciAttrLow", "ciAttrHigh", "pAttr", "pLow", "pHigh", "method", "targets", "attributes", "oov"];
+const HEADS = { d: "value", ciLow: "ci_low", ciHigh: "ci_high", p: "p_value", pAdjusted: "p_adjusted", pElements: "p_elements", dElements: "effect_size_elements", dAttr: "effect_size_attr", ciAttrLow: "ci_attr_low", ciAttrHigh: "ci_attr_high", pAttr: "p_attr", pLow: "p_low", pHigh: "p_high", method: "p_method" };
+
+function resultRow(r) {
+  const subject = subjects[r.subject];
+  const test = tests[r.test];
+  return {
+    ...r, ...procedure(r), run: subject.run.label, model: subject.model, options: subject.options, test: test.name, topic: test.topic, name: test.title, words: test.words,
+    metric: data.metrics[r.metric], mark: markOf(r).words, method: data.methods[r.method], targets: plus(r.targets), attributes: plus(r.attributes),
+  };
+}
+
+// A cell that a spreadsheet would run as a formula gets an apostrophe before it; numbers are left as they are.
+const defused = (text) => (/^[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
+
+function resultsTable(separator) {
+  const cell = (value) => {
+    const text = defused(value === null || value === undefined ? "" : String(value));
+    if (separator === "\t") return text.replace(/[\t\r\n]/g, " ");
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = [COLUMNS.map((name) => HEADS[name] || name), ...results.map((r) => { const row = resultRow(r); return COLUMNS.map((name) => row[name]); })];
+  return lines.map((line) => line.map(cell).join(separator)).join("\n") + "\n";
+}
+
+async function picture(svg) {
+  const image = new Image();
+  const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg).map(Number);
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = make("canvas", { width: 2 * width, height: 2 * height });
+  canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
+  return new Promise((done) => { canvas.toBlob(done, "image/png"); });
+}
+
+const texts = () => block("texts");
+const SAVED = {
+  csv: ["results.csv", async () => resultsTable(",")],
+  tsv: ["results.tsv", async () => resultsTable("\t")],
+  svg: ["topics.svg", async () => (await texts()).figure],
+  png: ["topics.png", async () => picture((await texts()).figure)],
+  latex: ["results.tex", async () => (await texts()).latex],
+  bibtex: ["references.bib", async () => (await texts()).bibtex],
+  methods: ["methods.txt", async () => (await texts()).methods],
+  "model-card": ["model-card.md", async () => (await texts())["model-card"]],
+};
+
+async function save(what) {
+  const [name, content] = SAVED[what];
+  const made = await content();
+  const address = URL.createObjectURL(made instanceof Blob ? made : new Blob([made], { type: "text/plain;charset=utf-8" }));
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  byId("saved").textContent = `${name} was saved.`;
+}
+
+function startDownloads() {
+  byId("download").addEventListener("click", (event) => {
+    const button = event.target.closest("[data-save]");
+    if (button) save(button.dataset.save).catch((error) => { byId("saved").textContent = `This could not be saved: ${error.message}`; });
+  });
+}

@@ -1,0 +1,270 @@
+"""Can a reader trust the scores? Per word list, which words can be told from 0 over seeds and base pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from weatherglass.errors import WeatherglassError
+from weatherglass.reliability.agreement.icc import FEWEST
+from weatherglass.reliability.lists import FREQUENT_LIST, frequent_words, target_list
+from weatherglass.reliability.rows import CANNOT_TELL, SHOWN, THESE_SEEDS, Condition
+from weatherglass.reliability.study_file import Study
+from weatherglass.report.numbers import rounded
+from weatherglass.report.study.plots import label
+
+NAMED = 12
+"""Words of a list that are named."""
+MOST_DOTS = 300
+MOST_ROWS = 30_000
+"""Rows of the table in the page; the rest is in tables/words.tsv."""
+STABLE = 0.75
+"""Test–retest from which the seeds are said to hardly move the scores: excellent (docs/methods)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """The place of a word's score in per cent of the axis, and its height in pixels."""
+
+    x: str
+    y: float
+    verdict: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListSummary:
+    """How many words of a list can be told from 0."""
+
+    name: str
+    words: int
+    shown: Sequence[str]
+    """Those that can, the largest |score| first."""
+    these_seeds: int
+    retest: float | None
+    """The median test–retest of its words."""
+    dots: Sequence[Dot]
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The first condition and rule, list by list, and how the others count."""
+
+    condition: Condition
+    rule: str
+    ends: tuple[str, str]
+    """The words of the first base pair: where scores above and below 0 lean."""
+    ticks: Sequence[tuple[str, str]]
+    zero: str
+    lists: Sequence[ListSummary]
+    others: Sequence[tuple[Condition, str, Sequence[tuple[str, int, int]]]]
+    """Condition, rule, and of each list how many words are shown, of how many."""
+    same_sign: float
+    """The share of all words whose score has the more frequent sign."""
+
+    @property
+    def targets(self) -> list[ListSummary]:
+        """The study's own lists; the frequent words where it has none."""
+        own = [one for one in self.lists if one.name != FREQUENT_LIST]
+        return own or list(self.lists)
+
+    @property
+    def told(self) -> tuple[int, int, int]:
+        """Of the words of these lists: shown, shown for these seeds only, all."""
+        lists = self.targets
+        return (
+            sum(len(one.shown) for one in lists),
+            sum(one.these_seeds for one in lists),
+            sum(one.words for one in lists),
+        )
+
+    @property
+    def retest(self) -> float | None:
+        """The median test–retest of the largest of these lists."""
+        return max(self.targets, key=lambda one: one.words).retest if self.targets else None
+
+
+def word_lists(study: Study, vocabulary: Sequence[str]) -> dict[str, set[str]]:
+    """The words of each target list, then the frequent words; a file that is gone has none."""
+    lists: dict[str, set[str]] = {}
+    for name in study.targets:
+        try:
+            found = target_list(name)
+        except WeatherglassError:
+            continue
+        lists[found.name] = set(found.words)
+    if isinstance(study.frequent, int):
+        lists[FREQUENT_LIST] = set(frequent_words(vocabulary, study.frequent).words)
+    return lists
+
+
+def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> Summary | None:
+    """What the page says first; None where no word has a score."""
+    table = tables.get("words", pl.DataFrame())
+    if table.is_empty():
+        return None
+    groups = list(_groups(table))
+    condition, rule, rows = groups[0]
+    lists = word_lists(study, rows["word"].to_list())
+    low, high = _axis(rows)
+    scale = _Scale(low, high)
+    summaries = [
+        _list_summary(name, rows.filter(pl.col("word").is_in(list(words))), scale)
+        for name, words in lists.items()
+    ]
+    toward = {row["toward"]: row["score"] >= 0 for row in rows.iter_rows(named=True)}
+    first = next((word for word, positive in toward.items() if positive), "")
+    second = next((word for word, positive in toward.items() if not positive), "")
+    positive = (rows["score"] > 0).mean()
+    share = float(positive) if isinstance(positive, float) else 0.0
+    others = []
+    for other, its_rule, its_rows in groups:
+        its_lists = word_lists(study, its_rows["word"].to_list())
+        counts = [
+            (name, int((part["verdict"] == SHOWN).sum()), part.height)
+            for name, words in its_lists.items()
+            for part in (its_rows.filter(pl.col("word").is_in(list(words))),)
+        ]
+        others.append((other, its_rule, counts))
+    return Summary(
+        condition,
+        rule,
+        (first, second),
+        scale.ticks(),
+        scale.place(0.0),
+        [one for one in summaries if one.words],
+        others,
+        max(share, 1 - share),
+    )
+
+
+def _groups(table: pl.DataFrame) -> Iterator[tuple[Condition, str, pl.DataFrame]]:
+    keys = ["corpus", "algorithm", "pairs", "rule"]
+    for names, rows in table.group_by(keys, maintain_order=True):
+        corpus, algorithm, pairs, rule = map(str, names)
+        yield Condition(corpus, algorithm, pairs), rule, rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    low: float
+    high: float
+
+    def place(self, score: float) -> str:
+        return f"{100 * (score - self.low) / ((self.high - self.low) or 1):.4g}%"
+
+    def ticks(self) -> list[tuple[str, str]]:
+        """About four round numbers, with their places."""
+        rough = (self.high - self.low) / 4 or 1.0
+        power = 10.0 ** len(str(int(1 / rough))) if rough < 1 else 1.0
+        step = next(step / power for step in (1, 2, 5, 10, 20, 50, 100) if step / power >= rough * 0.7)
+        first = int(self.low / step) - 1
+        values = [n * step for n in range(first, first + 12) if self.low <= n * step <= self.high]
+        return [(self.place(value), f"{value:.3g}".replace("-", "−")) for value in values]
+
+
+def _axis(rows: pl.DataFrame) -> tuple[float, float]:
+    scores = rows["score"].drop_nans().drop_nulls()
+    if scores.is_empty():
+        return -1.0, 1.0
+    low, high = float(scores.quantile(0.001) or 0.0), float(scores.quantile(0.999) or 0.0)
+    margin = (high - low) * 0.06 or 0.01
+    return min(0.0, low) - margin, max(0.0, high) + margin
+
+
+def _list_summary(name: str, rows: pl.DataFrame, scale: _Scale) -> ListSummary:
+    shown = rows.filter(pl.col("verdict") == SHOWN).sort(pl.col("score").abs(), descending=True)
+    known = rows["icc"].drop_nans().drop_nulls()
+    dots = list(_dots(rows, scale))
+    return ListSummary(
+        name,
+        rows.height,
+        shown["word"].to_list(),
+        int((rows["verdict"] == THESE_SEEDS).sum()),
+        None if known.is_empty() else float(str(known.median())),
+        dots,
+        max((abs(dot.y) for dot in dots), default=0.0) + 6,
+    )
+
+
+def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[Dot]:
+    """Scores as dots that stand above and below one another where they would cover each other."""
+    every = max(1, -(-rows.height // MOST_DOTS))
+    kept = rows.with_row_index().filter((pl.col("index") % every == 0) | (pl.col("verdict") == SHOWN))
+    columns: Counter[int] = Counter()
+    for row in kept.sort("score").iter_rows(named=True):
+        place = scale.place(row["score"])
+        column = int(float(place[:-1]) * 0.9)
+        stacked = columns[column]
+        columns[column] += 1
+        yield Dot(place, (stacked + 1) // 2 * (5 if stacked % 2 else -5), row["verdict"], row["word"])
+
+
+def words_for_script(study: Study, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """The table of words: conditions and rules, lists, and a row for each word, those of the study's lists first."""
+    table = tables.get("words", pl.DataFrame())
+    conditions: list[dict[str, Any]] = []
+    names: list[str] = []
+    left_out = 0
+    room = MOST_ROWS
+    for condition, rule, rows in _groups(table) if not table.is_empty() else ():
+        lists = word_lists(study, rows["word"].to_list())
+        names = names or list(lists)
+        own = set().union(*(words for name, words in lists.items() if name != FREQUENT_LIST))
+        listed = [row for row in rows.iter_rows(named=True) if row["word"] in own]
+        further = [row for row in rows.iter_rows(named=True) if row["word"] not in own]
+        further.sort(key=lambda row: row["p_value"] if row["p_value"] == row["p_value"] else 2.0)
+        kept = [*listed, *further][: max(len(listed), room)]
+        left_out += rows.height - len(kept)
+        room -= len(kept)
+        conditions.append(
+            {
+                "name": f"{condition.corpus}, {label(condition.algorithm)}, {label(condition.pairs)} pairs",
+                "rule": label(rule),
+                "of": rows["of"][0] if rows.height else 0,
+                "rows": [_short(row, lists) for row in kept],
+            }
+        )
+    return {"conditions": conditions, "lists": [label(name) for name in names], "left_out": left_out}
+
+
+VERDICTS = (SHOWN, THESE_SEEDS, CANNOT_TELL)
+
+
+def _short(row: Mapping[str, Any], lists: Mapping[str, set[str]]) -> list[Any]:
+    in_lists = [number for number, words in enumerate(lists.values()) if row["word"] in words]
+    figures = ("score", "low", "high", "p_value", "p_adjusted", "icc", "icc_low", "icc_high")
+    return [
+        row["word"],
+        in_lists,
+        VERDICTS.index(row["verdict"]),
+        *(rounded(row[name], 4) for name in figures),
+        row["rank"],
+    ]
+
+
+def answer(summary: Summary | None) -> tuple[str, str]:
+    """ "Can I trust my scores?" in a word and a sentence."""
+    if summary is None:
+        return "No scores.", f"No set of base pairs has the {FEWEST} pairs in a corpus that a score needs."
+    shown, these_seeds, words = summary.told
+    if not words:
+        return "No listed words.", "None of the study’s words occurs in the corpus."
+    if not shown:
+        more = f"; {these_seeds} can with these seeds only" if these_seeds else ""
+        return "Not yet.", f"No listed word’s score can be told from 0 over other seeds and base pairs{more}."
+    of = f"{shown} of {words} listed words"
+    if 2 * shown >= words:
+        return (
+            "For most words.",
+            f"{of} have a score that other seeds and base pairs like these would not turn round.",
+        )
+    return (
+        "For some words.",
+        f"Only {of} have a score that other seeds and base pairs like these would not turn round.",
+    )
