@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -226,7 +227,7 @@ class Result(ResultKey, Measurement, Inference, Judgement):
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes", "leans"):
             values[name] = tuple(values[name])
-        values["scores"] = tuple(ElementScore(*row) for row in record["scores"])
+        values["scores"] = tuple(starmap(ElementScore, record["scores"]))
         values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
         return cls(**values)
 

@@ -167,7 +167,7 @@ class Packer:
 
 def compress(text: str) -> str:
     """Gzip and base64, which a browser reverses with atob and DecompressionStream; deterministic."""
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
 
 
 def _change(without: float | None, d: float) -> int | None:
