@@ -25,7 +25,7 @@ from weatherglass.reliability.lists import (
     base_pairs,
     target_list,
 )
-from weatherglass.reliability.scoring.base import Rule
+from weatherglass.reliability.scoring.base import WordScorer
 from weatherglass.reliability.scoring.rules import find_rules
 from weatherglass.reliability.scoring.scores import (
     ScoreTensor,
@@ -72,7 +72,7 @@ class ScoreUnit:
     neighbours: int
     target: Path
     """Stem of the score files; see `score_paths`."""
-    rules: tuple[Rule, ...]
+    rules: tuple[WordScorer, ...]
     """The rules themselves, not their names, so that a worker knows one that was registered in this process."""
 
     def missing(self) -> ScoreUnit:
