@@ -321,7 +321,7 @@ def main(corpora: Path, folder: Path, study: Path, sizes: Sequence[int], batches
         alike_rows(tables),
     )
     values = {
-        "facts": table(["", ""], [list(fact) for fact in study_facts(chosen, groups, folder)]),
+        "facts": table(["", ""], [list(fact) for fact in study_facts(chosen, groups)]),
         "size": str(sizes[-1]),
         "random": str(batches),
         "tolerance": f"{TOLERANCE:g}",

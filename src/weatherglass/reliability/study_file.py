@@ -200,7 +200,7 @@ neighbours = 100                # for nbm
 min_frequency = 1               # rarer words are not targets, but still neighbours
 
 [corpora.mine]
-path = "{corpus}"          # .txt, .gz, .xz, .zst, JSON lines with "body", or a folder of these
+path = {corpus}          # .txt, .gz, .xz, .zst, JSON lines with "body", or a folder of these
 min_count = 5
 share = 1.0                     # part of the documents to read, evenly spread
 split = "words"                 # "whitespace" if the text is already tokenised
