@@ -183,7 +183,7 @@ def box_differences(study_blocks: Mapping[tuple[str, str, str], Tables]) -> list
     for (algorithm, pairs, rule), scores in study_blocks.items():
         if pairs != ORIENTATION or (algorithm, GENDER, rule) not in study_blocks:
             continue
-        other = study_blocks[algorithm, GENDER, rule]
+        scores, other = scores.astype(np.float64), study_blocks[algorithm, GENDER, rule].astype(np.float64)
         difference = box_of(scores)[BOX_WIDTH] - box_of(other)[BOX_WIDTH]
         error = (box_width_error(scores) ** 2 + box_width_error(other) ** 2) ** 0.5
         half = float(t.ppf(0.975, scores.shape[1] - 1)) * error
@@ -211,11 +211,15 @@ def alpha_rows(tables: Mapping[str, pl.DataFrame], rules: Sequence[str]) -> list
                 f"{own['algorithm']}, {own['rule']}",
                 f"{own['alpha']:.3f} ({own['low']:.3f} to {own['high']:.3f}), {own['items']} pairs",
                 f"{gender['alpha']:.3f} ({gender['low']:.3f} to {gender['high']:.3f}), {gender['items']} pairs",
-                f"{lengthened(own['alpha'], gender['items'] / own['items']):.3f}",
+                _as_long(own["alpha"], gender["items"] / own["items"]),
                 verdict,
             ]
         )
     return rows
+
+
+def _as_long(alpha: float, times: float) -> str:
+    return f"{lengthened(alpha, times):.3f}" if alpha > 0 else "–"
 
 
 def lengthened(alpha: float, times: float) -> float:

@@ -35,7 +35,9 @@ def init(
     if path.exists():
         raise OutputError(f"{path}: this file already exists; choose another name")
     source = "corpus.txt" if corpus is None else _relative_to(path.parent, Path(corpus))
-    write_whole(path, TEMPLATE.format(file=path.name, name=path.stem, corpus=json.dumps(source, ensure_ascii=False)))
+    write_whole(
+        path, TEMPLATE.format(file=path.name, name=path.stem, corpus=json.dumps(source, ensure_ascii=False))
+    )
     command = f"weatherglass reliability run {path}"
     if corpus is None:
         typer.echo(f"{path} written. Set the path of your corpus in it, then run: {command}")
