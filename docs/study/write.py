@@ -101,7 +101,7 @@ def study_page(
         "facts": table(
             ["", ""],
             [
-                *(list(fact) for fact in study_facts(study, trained_groups(study, folder), folder)),
+                *(list(fact) for fact in study_facts(study, trained_groups(study, folder))),
                 ["trained within", f"{training_minutes(folder):.0f} minutes by the clock, beside other work"],
             ],
         ),

@@ -13,6 +13,7 @@ import time
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,7 @@ from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, UnknownNameError, WeatherglassError
 from weatherglass.reliability.agreement.claims import verdicts
+from weatherglass.reliability.corpus.corpus import Corpus, encode_corpus
 from weatherglass.reliability.scoring.base import Rule, ScoringContext
 from weatherglass.reliability.scoring.projections import Scores
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, raters
@@ -98,6 +100,38 @@ def test_score_alone_leaves_the_table_of_scores_that_assessing_leaves(
     done = CliRunner().invoke(app, ["reliability", "score", str(study_file), "-o", str(folder), "-q"])
     assert done.exit_code == 0, done.output
     assert pl.read_parquet(table).equals(result.tables["scores"])
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_a_corpus_is_opened_once_a_study(
+    undisturbed: tuple[Path, StudyResult],
+    study_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    train: bool,
+) -> None:
+    opened = []
+
+    def encode(name: str, *rest: Any) -> Corpus:
+        opened.append(name)
+        return encode_corpus(name, *rest)
+
+    monkeypatch.setattr("weatherglass.reliability.study.encode_corpus", encode)
+    run_study(read_study(study_file), copy_of(undisturbed, tmp_path), train=train)
+    assert opened == ["text"]
+
+
+def test_init_writes_the_corpus_into_the_file(tmp_path: Path, text: Path) -> None:
+    """Also a path that TOML would read otherwise; the command then says what to run, and asks for nothing."""
+    odd = tmp_path / 'a "quoted" \\ text.txt'
+    odd.write_bytes(text.read_bytes())
+    path = tmp_path / "new.toml"
+    done = CliRunner().invoke(app, ["reliability", "init", str(path), "--corpus", str(odd)])
+    assert done.output == f"{path} written. Next: weatherglass reliability run {path}\n"
+    ((source, _),) = read_study(path).corpora.values()
+    assert source == odd
+    without = CliRunner().invoke(app, ["reliability", "init", str(tmp_path / "other.toml")])
+    assert "Set the path of your corpus in it" in without.output
 
 
 def test_two_corpora_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -317,7 +351,7 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
     study = read_study(path)
     assert study.seeds == tuple(range(1, 9))
     assert [str(source.name) for source, _ in study.corpora.values()] == ["corpus.txt"]
-    assert TEMPLATE.format(file="mine.toml", name="mine", corpus="corpus.txt") == path.read_text(
+    assert TEMPLATE.format(file="mine.toml", name="mine", corpus='"corpus.txt"') == path.read_text(
         encoding="utf-8"
     )
     assert isinstance(runner.invoke(app, ["reliability", "init", str(path)]).exception, OutputError)

@@ -13,10 +13,8 @@ from weatherglass.api.study_results import TABLES as TABLES
 from weatherglass.api.study_results import StudyResult as StudyResult
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress, progress_here
-from weatherglass.reliability.corpus.corpus import encode_corpus
 from weatherglass.reliability.families import PRECISION, FamilyReport
 from weatherglass.reliability.study import (
-    CORPORA,
     Group,
     embedding_patterns,
     imported_groups,
@@ -105,7 +103,7 @@ def _report(
         (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*coefficients, *drawings(tables))
     ]
     remove_outdated_figures(folder / FIGURES, {drawing.name for drawing, _ in figures})
-    write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder), explanations)
+    write_page(folder / PAGE, study, tables, figures, study_facts(study, groups), explanations)
     progress.advance()
     return tables, folder / PAGE, explanations
 
@@ -150,11 +148,12 @@ def audit_study(
     return finished, family_report(finished.results, expand_families(models)[1], precision)
 
 
-def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tuple[str, str]]:
+def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
     """Name and text of each fact that shows the scale of a study: corpora, settings, embeddings."""
     facts = []
-    for name, (source, settings) in study.corpora.items():
-        corpus = encode_corpus(name, source, folder / CORPORA, settings)
+    corpora = {group.corpus: group.encoded for group in groups if group.encoded is not None}
+    for name, corpus in corpora.items():
+        source, settings = study.corpora[name]
         facts.append(
             (
                 f"corpus {name}",

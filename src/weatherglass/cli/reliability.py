@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os.path
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +31,9 @@ app = App(
 @app.command()
 def init(
     path: Annotated[Path, typer.Argument(metavar="[STUDY.toml]")] = Path("study.toml"),
-    corpus: Annotated[str, typer.Option(help="Path of your corpus, to write into the file.")] = "corpus.txt",
+    corpus: Annotated[
+        str | None, typer.Option(help="Path of your corpus, to write into the file.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a study file with comments, to edit."""
@@ -38,13 +42,25 @@ def init(
 
     if path.exists():
         raise OutputError(f"{path}: this file already exists; choose another name")
-    write_whole(path, TEMPLATE.format(file=path.name, name=path.stem, corpus=corpus))
+    source = "corpus.txt" if corpus is None else _relative_to(path.parent, Path(corpus))
+    write_whole(
+        path, TEMPLATE.format(file=path.name, name=path.stem, corpus=json.dumps(source, ensure_ascii=False))
+    )
     if as_json:
         print_json({"written": [path]})
         return
-    typer.echo(
-        f"{path} written. Set the path of your corpus in it, then run: weatherglass reliability run {path}"
-    )
+    command = f"weatherglass reliability run {path}"
+    if corpus is None:
+        typer.echo(f"{path} written. Set the path of your corpus in it, then run: {command}")
+    else:
+        typer.echo(f"{path} written. Next: {command}")
+
+
+def _relative_to(folder: Path, source: Path) -> str:
+    """As a study file in that folder has to name it; the user gave it as seen from here."""
+    if source.is_absolute() or folder.resolve() == Path.cwd():
+        return str(source)
+    return os.path.relpath(source, folder)
 
 
 @app.command()

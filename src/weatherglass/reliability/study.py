@@ -25,7 +25,7 @@ from weatherglass.reliability.lists import (
     base_pairs,
     target_list,
 )
-from weatherglass.reliability.scoring.base import Rule
+from weatherglass.reliability.scoring.base import WordScorer
 from weatherglass.reliability.scoring.rules import find_rules
 from weatherglass.reliability.scoring.scores import (
     ScoreTensor,
@@ -58,6 +58,8 @@ class Group:
     paths: tuple[Path, ...]
     warnings: tuple[str, ...] = ()
     """About imported embeddings."""
+    encoded: Corpus | None = None
+    """The corpus that they were trained on; None for imported ones."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class ScoreUnit:
     neighbours: int
     target: Path
     """Stem of the score files; see `score_paths`."""
-    rules: tuple[Rule, ...]
+    rules: tuple[WordScorer, ...]
     """The rules themselves, not their names, so that a worker knows one that was registered in this process."""
 
     def missing(self) -> ScoreUnit:
@@ -144,15 +146,22 @@ def train_study(
     check_names(study)
     progress = progress or Silent()
     imported = imported_groups(study, folder, progress)
-    progress.stage("encoding", len(study.corpora))
-    units: list[TrainingUnit] = []
-    for name, (source, settings) in study.corpora.items():
-        corpus = encode_corpus(name, source, folder / CORPORA, settings)
-        units += _training_units(study, corpus, folder)
-        progress.advance()
+    corpora = encoded_corpora(study, folder, progress)
+    units = [unit for corpus in corpora for unit in _training_units(study, corpus, folder)]
     units.sort(key=lambda unit: unit.seed)  # So that a study that is stopped has complete seeds.
     failures = train_all(units, backend or InProcess(), progress)
-    return [*trained_groups(study, folder), *imported], failures
+    return [*trained_groups(study, folder, corpora), *imported], failures
+
+
+def encoded_corpora(study: Study, folder: Path, progress: Progress | None = None) -> list[Corpus]:
+    """The corpora of the study in its order; those that are missing in `folder` are encoded."""
+    progress = progress or Silent()
+    progress.stage("encoding", len(study.corpora))
+    corpora = []
+    for name, (source, settings) in study.corpora.items():
+        corpora.append(encode_corpus(name, source, folder / CORPORA, settings))
+        progress.advance()
+    return corpora
 
 
 def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[TrainingUnit]:
@@ -169,15 +178,19 @@ def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[Training
     ]
 
 
-def trained_groups(study: Study, folder: Path) -> list[Group]:
-    """The embeddings of the study that have been trained so far."""
+def trained_groups(study: Study, folder: Path, corpora: Sequence[Corpus] | None = None) -> list[Group]:
+    """The embeddings of the study that have been trained so far.
+
+    Args:
+        corpora: encoded, if that has been done: reading and hashing a large source takes minutes.
+    """
     groups = []
-    for name, (source, settings) in study.corpora.items():
-        units = _training_units(study, encode_corpus(name, source, folder / CORPORA, settings), folder)
+    for corpus in encoded_corpora(study, folder) if corpora is None else corpora:
+        units = _training_units(study, corpus, folder)
         for algorithm in study.algorithms:
             trained = [unit for unit in units if unit.algorithm == algorithm and unit.target.is_file()]
             seeds, paths = tuple(unit.seed for unit in trained), tuple(unit.target for unit in trained)
-            groups.append(Group(name, algorithm, seeds, paths))
+            groups.append(Group(corpus.name, algorithm, seeds, paths, encoded=corpus))
     return groups
 
 

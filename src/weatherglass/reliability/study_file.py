@@ -14,7 +14,7 @@ from weatherglass.registry import one_of, suggestion
 from weatherglass.reliability.corpus.corpus import CorpusSettings
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
 from weatherglass.reliability.lists import FREQUENT
-from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES
+from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, find_rules
 from weatherglass.reliability.scoring.scores import NEIGHBOURS
 from weatherglass.reliability.training.train import ALGORITHMS, Algorithm, Settings, default_settings
 
@@ -100,8 +100,7 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
             f"{path}: seeds = {seeds}; it should be how many, at least 1, or a list of whole numbers"
         )
     rules = tuple(
-        one_of("rule", name, RULES.names())
-        for name in dict.fromkeys(_strings(path, content, "rules", DEFAULT_RULES))
+        rule.name for rule in find_rules(dict.fromkeys(_strings(path, content, "rules", DEFAULT_RULES)))
     )
     if not rules:
         raise CorpusError(f"{path}: rules is empty; name one or more of {', '.join(RULES.names())}")
@@ -201,7 +200,7 @@ neighbours = 100                # for nbm
 min_frequency = 1               # rarer words are not targets, but still neighbours
 
 [corpora.mine]
-path = "{corpus}"          # .txt, .gz, .xz, .zst, JSON lines with "body", or a folder of these
+path = {corpus}          # .txt, .gz, .xz, .zst, JSON lines with "body", or a folder of these
 min_count = 5
 share = 1.0                     # part of the documents to read, evenly spread
 split = "words"                 # "whitespace" if the text is already tokenised

@@ -5,86 +5,51 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import get_type_hints
 
 import polars as pl
 
 from weatherglass.errors import CorpusError
 from weatherglass.registry import did_you_mean
-from weatherglass.reliability.rows import Columns, Row, WordScore
+from weatherglass.reliability.rows import ROWS, Columns, Row, WordScore
 from weatherglass.storage.atomic import whole_file
 
 FOLDER = "tables"
 
-CONDITION = ("corpus", "algorithm", "pairs")
-ICC, ALPHA = ("icc", "low", "high"), ("alpha", "low", "high")
-GROUPS = ("low_groups", "high_groups", "groups")
-BOX = ("low_whisker", "lower_quartile", "median", "upper_quartile", "high_whisker")
-COLUMNS = {
-    "scores": (*CONDITION, "word"),
-    "words": tuple(field.name for field in fields(WordScore)),
-    "test_retest_words": (*CONDITION, "rule", "word", *ICC, *GROUPS),
-    "inter_rater_words": (*CONDITION, "scale", "word", *ICC, *GROUPS),
-    "test_retest_pairs": (*CONDITION, "rule", "list", "pair", *ICC, "words", "note"),
-    "inter_rater_pairs": (*CONDITION, "scale", "list", "pair", *ICC, "words", "note"),
-    "consistency_queries": (
-        *CONDITION,
-        "rule",
-        "query",
-        *ALPHA,
-        "items",
-        "cases",
-        "note",
-        *GROUPS,
-        "note_groups",
-    ),
-    "consistency_pairs": (*CONDITION, "rule", "list", *ALPHA, "items", "cases", "note"),
-    "pearson": (*CONDITION, "rules", "r", "low", "high", "words"),
-    "summary": (
-        *(*CONDITION, "measure", "by", "list", "words", *BOX, "median_low", "median_high", "note"),
-        *("median_low_groups", "median_high_groups", "groups", "note_groups"),
-    ),
-    "seed_batches": (*CONDITION, "rule", "seeds", "batch", "which", *BOX),
-    "seed_numbers": (*CONDITION, "rule", "seeds", *ICC, "width", "extrapolated"),
-    "claims": ("claim", *CONDITION, "by", "median", "threshold", "verdict", "size", "low", "high", "note"),
-    "pairs": (*CONDITION, "present", "of"),
-    "missing": ("corpus", "algorithm", "kind", "name", "entry"),
-}
+COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in ROWS.items()}
 """The columns of every table of a study; an empty table has them, too. `scores` has one more for each rule."""
-
-FLOATS = {
-    *(*ICC, "alpha", *BOX, "median_low", "median_high", "r", "width", "threshold"),
-    *("score", "p_value", "p_adjusted", "p_these_seeds", "p_these_seeds_adjusted", "icc_low", "icc_high"),
-    *("low_groups", "high_groups", "median_low_groups", "median_high_groups"),
-}
-INTEGERS = {"groups", "words", "items", "cases", "seeds", "batch", "present", "of", "rank"}
+TYPES: dict[type, type[pl.DataType]] = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
 
 
 def columns_of(name: str, rules: Sequence[str]) -> tuple[str, ...]:
     """The columns of a table of a study with these rules."""
-    return (*COLUMNS[name], *rules) if name == "scores" else COLUMNS[name]
+    return tuple(schema_of(name, rules))
 
 
-def empty_table(name: str, rules: Sequence[str]) -> pl.DataFrame:
-    """The table of that name, without rows."""
-    kinds: dict[str, type[pl.DataType]] = {
-        **dict.fromkeys((*FLOATS, *rules), pl.Float64),
-        **dict.fromkeys(INTEGERS, pl.Int64),
-        "extrapolated": pl.Boolean,
-    }
-    return pl.DataFrame(schema={column: kinds.get(column, pl.String) for column in columns_of(name, rules)})
+def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
+    """The columns of a table of a study with these rules, and their types, as the class of its rows has them."""
+    hints = get_type_hints(ROWS[name])
+    own = {column: TYPES[hints[column]] for column in COLUMNS[name]}
+    return {**own, **dict.fromkeys(rules, pl.Float64)} if name == "scores" else own
 
 
 def build_table(name: str, parts: Sequence[Columns], rules: Sequence[str]) -> pl.DataFrame:
-    """One table of a study with these rules, from its parts; a single value in a part is repeated for all rows."""
-    frames = []
+    """One table of a study with these rules, from its parts; a single value in a part is repeated for all rows.
+
+    Raises:
+        TypeError: if a part has other columns than the table.
+    """
+    schema = schema_of(name, rules)
+    frames = [pl.DataFrame(schema=schema)]
     for part in parts:
+        if part.keys() != schema.keys():
+            raise TypeError(f"table {name}: {sorted(part.keys() ^ schema.keys())} missing or unknown")
         length = max((len(values) for values in part.values() if _is_column(values)), default=1)
-        frames.append(
-            pl.DataFrame(
-                {name: values if _is_column(values) else [values] * length for name, values in part.items()}
-            )
-        )
-    return pl.concat(frames, how="vertical_relaxed") if frames else empty_table(name, rules)
+        columns = {
+            column: part[column] if _is_column(part[column]) else [part[column]] * length for column in schema
+        }
+        frames.append(pl.DataFrame(columns).cast(schema))  # type: ignore[arg-type]
+    return pl.concat(frames)
 
 
 def _is_column(values: object) -> bool:

@@ -1,4 +1,4 @@
-"""`Rule`, which gives a word a bias score, and `ScoringContext`, what a rule may look at."""
+"""`WordScorer`, what gives words bias scores; `Rule`, one that is a function; `ScoringContext`, what it looks at."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,33 @@ class ScoringContext:
         return nearest
 
 
+class WordScorer(Protocol):
+    """What gives a word a bias score for a base pair: a `Rule`, or a metric of an audit (`MetricScorer`)."""
+
+    @property
+    def name(self) -> str:
+        """In study files and tables."""
+
+    @property
+    def label(self) -> str:
+        """For readers of figures and pages."""
+
+    @property
+    def version(self) -> int:
+        """Another one when it gives other numbers: stored scores are then computed again."""
+
+    @property
+    def variant_of(self) -> str | None:
+        """A scorer beside which this one is reported, but not compared with others: raters are not counted twice."""
+
+    @property
+    def file_name(self) -> str:
+        """Its part of the names of score files."""
+
+    def score(self, context: ScoringContext) -> Scores:
+        """target × pair; above 0 where the word leans to the pair's first word."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """How a word gets a bias score for a base pair: the reliability wing's metric of one word."""
@@ -74,6 +102,11 @@ class Rule:
             raise WeatherglassError(
                 f"'{self.name}' cannot be the name of a rule; use lower-case letters, digits, - and _"
             )
+
+    @property
+    def file_name(self) -> str:
+        """The name, which a file may have."""
+        return self.name
 
     def score(self, context: ScoringContext) -> Scores:
         """target × pair, checked.

@@ -1,4 +1,4 @@
-"""The scoring rules by name; a package installed beside ours adds its own (entry-point group `weatherglass.rules`)."""
+"""What scores words, by name: rules, to which another package can add (`weatherglass.rules`), and metrics."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.registry import Registry
+from weatherglass.registry import Registry, unknown
 
 if TYPE_CHECKING:
-    from weatherglass.reliability.scoring.base import Rule
+    from weatherglass.reliability.scoring.base import Rule, WordScorer
 
 RULES: Registry[Rule] = Registry(
     "rule",
@@ -26,20 +26,34 @@ DEFAULT_RULES = ("dbwa", "ripa", "ripa-raw", "nbm")
 """The three rules that Du et al. (2021) compare, and raw RIPA beside them."""
 
 
-def find_rules(names: Iterable[str]) -> tuple[Rule, ...]:
-    """The rules of these names.
+def find_rules(names: Iterable[str]) -> tuple[WordScorer, ...]:
+    """The rules of these names; a name that no rule has is the spelling of a metric, such as euclidean/mean.
 
     Raises:
         UnknownNameError: naming the nearest known rule.
-        WeatherglassError: if a rule of another package was added under a name that is not its own.
+        WeatherglassError: if a rule of another package was added under a name that is not its own, or a metric cannot
+            score words.
     """
-    rules = {name: RULES.get(name) for name in names}
-    for name, rule in rules.items():
-        if rule.name != name:
-            raise WeatherglassError(
-                f"rule '{name}' calls itself '{rule.name}'; the two names should be the same"
-            )
-    return tuple(rules.values())
+    return tuple(_rule(name) if name in RULES else _metric_scorer(name) for name in dict.fromkeys(names))
+
+
+def _rule(name: str) -> Rule:
+    rule = RULES.get(name)
+    if rule.name != name:
+        raise WeatherglassError(f"rule '{name}' calls itself '{rule.name}'; the two names should be the same")
+    return rule
+
+
+def _metric_scorer(name: str) -> WordScorer:
+    from weatherglass.metrics import METRICS, select_metrics
+    from weatherglass.reliability.scoring.metric_scorer import MetricScorer
+
+    if "/" not in name and name.partition("(")[0] not in METRICS:
+        raise unknown("rule", name, [*RULES.names(), *METRICS.names()])
+    metrics = select_metrics([name])
+    if len(metrics) != 1:
+        raise WeatherglassError(f"rule '{name}' stands for {len(metrics)} metrics; name one of them")
+    return MetricScorer(metrics[0])
 
 
 def raters(names: Iterable[str]) -> tuple[str, ...]:

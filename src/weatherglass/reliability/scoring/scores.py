@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
 from weatherglass.reliability.lists import is_word
-from weatherglass.reliability.scoring.base import Rule, ScoringContext
+from weatherglass.reliability.scoring.base import ScoringContext, WordScorer
 from weatherglass.reliability.scoring.projections import Scores
 from weatherglass.reliability.training.embedding import Embedding
 from weatherglass.storage.atomic import whole_file
@@ -99,9 +99,9 @@ def scoring_context(
     )
 
 
-def score_paths(stem: Path, rules: Iterable[Rule]) -> dict[str, Path]:
+def score_paths(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Path]:
     """Rule -> the file of its scores of one embedding; the file's name has the rule and its version."""
-    return {rule.name: stem.with_name(f"{stem.name}.{rule.name}-v{rule.version}.npy") for rule in rules}
+    return {rule.name: stem.with_name(f"{stem.name}.{rule.file_name}-v{rule.version}.npy") for rule in rules}
 
 
 def save_scores(path: Path, scores: Scores) -> None:
@@ -110,7 +110,7 @@ def save_scores(path: Path, scores: Scores) -> None:
         np.save(file, scores, allow_pickle=False)
 
 
-def load_scores(stem: Path, rules: Iterable[Rule]) -> dict[str, Scores]:
+def load_scores(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Scores]:
     """Rule -> the stored scores of one embedding, memory-mapped."""
     return {
         rule: np.load(path, mmap_mode="r", allow_pickle=False)
@@ -118,9 +118,9 @@ def load_scores(stem: Path, rules: Iterable[Rule]) -> dict[str, Scores]:
     }
 
 
-def remove_other_versions(folder: Path, rules: Iterable[Rule]) -> None:
+def remove_other_versions(folder: Path, rules: Iterable[WordScorer]) -> None:
     """Remove the score files of other versions of these rules: nothing reads them any more."""
-    versions = {rule.name: rule.version for rule in rules}
+    versions = {rule.file_name: rule.version for rule in rules}
     for path in folder.glob("*.npy"):
         named = SCORE_FILE.search(path.name)
         if named and versions.get(named["rule"], int(named["version"])) != int(named["version"]):
