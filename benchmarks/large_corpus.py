@@ -4,9 +4,9 @@
 
 The text is made from the corpora given: passed over again and again, with the second half of each line taken from
 another, and with new words in every pass, so that distinct words grow with the tokens by Heaps' law as they do in the
-corpora themselves. One of two Dask workers encodes it; then one trains skip-gram (one epoch) and the
-other GloVe (co-occurrence, two iterations) at the same time. Times are CPU seconds, so that other work on the machine hardly matters.
-A step that is finished is in DIR/measured.json and not measured again.
+corpora themselves. One of two Dask workers encodes it; then one trains skip-gram (one epoch) and the other GloVe
+(co-occurrence, two iterations) at the same time. Times are CPU seconds, so that other work on the machine hardly
+matters. A step that is finished is in DIR/measured.json and not measured again.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def _timed_passes(seconds: list[float]) -> Iterator[None]:
         seconds.append(time.process_time() - start)
         return loss
 
-    glove.descend = timed
+    glove.descend = timed  # type: ignore[assignment]
     try:
         yield
     finally:

@@ -28,8 +28,8 @@ from weatherglass.reliability.scoring.base import Rule, ScoringContext
 from weatherglass.reliability.scoring.projections import Scores
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
-from weatherglass.reliability.study import score_study, study_folder, trained_groups
-from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
+from weatherglass.reliability.study import encode_corpora, score_study, study_folder, trained_groups
+from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import COLUMNS, columns_of
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.figures import consistency_by_query, remove_outdated_figures
@@ -116,7 +116,7 @@ def scored_again(
 ) -> dict[str, ScoreTensor]:
     """By algorithm, what `reliability score` has of the study."""
     study = replace(read_study(study_file), rules=rules)
-    scored = score_study(study, trained_groups(study, folder), folder)
+    scored = score_study(study, trained_groups(study, encode_corpora(study, folder), folder), folder)
     return {group.algorithm: tensor for group, tensor in scored}
 
 
@@ -316,11 +316,28 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
     assert runner.invoke(app, ["reliability", "init", str(path)]).exit_code == 0
     study = read_study(path)
     assert study.seeds == tuple(range(1, 9))
-    assert [str(source.name) for source, _ in study.corpora.values()] == ["corpus.txt"]
-    assert TEMPLATE.format(file="mine.toml", name="mine", corpus="corpus.txt") == path.read_text(
-        encoding="utf-8"
-    )
+    assert {name: source for name, (source, _) in study.corpora.items()} == {"mine": tmp_path / "corpus.txt"}
     assert isinstance(runner.invoke(app, ["reliability", "init", str(path)]).exception, OutputError)
+
+
+@pytest.mark.parametrize("folder", ["", "below", "../beside"])
+def test_init_writes_the_corpus_that_it_was_given(
+    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    corpus = Path(folder) / 'two "words".txt.gz'
+    with pytest.raises(CorpusError, match="no such corpus file or folder"):
+        CliRunner().invoke(app, ["reliability", "init", "--corpus", str(corpus)], catch_exceptions=False)
+    assert not Path("study.toml").exists()
+    corpus.parent.mkdir(exist_ok=True)
+    corpus.write_bytes(b"text")
+    done = CliRunner().invoke(app, ["reliability", "init", "--corpus", str(corpus)], catch_exceptions=False)
+    assert done.output == "study.toml written. Now run: weatherglass reliability run study.toml\n"
+    ((name, (source, _)),) = read_study(Path("study.toml").resolve()).corpora.items()
+    assert name == "two-words"
+    assert source.samefile(corpus)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.corpus.corpus import encode_corpus
+from weatherglass.reliability.corpus.corpus import Corpus
+from weatherglass.reliability.corpus.language import language_fact
+from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
 from weatherglass.reliability.study import (
-    CORPORA,
     Group,
+    encode_corpora,
     imported_groups,
     remove_unnamed_scores,
     score_study,
@@ -67,14 +69,17 @@ def run_study(
         parts: a file of words and their parts of speech, to use instead of Brill's lexicon.
     """
     with study_folder(folder):
+        corpora = encode_corpora(study, folder, progress)
         if train:
-            groups, failures = train_study(study, folder, backend, progress)
+            groups, failures = train_study(study, corpora, folder, backend, progress)
         else:
-            groups, failures = [*trained_groups(study, folder), *imported_groups(study, folder, progress)], []
+            groups = [*trained_groups(study, corpora, folder), *imported_groups(study, folder, progress)]
+            failures = []
         progress = progress or Silent()
         warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, backend, progress)
-        tables, page, explanations = _report(study, groups, scored, folder, (senses, parts), progress)
+        facts = study_facts(study, corpora, groups)
+        tables, page, explanations = _report(study, groups, scored, facts, folder, (senses, parts), progress)
         return StudyResult(tables, page, explanations, failures, warnings)
 
 
@@ -82,6 +87,7 @@ def _report(
     study: Study,
     groups: Sequence[Group],
     scored: Sequence[tuple[Group, ScoreTensor]],
+    facts: Sequence[tuple[str, str]],
     folder: Path,
     lexicon: tuple[Path | None, Path | None],
     progress: Progress,
@@ -108,21 +114,24 @@ def _report(
         (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*coefficients, *drawings(tables))
     ]
     remove_outdated_figures(folder / FIGURES, {drawing.name for drawing, _ in figures})
-    write_page(folder / PAGE, study, tables, figures, study_facts(study, groups, folder), explanations)
+    write_page(folder / PAGE, study, tables, figures, facts, explanations)
     progress.advance()
     return tables, folder / PAGE, explanations
 
 
-def study_facts(study: Study, groups: Sequence[Group], folder: Path) -> list[tuple[str, str]]:
+def study_facts(
+    study: Study, corpora: Mapping[str, Corpus], groups: Sequence[Group]
+) -> list[tuple[str, str]]:
     """Name and text of each fact that shows the scale of a study: corpora, settings, embeddings."""
     facts = []
     for name, (source, settings) in study.corpora.items():
-        corpus = encode_corpus(name, source, folder / CORPORA, settings)
+        corpus = corpora[name]
         facts.append(
             (
                 f"corpus {name}",
                 f"{len(corpus.tokens):,} tokens, {len(corpus.words):,} words of at least {settings.min_count}; "
-                f"{source.name}, {settings.share:.0%} of its lines",
+                f"{'standard input' if source == STANDARD_INPUT else source.name}, {settings.share:.0%} of its lines; "
+                f"{language_fact(corpus.words, corpus.counts)}",
             )
         )
     for algorithm, training in study.algorithms.items():

@@ -22,18 +22,23 @@ app = typer.Typer(
 @app.command()
 def init(
     path: Annotated[Path, typer.Argument(metavar="[STUDY.toml]")] = Path("study.toml"),
-    corpus: Annotated[str, typer.Option(help="Path of your corpus, to write into the file.")] = "corpus.txt",
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="Your corpus, to write into the file: a file or a folder.", show_default=False),
+    ] = None,
 ) -> None:
     """Write a study file with comments, to edit."""
-    from weatherglass.reliability.study_file import TEMPLATE
+    from weatherglass.reliability.corpus.readers import source_files
+    from weatherglass.reliability.study_file import study_template
     from weatherglass.storage.atomic import write_whole
 
     if path.exists():
         raise OutputError(f"{path}: this file already exists; choose another name")
-    write_whole(path, TEMPLATE.format(file=path.name, name=path.stem, corpus=corpus))
-    typer.echo(
-        f"{path} written. Set the path of your corpus in it, then run: weatherglass reliability run {path}"
-    )
+    if corpus is not None:
+        source_files(corpus)  # A path with a typing error is refused now, not when the study is run.
+    write_whole(path, study_template(path, corpus))
+    next_step = "Now run:" if corpus else "Set the path of your corpus in it, then run:"
+    typer.echo(f"{path} written. {next_step} weatherglass reliability run {path}")
 
 
 @app.command()
@@ -44,23 +49,24 @@ def run(options: Options) -> None:
 
 
 @app.command()
-@study_command()
+@study_command("demo")
 def assess(options: Options) -> None:
     """Score, assess, explain and report the embeddings that exist, without training."""
     _run_and_print(options, train=False)
 
 
 @app.command()
-@study_command("embeddings", "pairs", "targets", "senses", "parts")
+@study_command("embeddings", "pairs", "targets", "senses", "parts", "demo")
 def train(options: Options) -> None:
     """Encode the corpora and train the embeddings; each is saved as soon as it is finished."""
     from weatherglass.api.studies import group_warnings
     from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.study import study_folder, train_study
+    from weatherglass.reliability.study import encode_corpora, study_folder, train_study
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
-        groups, failures = train_study(study, folder, options.backend(), bar)
+        corpora = encode_corpora(study, folder, bar)
+        groups, failures = train_study(study, corpora, folder, options.backend(), bar)
     for group in groups:
         typer.echo(f"{group.corpus}, {group.algorithm}: {len(group.paths)} embeddings")
     print_warnings(group_warnings(groups))
@@ -68,13 +74,14 @@ def train(options: Options) -> None:
 
 
 @app.command()
-@study_command("targets", "senses", "parts")
+@study_command("targets", "senses", "parts", "demo")
 def score(options: Options) -> None:
     """Score every word of the embeddings that exist, with every rule and base pair."""
     from weatherglass.api.studies import TABLES, group_warnings
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.agreement.assess_study import average_score_table
     from weatherglass.reliability.study import (
+        encode_corpora,
         imported_groups,
         remove_unnamed_scores,
         score_study,
@@ -85,7 +92,8 @@ def score(options: Options) -> None:
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
-        groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
+        corpora = encode_corpora(study, folder, bar)
+        groups = [*trained_groups(study, corpora, folder), *imported_groups(study, folder, bar)]
         warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, options.backend(), bar)
         write_tables(folder / TABLES, {"scores": average_score_table(study, scored)})

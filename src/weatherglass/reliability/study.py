@@ -6,7 +6,7 @@ import errno
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -132,26 +132,36 @@ def check_names(study: Study) -> None:
                 raise CorpusError(f"two {kind} are called '{name}'; rename one of the files")
 
 
+def encode_corpora(study: Study, folder: Path, progress: Progress | None = None) -> dict[str, Corpus]:
+    """The corpora of the study by name, each opened once; one that is not in the folder yet is encoded first."""
+    check_names(study)
+    progress = progress or Silent()
+    progress.stage("encoding", len(study.corpora))
+    corpora = {}
+    for name, (source, settings) in study.corpora.items():
+        corpora[name] = encode_corpus(name, source, folder / CORPORA, settings)
+        progress.advance()
+    return corpora
+
+
 def train_study(
-    study: Study, folder: Path, backend: Backend | None = None, progress: Progress | None = None
+    study: Study,
+    corpora: Mapping[str, Corpus],
+    folder: Path,
+    backend: Backend | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[Group], list[str]]:
-    """Encode the corpora and train the embeddings that are missing.
+    """Train the embeddings that are missing.
 
     Returns:
         The groups of embeddings, and an error message for each embedding that could not be trained.
     """
-    check_names(study)
     progress = progress or Silent()
     imported = imported_groups(study, folder, progress)
-    progress.stage("encoding", len(study.corpora))
-    units: list[TrainingUnit] = []
-    for name, (source, settings) in study.corpora.items():
-        corpus = encode_corpus(name, source, folder / CORPORA, settings)
-        units += _training_units(study, corpus, folder)
-        progress.advance()
+    units = [unit for corpus in corpora.values() for unit in _training_units(study, corpus, folder)]
     units.sort(key=lambda unit: unit.seed)  # So that a study that is stopped has complete seeds.
     failures = train_all(units, backend or InProcess(), progress)
-    return [*trained_groups(study, folder), *imported], failures
+    return [*trained_groups(study, corpora, folder), *imported], failures
 
 
 def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[TrainingUnit]:
@@ -168,11 +178,11 @@ def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[Training
     ]
 
 
-def trained_groups(study: Study, folder: Path) -> list[Group]:
+def trained_groups(study: Study, corpora: Mapping[str, Corpus], folder: Path) -> list[Group]:
     """The embeddings of the study that have been trained so far."""
     groups = []
-    for name, (source, settings) in study.corpora.items():
-        units = _training_units(study, encode_corpus(name, source, folder / CORPORA, settings), folder)
+    for name, corpus in corpora.items():
+        units = _training_units(study, corpus, folder)
         for algorithm in study.algorithms:
             trained = [unit for unit in units if unit.algorithm == algorithm and unit.target.is_file()]
             seeds, paths = tuple(unit.seed for unit in trained), tuple(unit.target for unit in trained)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ from typing import Any
 from weatherglass.errors import CorpusError, unreadable
 from weatherglass.registry import one_of, suggestion
 from weatherglass.reliability.corpus.corpus import CorpusSettings
+from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
 from weatherglass.reliability.lists import FREQUENT
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES
@@ -153,7 +156,8 @@ def _corpus(path: Path, name: str, entry: dict[str, Any], sources: Path) -> tupl
     entry = dict(entry)
     if "path" not in entry:
         raise CorpusError(f"{path}: [corpora.{name}] has no path")
-    source = sources / entry.pop("path")
+    given = entry.pop("path")
+    source = STANDARD_INPUT if given == str(STANDARD_INPUT) else sources / given
     tokeniser = {key: entry.pop(key) for key in list(entry) if key in _field_names(Tokeniser)}
     known = (_field_names(CorpusSettings) - {"tokeniser"}) | _field_names(Tokeniser) | {"path"}
     _check_names(f"{path}, [corpora.{name}]", entry, known)
@@ -200,8 +204,9 @@ rules = ["dbwa", "ripa", "ripa-raw", "nbm"]  # how a word is scored
 neighbours = 100                # for nbm
 min_frequency = 1               # rarer words are not targets, but still neighbours
 
-[corpora.mine]
-path = "{corpus}"          # .txt, .gz, .xz, .zst, JSON lines with "body", or a folder of these
+[corpora.{corpus_name}]
+path = {corpus}  # text, JSON lines, CSV, Parquet, a folder, … (docs/reliability.md)
+# field = "text"                # where the text is, in JSON lines, CSV, Parquet or Arrow
 min_count = 5
 share = 1.0                     # part of the documents to read, evenly spread
 split = "words"                 # "whitespace" if the text is already tokenised
@@ -229,4 +234,21 @@ eta = 0.05
 # [embeddings]                  # to import: one file per seed, in any format of word vectors
 # "wiki/glove" = "vectors/*.txt"
 """
-"""The file that `reliability init` writes."""
+"""The file that `reliability init` writes; `study_template` fills it."""
+
+
+def study_template(path: Path, corpus: Path | None = None) -> str:
+    """The content of a new study file.
+
+    Args:
+        path: where it will be.
+        corpus: as the user named it; in the file it is relative to the file's folder, if it is below. Without one,
+            the file has a name to replace.
+    """
+    if corpus is None:
+        return TEMPLATE.format(file=path.name, name=path.stem, corpus='"corpus.txt"', corpus_name="mine")
+    absolute, folder = corpus.resolve(), path.resolve().parent
+    entry = absolute.relative_to(folder) if absolute.is_relative_to(folder) else absolute
+    name = re.sub(r"[^\w-]+", "-", corpus.name.split(".")[0], flags=re.ASCII).strip("-") or "mine"
+    # A string of JSON is one of TOML.
+    return TEMPLATE.format(file=path.name, name=path.stem, corpus=json.dumps(str(entry)), corpus_name=name)

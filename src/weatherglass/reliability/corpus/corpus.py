@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import json
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
 from weatherglass.errors import CorpusError
-from weatherglass.reliability.corpus.readers import documents, reader_versions, source_files
+from weatherglass.registry import one_of
+from weatherglass.reliability.corpus.readers import READERS, documents, reader_versions, source_files
+from weatherglass.reliability.corpus.standard_input import as_file
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
 from weatherglass.storage.fingerprint import file_hash, folder_hash
@@ -33,13 +37,17 @@ LEFT_OUT = -1
 class CorpusSettings:
     """How a source is encoded."""
 
-    tokeniser: Tokeniser = field(default_factory=Tokeniser)
+    tokeniser: Tokeniser = dataclasses.field(default_factory=Tokeniser)
     min_count: int = 5
     """Rarer words are left out before contexts are formed, as word2vec and GloVe do."""
     share: float = 1.0
     """The share of the documents that is read, evenly spread over the source."""
     max_types: int = 20_000_000
     """With more distinct words than this, the rarest are dropped while counting, so that memory stays bounded."""
+    format: str = ""
+    """A name of READERS; empty to recognise it."""
+    field: str = ""
+    """The field or column that holds the text; empty for the usual one of the format."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
@@ -48,6 +56,8 @@ class CorpusSettings:
             )
         if self.min_count < 1:
             raise CorpusError(f"min_count = {self.min_count}: must be at least 1")
+        if self.format:
+            one_of("corpus format", self.format, READERS.names())
 
 
 @dataclass(frozen=True)
@@ -80,19 +90,26 @@ def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings
     Raises:
         CorpusError: if the source cannot be read or has no word that is frequent enough.
     """
-    files = source_files(source)
-    content = folder_hash(source) if source.is_dir() else file_hash(source)
-    readers = {"readers": versions} if (versions := reader_versions(files)) else {}
-    recipe = json.dumps({"content": content, **asdict(settings), **readers}, sort_keys=True)
-    key = hashlib.sha256(recipe.encode()).hexdigest()
-    folder = cache / f"{name}-{key[:12]}"
-    if not (folder / RECORD).is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        with whole_folder(folder) as unfinished:
-            _encode(unfinished, source, files, settings)
-            record = {"name": name, "hash": key, "source": source.name, **json.loads(recipe)}
-            write_whole(unfinished / RECORD, json.dumps(record, indent=1) + "\n")
+    cache.mkdir(parents=True, exist_ok=True)
+    with as_file(source, cache) as path:
+        files = source_files(path)
+        recipe = _recipe(path, files, settings)
+        key = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+        folder = cache / f"{name}-{key[:12]}"
+        if not (folder / RECORD).is_file():
+            with whole_folder(folder) as unfinished:
+                _encode(unfinished, path, files, settings)
+                record = {"name": name, "hash": key, "source": path.name, **recipe}
+                write_whole(unfinished / RECORD, json.dumps(record, indent=1) + "\n")
     return open_corpus(folder)
+
+
+def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[str, Any]:
+    """All that decides the encoded corpus. What is empty is left out, so that a text has the hash of version 0.1."""
+    content = folder_hash(source) if source.is_dir() else file_hash(source)
+    chosen = {name: value for name, value in asdict(settings).items() if value != ""}
+    readers = {"readers": versions} if (versions := reader_versions(files, settings.format)) else {}
+    return {"content": content, **chosen, **readers}
 
 
 def open_corpus(folder: Path) -> Corpus:
@@ -116,7 +133,7 @@ def sentences(files: Iterable[Path], settings: CorpusSettings) -> Iterator[list[
     """The tokens of every sentence of the lines that are read."""
     tokenise, share = settings.tokeniser, settings.share
     for path in files:
-        for number, line in enumerate(documents(path)):
+        for number, line in enumerate(documents(path, settings.format, settings.field)):
             # Evenly spread: line n is read if n · share passes an integer there.
             if share == 1 or int((number + 1) * share) > int(number * share):
                 yield from tokenise(line)
@@ -130,6 +147,8 @@ def _encode(folder: Path, source: Path, files: list[Path], settings: CorpusSetti
             ((word, count) for word, count in types.counts() if count >= settings.min_count),
             key=lambda entry: (-entry[1], entry[0]),
         )
+        if not any(types.counts()):
+            raise CorpusError(f"{source}: it is empty; there is no text in it")
         if not vocabulary:
             raise CorpusError(
                 f"{source}: no word occurs {settings.min_count} times; lower min_count or add text"
