@@ -24,6 +24,7 @@ from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, UnknownNameError, WeatherglassError
 from weatherglass.reliability.agreement.claims import verdicts
+from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
 from weatherglass.reliability.scoring.base import Rule, ScoringContext
 from weatherglass.reliability.scoring.projections import Scores
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, raters
@@ -98,6 +99,21 @@ def test_score_alone_leaves_the_table_of_scores_that_assessing_leaves(
     done = CliRunner().invoke(app, ["reliability", "score", str(study_file), "-o", str(folder), "-q"])
     assert done.exit_code == 0, done.output
     assert pl.read_parquet(table).equals(result.tables["scores"])
+
+
+def test_a_corpus_is_opened_once_in_a_study(
+    study_file: Path, undisturbed: tuple[Path, StudyResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, opened = copy_of(undisturbed, tmp_path), []
+
+    def encode_counted(name: str, source: Path, cache: Path, settings: CorpusSettings) -> Corpus:
+        opened.append(name)
+        return encode_corpus(name, source, cache, settings)
+
+    monkeypatch.setattr("weatherglass.reliability.study.encode_corpus", encode_counted)
+    page = run_study(read_study(study_file), folder).page.read_text(encoding="utf-8")
+    assert opened == ["text"]
+    assert "English (" in page  # The language is told.
 
 
 def test_two_corpora_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Every format gives the same corpus, and every mistake is one line that says where it is.
 
-saved_dataset/ was written by `DatasetDict.save_to_disk` of HuggingFace's datasets 5.2.0.
+saved_dataset/ was written by `DatasetDict.save_to_disk` of HuggingFace's datasets 5.2.0, saved_tables/ by pyarrow
+26.0.1 (Parquet in groups of two rows, Arrow as a file).
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from tests.reliability.corpus.test_corpus import as_lines
 
@@ -28,6 +27,9 @@ from weatherglass.reliability.corpus.readers import documents, source_files
 DOCUMENTS = ["The cat saw\nthe dog.", "A dog, a cat!", "the end"]
 ENCODED = [["the", "cat", "saw"], ["the", "dog"], ["a", "dog", "a", "cat"], ["the", "end"]]
 SAVED = Path(__file__).parent / "saved_dataset"
+PARQUET, ARROW = (
+    (Path(__file__).parent / "saved_tables" / name).read_bytes() for name in ("table.parquet", "table.arrow")
+)
 WIKI = """<doc id="12" url="https://example.org/wiki?curid=12" title="A &amp; B">
 The cat saw
 
@@ -58,14 +60,7 @@ def json_lines(field: str) -> bytes:
 
 def parquet(column: str = "text") -> bytes:
     file = io.BytesIO()
-    pyarrow.parquet.write_table(pa.table({"id": [1, 2, 3], column: DOCUMENTS}), file, row_group_size=2)
-    return file.getvalue()
-
-
-def arrow_file() -> bytes:
-    file = io.BytesIO()
-    with pa.ipc.new_file(file, pa.schema([("text", pa.large_string())])) as writer:
-        writer.write_table(pa.table({"text": pa.array(DOCUMENTS, pa.large_string())}))
+    pl.DataFrame({"id": [1, 2, 3], column: DOCUMENTS}).write_parquet(file)
     return file.getvalue()
 
 
@@ -79,9 +74,9 @@ def arrow_file() -> bytes:
         ("c.csv", table(",")),
         ("c.csv.gz", gzip.compress(table(","))),
         ("c.tsv", table("\t")),
-        ("c.parquet", parquet()),
-        ("no suffix", parquet()),
-        ("c.arrow", arrow_file()),
+        ("c.parquet", PARQUET),
+        ("no suffix", PARQUET),
+        ("c.arrow", ARROW),
         ("wiki_00", WIKI.encode()),
         ("wiki_00.gz", gzip.compress(WIKI.encode())),
     ],
@@ -116,7 +111,7 @@ def test_a_dataset_saved_by_huggingface_is_read_split_by_split(tmp_path: Path) -
 def test_other_files_beside_a_table_are_not_text(tmp_path: Path) -> None:
     folder = tmp_path / "dataset"
     (folder / "data").mkdir(parents=True)
-    (folder / "data" / "train.parquet").write_bytes(parquet())
+    (folder / "data" / "train.parquet").write_bytes(PARQUET)
     (folder / "README.md").write_text("not a part of the corpus", encoding="utf-8")
     assert as_lines(encoded(folder)) == ENCODED
 
@@ -155,10 +150,10 @@ def test_a_named_format_wins_over_suffix_and_content(tmp_path: Path) -> None:
         ("c.csv", b"id,text\n1,a\n2\n", "", "line 3: 1 columns, but 'text' is number 2"),
         ("c.csv", b'id,text\n1,"a', "", "line 2: not a table"),
         ("c.parquet", parquet("message"), "", r"\(fields: id, message\); name it: --field"),
-        ("c.parquet", parquet(), "id", "the column 'id' holds Int64, not text"),
-        ("c.parquet", parquet()[:-30], "", "damaged, or not what its name says"),
+        ("c.parquet", PARQUET, "id", "the column 'id' holds Int64, not text"),
+        ("c.parquet", PARQUET[:-30], "", "damaged, or not what its name says"),
         ("c.parquet", b"no parquet", "", "damaged, or not what its name says"),
-        ("c.arrow", arrow_file()[:-30], "", "damaged, or not what its name says"),
+        ("c.arrow", ARROW[:-30], "", "damaged, or not what its name says"),
         ("c.arrow", b"no arrow" * 9, "", "damaged, or not what its name says"),
         ("c.txt", b"", "", "it is empty"),
         ("c.txt", b" \n.\n", "", "it is empty"),
@@ -190,7 +185,7 @@ class Piped(io.TextIOWrapper):
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-@pytest.mark.parametrize("content", ["\n".join(DOCUMENTS).encode(), json_lines("text"), parquet()])
+@pytest.mark.parametrize("content", ["\n".join(DOCUMENTS).encode(), json_lines("text"), PARQUET])
 def test_standard_input_is_a_corpus_of_any_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, pack: Callable[[bytes], bytes]
 ) -> None:
