@@ -12,6 +12,7 @@ matters. A step that is finished is in DIR/measured.json and not measured again.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import tempfile
@@ -32,11 +33,24 @@ from weatherglass.reliability.corpus.cooccurrence import count_cooccurrence
 from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus, open_corpus, sentences
 from weatherglass.reliability.training import glove
 from weatherglass.reliability.training.glove import GloveSettings
-from weatherglass.reliability.training.train import Algorithm, TrainingUnit, WordToVecSettings, train_unit
+from weatherglass.reliability.training.train import (
+    Algorithm,
+    TrainingUnit,
+    WordToVecSettings,
+    train,
+    train_unit,
+)
 
 MILLION = 10**6
 FREQUENT = 5000
 """The most frequent words, which keep their names in every pass."""
+PAPER = 300
+"""Dimensions of Du et al. 2021."""
+EPOCHS, ITERATIONS, SEEDS = 5, 15, 32
+STUDY = {"WikiText-103": 103, "a subreddit": 100, "another": 100}
+"""Millions of tokens: 103 by Merity et al. 2016; of the subreddits we assume 100 each."""
+ALGORITHMS: tuple[Algorithm, ...] = ("glove", "sgns")
+RATIO_LINES = 20_000
 BEGIN, END = "<!-- large corpus -->", "<!-- /large corpus -->"
 
 
@@ -244,6 +258,14 @@ def measure(sources: Sequence[Path], tokens: int, dimensions: int, folder: Path)
             keep([_value(outcome) for outcome in workers.map(encode_step, [EncodingUnit(text, corpora)])])
         for outcome in workers.map(train_step, _training_units(next(corpora.iterdir()), dimensions, folder)):
             keep(_value(outcome))
+        if "ratios" not in measured:
+            ratio_units = [RatioUnit(name, dimensions, text, folder) for name in ALGORITHMS]
+            ratios = {
+                outcome.unit.algorithm: _value(outcome)
+                for outcome in workers.map(dimension_ratio, ratio_units)
+            }
+            measured["ratios"] = ratios
+            keep([])
     return measured
 
 
@@ -266,7 +288,49 @@ def _value(outcome: Outcome[Any, Any]) -> Any:
     return outcome.value
 
 
+@dataclass(frozen=True)
+class RatioUnit:
+    """An algorithm whose cost at PAPER dimensions is compared with that at `dimensions`."""
+
+    algorithm: Algorithm
+    dimensions: int
+    text: Path
+    folder: Path
+
+
+def dimension_ratio(unit: RatioUnit) -> float:
+    """In a worker: how many times the cost of a pass is with the paper's dimensions, on the first lines of the text."""
+    folder = unit.folder / f"ratio-{unit.algorithm}"
+    folder.mkdir(exist_ok=True)
+    cut = folder / "first.txt"
+    with unit.text.open(encoding="utf-8") as text:
+        cut.write_text("".join(itertools.islice(text, RATIO_LINES)), encoding="utf-8")
+    corpus = encode_corpus("first", cut, folder, CorpusSettings())
+    seconds = []
+    for dimensions in (2, unit.dimensions, PAPER):  # The first compiles.
+        passes: list[float] = []
+        if unit.algorithm == "glove":
+            with _timed_passes(passes):
+                train(corpus, "glove", 1, GloveSettings(dimensions=dimensions, iterations=1), folder)
+        else:
+            start = time.process_time()
+            train(corpus, "sgns", 1, WordToVecSettings(dimensions=dimensions, epochs=1), folder)
+            passes.append(time.process_time() - start)
+        seconds.append(sum(passes))
+    return seconds[2] / seconds[1]
+
+
 # The report
+
+
+def facts(measured: Mapping[str, Any]) -> list[str]:
+    """What the text was, in one paragraph."""
+    text = measured["text"]
+    return [
+        f"{text['tokens'] / 1e6:.0f} million tokens made from {text['once'] / 1e6:.0f} million, with new words by "
+        f"Heaps' law (exponent {text['exponent']:.2f}, as in these {text['types_once']:,} distinct words); two Dask "
+        f"workers, {text['dimensions']} dimensions."
+    ]
 
 
 def rows(measured: Mapping[str, Any]) -> list[str]:
@@ -279,6 +343,31 @@ def rows(measured: Mapping[str, Any]) -> list[str]:
             f"| {step['name']} | {step['cpu'] / million:.2f} | {step['memory']:,.0f} | {disk} | {step['note']} |"
         )
     return lines
+
+
+def estimate(measured: Mapping[str, Any]) -> str:
+    """CPU hours of the paper's study, from what was measured: not measured itself."""
+    million = measured["text"]["tokens"] / 1e6
+    cost = {step["name"].split(",")[0]: 0.0 for step in measured["steps"]}
+    for step in measured["steps"]:
+        cost[step["name"].split(",")[0]] += step["cpu"] / million
+    passes = next(step["cpu"] for step in measured["steps"] if step["name"].endswith("iterations")) / million
+    shuffle = cost["GloVe"] - passes
+    tokens = sum(STUDY.values())
+    once = (cost["counting and encoding"] + cost["co-occurrence"]) * tokens / 3600
+    sgns = cost["skip-gram"] * measured["ratios"]["sgns"] * EPOCHS * tokens / 3600
+    per_iteration = passes / 2 * measured["ratios"]["glove"]
+    gloves = (shuffle + per_iteration * ITERATIONS) * tokens / 3600
+    total = once + SEEDS * (sgns + gloves)
+    corpora = ", ".join(f"{name} {size} M tokens" for name, size in STUDY.items())
+    return (
+        f"**Estimate, not measured:** {corpora}; {PAPER} dimensions, {EPOCHS} epochs, {ITERATIONS} iterations, {SEEDS} "
+        f"seeds of both algorithms. Counting, encoding and co-occurrence {once:.1f} CPU hours; a seed of skip-gram "
+        f"{sgns:.1f}, of GloVe {gloves:.1f} ({PAPER} dimensions cost {measured['ratios']['sgns']:.2f} and "
+        f"{measured['ratios']['glove']:.2f} times {measured['text']['dimensions']}, on {RATIO_LINES:,} lines); "
+        f"in all **{total:.0f} CPU hours**, {total / 2:.0f} by the clock on two cores, {total / 64:.1f} on 64. The "
+        "reproduction's authors state about 150 hours."
+    )
 
 
 def main() -> None:
@@ -296,7 +385,7 @@ def main() -> None:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         measured = measure(options.sources, round(options.tokens * MILLION), options.dimensions, folder)
-    lines = rows(measured)
+    lines = [*facts(measured), "", *rows(measured), "", estimate(measured)]
     print("\n".join(lines))
     if options.write:
         before, _, rest = options.write.read_text(encoding="utf-8").partition(BEGIN)
