@@ -30,7 +30,7 @@ from weatherglass.reliability.agreement.claims import (
     judged_by,
 )
 from weatherglass.reliability.agreement.seeds import seed_lines
-from weatherglass.reliability.study import encode_corpora, trained_groups
+from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables
 from weatherglass.report.study.page import missing_entries
@@ -95,14 +95,13 @@ def study_page(
     coverage = tables["pairs"].unique(["corpus", "pairs"], maintain_order=True)
     fewest = coverage.pivot(on="corpus", index="pairs", values="present", maintain_order=True)
     of = dict(coverage.select("pairs", "of").iter_rows())
-    corpora = encode_corpora(study, folder)
     seeds = seed_lines(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
     shown = [name for name in SHOWN if (folder / "figures" / f"{name}.png").is_file()]
     filled = {
         "facts": table(
             ["", ""],
             [
-                *(list(fact) for fact in study_facts(study, corpora, trained_groups(study, corpora, folder))),
+                *(list(fact) for fact in study_facts(study, trained_groups(study, folder))),
                 ["trained within", f"{training_minutes(folder):.0f} minutes by the clock, beside other work"],
             ],
         ),

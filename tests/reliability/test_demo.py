@@ -73,7 +73,7 @@ def test_a_demo_killed_at_random_moments_ends_with_the_same_tables_and_page(
     assert run_demo(addresses, undisturbed).wait() == 0
     whole = time.monotonic() - start
     moments = random.Random(5)
-    for _ in range(8):
+    for _ in range(5):
         process = run_demo(addresses, killed)
         time.sleep(moments.uniform(0, whole))
         process.send_signal(signal.SIGKILL)

@@ -13,6 +13,7 @@ import time
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,13 +25,13 @@ from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, OutputError, UnknownNameError, WeatherglassError
 from weatherglass.reliability.agreement.claims import verdicts
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus.corpus import Corpus, encode_corpus
 from weatherglass.reliability.scoring.base import Rule, ScoringContext
 from weatherglass.reliability.scoring.projections import Scores
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
-from weatherglass.reliability.study import encode_corpora, score_study, study_folder, trained_groups
-from weatherglass.reliability.study_file import Study, read_study
+from weatherglass.reliability.study import score_study, study_folder, trained_groups
+from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
 from weatherglass.reliability.tables import COLUMNS, columns_of
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.figures import consistency_by_query, remove_outdated_figures
@@ -101,19 +102,36 @@ def test_score_alone_leaves_the_table_of_scores_that_assessing_leaves(
     assert pl.read_parquet(table).equals(result.tables["scores"])
 
 
-def test_a_corpus_is_opened_once_in_a_study(
-    study_file: Path, undisturbed: tuple[Path, StudyResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("train", [True, False])
+def test_a_corpus_is_opened_once_a_study(
+    undisturbed: tuple[Path, StudyResult],
+    study_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    train: bool,
 ) -> None:
-    folder, opened = copy_of(undisturbed, tmp_path), []
+    opened = []
 
-    def encode_counted(name: str, source: Path, cache: Path, settings: CorpusSettings) -> Corpus:
+    def encode(name: str, *rest: Any) -> Corpus:
         opened.append(name)
-        return encode_corpus(name, source, cache, settings)
+        return encode_corpus(name, *rest)
 
-    monkeypatch.setattr("weatherglass.reliability.study.encode_corpus", encode_counted)
-    page = run_study(read_study(study_file), folder).page.read_text(encoding="utf-8")
+    monkeypatch.setattr("weatherglass.reliability.study.encode_corpus", encode)
+    run_study(read_study(study_file), copy_of(undisturbed, tmp_path), train=train)
     assert opened == ["text"]
-    assert "English (" in page  # The language is told.
+
+
+def test_init_writes_the_corpus_into_the_file(tmp_path: Path, text: Path) -> None:
+    """Also a path that TOML would read otherwise; the command then says what to run, and asks for nothing."""
+    odd = tmp_path / 'a "quoted" \\ text.txt'
+    odd.write_bytes(text.read_bytes())
+    path = tmp_path / "new.toml"
+    done = CliRunner().invoke(app, ["reliability", "init", str(path), "--corpus", str(odd)])
+    assert done.output == f"{path} written. Next: weatherglass reliability run {path}\n"
+    ((source, _),) = read_study(path).corpora.values()
+    assert source == odd
+    without = CliRunner().invoke(app, ["reliability", "init", str(tmp_path / "other.toml")])
+    assert "Set the path of your corpus in it" in without.output
 
 
 def test_two_corpora_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -132,7 +150,7 @@ def scored_again(
 ) -> dict[str, ScoreTensor]:
     """By algorithm, what `reliability score` has of the study."""
     study = replace(read_study(study_file), rules=rules)
-    scored = score_study(study, trained_groups(study, encode_corpora(study, folder), folder), folder)
+    scored = score_study(study, trained_groups(study, folder), folder)
     return {group.algorithm: tensor for group, tensor in scored}
 
 
@@ -215,6 +233,10 @@ def test_seed_tables_mark_what_is_extrapolated(undisturbed: tuple[Path, StudyRes
     )
     assert set(sizes.rows()) == {(4, 1), (2, 2)}
     assert set(tables["seed_batches"]["which"]) == {"1 2 3 4", "1 2", "3 4"}
+
+
+def test_the_page_tells_the_language(undisturbed: tuple[Path, StudyResult]) -> None:
+    assert "English (" in undisturbed[1].page.read_text(encoding="utf-8")
 
 
 def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, StudyResult]) -> None:
@@ -332,28 +354,11 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
     assert runner.invoke(app, ["reliability", "init", str(path)]).exit_code == 0
     study = read_study(path)
     assert study.seeds == tuple(range(1, 9))
-    assert {name: source for name, (source, _) in study.corpora.items()} == {"mine": tmp_path / "corpus.txt"}
+    assert [str(source.name) for source, _ in study.corpora.values()] == ["corpus.txt"]
+    assert TEMPLATE.format(file="mine.toml", name="mine", corpus='"corpus.txt"') == path.read_text(
+        encoding="utf-8"
+    )
     assert isinstance(runner.invoke(app, ["reliability", "init", str(path)]).exception, OutputError)
-
-
-@pytest.mark.parametrize("folder", ["", "below", "../beside"])
-def test_init_writes_the_corpus_that_it_was_given(
-    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = tmp_path / "here"
-    here.mkdir()
-    monkeypatch.chdir(here)
-    corpus = Path(folder) / 'two "words".txt.gz'
-    with pytest.raises(CorpusError, match="no such corpus file or folder"):
-        CliRunner().invoke(app, ["reliability", "init", "--corpus", str(corpus)], catch_exceptions=False)
-    assert not Path("study.toml").exists()
-    corpus.parent.mkdir(exist_ok=True)
-    corpus.write_bytes(b"text")
-    done = CliRunner().invoke(app, ["reliability", "init", "--corpus", str(corpus)], catch_exceptions=False)
-    assert done.output == "study.toml written. Now run: weatherglass reliability run study.toml\n"
-    ((name, (source, _)),) = read_study(Path("study.toml").resolve()).corpora.items()
-    assert name == "two-words"
-    assert source.samefile(corpus)
 
 
 @pytest.mark.parametrize(

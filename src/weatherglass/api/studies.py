@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress, Silent
-from weatherglass.reliability.corpus.corpus import Corpus
 from weatherglass.reliability.corpus.language import language_fact
 from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
 from weatherglass.reliability.study import (
     Group,
-    encode_corpora,
     imported_groups,
     remove_unnamed_scores,
     score_study,
@@ -69,17 +67,14 @@ def run_study(
         parts: a file of words and their parts of speech, to use instead of Brill's lexicon.
     """
     with study_folder(folder):
-        corpora = encode_corpora(study, folder, progress)
         if train:
-            groups, failures = train_study(study, corpora, folder, backend, progress)
+            groups, failures = train_study(study, folder, backend, progress)
         else:
-            groups = [*trained_groups(study, corpora, folder), *imported_groups(study, folder, progress)]
-            failures = []
+            groups, failures = [*trained_groups(study, folder), *imported_groups(study, folder, progress)], []
         progress = progress or Silent()
         warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, backend, progress)
-        facts = study_facts(study, corpora, groups)
-        tables, page, explanations = _report(study, groups, scored, facts, folder, (senses, parts), progress)
+        tables, page, explanations = _report(study, groups, scored, folder, (senses, parts), progress)
         return StudyResult(tables, page, explanations, failures, warnings)
 
 
@@ -87,7 +82,6 @@ def _report(
     study: Study,
     groups: Sequence[Group],
     scored: Sequence[tuple[Group, ScoreTensor]],
-    facts: Sequence[tuple[str, str]],
     folder: Path,
     lexicon: tuple[Path | None, Path | None],
     progress: Progress,
@@ -114,18 +108,17 @@ def _report(
         (drawing, save_drawing(drawing, folder / FIGURES)) for drawing in (*coefficients, *drawings(tables))
     ]
     remove_outdated_figures(folder / FIGURES, {drawing.name for drawing, _ in figures})
-    write_page(folder / PAGE, study, tables, figures, facts, explanations)
+    write_page(folder / PAGE, study, tables, figures, study_facts(study, groups), explanations)
     progress.advance()
     return tables, folder / PAGE, explanations
 
 
-def study_facts(
-    study: Study, corpora: Mapping[str, Corpus], groups: Sequence[Group]
-) -> list[tuple[str, str]]:
+def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
     """Name and text of each fact that shows the scale of a study: corpora, settings, embeddings."""
     facts = []
-    for name, (source, settings) in study.corpora.items():
-        corpus = corpora[name]
+    corpora = {group.corpus: group.encoded for group in groups if group.encoded is not None}
+    for name, corpus in corpora.items():
+        source, settings = study.corpora[name]
         facts.append(
             (
                 f"corpus {name}",

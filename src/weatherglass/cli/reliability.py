@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os.path
 from pathlib import Path
 from typing import Annotated
 
@@ -23,22 +25,31 @@ app = typer.Typer(
 def init(
     path: Annotated[Path, typer.Argument(metavar="[STUDY.toml]")] = Path("study.toml"),
     corpus: Annotated[
-        Path | None,
-        typer.Option(help="Your corpus, to write into the file: a file or a folder.", show_default=False),
+        str | None, typer.Option(help="Path of your corpus, to write into the file.", show_default=False)
     ] = None,
 ) -> None:
     """Write a study file with comments, to edit."""
-    from weatherglass.reliability.corpus.readers import source_files
-    from weatherglass.reliability.study_file import study_template
+    from weatherglass.reliability.study_file import TEMPLATE
     from weatherglass.storage.atomic import write_whole
 
     if path.exists():
         raise OutputError(f"{path}: this file already exists; choose another name")
-    if corpus is not None:
-        source_files(corpus)  # A path with a typing error is refused now, not when the study is run.
-    write_whole(path, study_template(path, corpus))
-    next_step = "Now run:" if corpus else "Set the path of your corpus in it, then run:"
-    typer.echo(f"{path} written. {next_step} weatherglass reliability run {path}")
+    source = "corpus.txt" if corpus is None else _relative_to(path.parent, Path(corpus))
+    write_whole(
+        path, TEMPLATE.format(file=path.name, name=path.stem, corpus=json.dumps(source, ensure_ascii=False))
+    )
+    command = f"weatherglass reliability run {path}"
+    if corpus is None:
+        typer.echo(f"{path} written. Set the path of your corpus in it, then run: {command}")
+    else:
+        typer.echo(f"{path} written. Next: {command}")
+
+
+def _relative_to(folder: Path, source: Path) -> str:
+    """As a study file in that folder has to name it; the user gave it as seen from here."""
+    if source.is_absolute() or folder.resolve() == Path.cwd():
+        return str(source)
+    return os.path.relpath(source, folder)
 
 
 @app.command()
@@ -61,12 +72,11 @@ def train(options: Options) -> None:
     """Encode the corpora and train the embeddings; each is saved as soon as it is finished."""
     from weatherglass.api.studies import group_warnings
     from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.study import encode_corpora, study_folder, train_study
+    from weatherglass.reliability.study import study_folder, train_study
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
-        corpora = encode_corpora(study, folder, bar)
-        groups, failures = train_study(study, corpora, folder, options.backend(), bar)
+        groups, failures = train_study(study, folder, options.backend(), bar)
     for group in groups:
         typer.echo(f"{group.corpus}, {group.algorithm}: {len(group.paths)} embeddings")
     print_warnings(group_warnings(groups))
@@ -81,7 +91,6 @@ def score(options: Options) -> None:
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.agreement.assess_study import average_score_table
     from weatherglass.reliability.study import (
-        encode_corpora,
         imported_groups,
         remove_unnamed_scores,
         score_study,
@@ -92,8 +101,7 @@ def score(options: Options) -> None:
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
-        corpora = encode_corpora(study, folder, bar)
-        groups = [*trained_groups(study, corpora, folder), *imported_groups(study, folder, bar)]
+        groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
         warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, options.backend(), bar)
         write_tables(folder / TABLES, {"scores": average_score_table(study, scored)})

@@ -20,15 +20,14 @@ def explain(options: Options) -> None:
     from weatherglass.api.studies import FIGURES, TABLES, group_warnings
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.regression.study import explain_study
-    from weatherglass.reliability.study import encode_corpora, imported_groups, study_folder, trained_groups
+    from weatherglass.reliability.study import imported_groups, study_folder, trained_groups
     from weatherglass.reliability.tables import read_tables
     from weatherglass.report.study.coefficients import coefficient_drawing
     from weatherglass.report.study.figures import save_drawing
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.quiet) as bar:
-        corpora = encode_corpora(study, folder, bar)
-        groups = [*trained_groups(study, corpora, folder), *imported_groups(study, folder, bar)]
+        groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
         tables = read_tables(folder / TABLES)
         explanations = explain_study(groups, tables, folder, options.senses, options.parts, bar)
     print_warnings(group_warnings(groups))

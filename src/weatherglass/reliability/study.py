@@ -6,7 +6,7 @@ import errno
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +57,8 @@ class Group:
     paths: tuple[Path, ...]
     warnings: tuple[str, ...] = ()
     """About imported embeddings."""
+    encoded: Corpus | None = None
+    """The corpus that they were trained on; None for imported ones."""
 
 
 @dataclass(frozen=True)
@@ -132,36 +134,33 @@ def check_names(study: Study) -> None:
                 raise CorpusError(f"two {kind} are called '{name}'; rename one of the files")
 
 
-def encode_corpora(study: Study, folder: Path, progress: Progress | None = None) -> dict[str, Corpus]:
-    """The corpora of the study by name, each opened once; one that is not in the folder yet is encoded first."""
-    check_names(study)
-    progress = progress or Silent()
-    progress.stage("encoding", len(study.corpora))
-    corpora = {}
-    for name, (source, settings) in study.corpora.items():
-        corpora[name] = encode_corpus(name, source, folder / CORPORA, settings)
-        progress.advance()
-    return corpora
-
-
 def train_study(
-    study: Study,
-    corpora: Mapping[str, Corpus],
-    folder: Path,
-    backend: Backend | None = None,
-    progress: Progress | None = None,
+    study: Study, folder: Path, backend: Backend | None = None, progress: Progress | None = None
 ) -> tuple[list[Group], list[str]]:
-    """Train the embeddings that are missing.
+    """Encode the corpora and train the embeddings that are missing.
 
     Returns:
         The groups of embeddings, and an error message for each embedding that could not be trained.
     """
+    check_names(study)
     progress = progress or Silent()
     imported = imported_groups(study, folder, progress)
-    units = [unit for corpus in corpora.values() for unit in _training_units(study, corpus, folder)]
+    corpora = encoded_corpora(study, folder, progress)
+    units = [unit for corpus in corpora for unit in _training_units(study, corpus, folder)]
     units.sort(key=lambda unit: unit.seed)  # So that a study that is stopped has complete seeds.
     failures = train_all(units, backend or InProcess(), progress)
-    return [*trained_groups(study, corpora, folder), *imported], failures
+    return [*trained_groups(study, folder, corpora), *imported], failures
+
+
+def encoded_corpora(study: Study, folder: Path, progress: Progress | None = None) -> list[Corpus]:
+    """The corpora of the study in its order; those that are missing in `folder` are encoded."""
+    progress = progress or Silent()
+    progress.stage("encoding", len(study.corpora))
+    corpora = []
+    for name, (source, settings) in study.corpora.items():
+        corpora.append(encode_corpus(name, source, folder / CORPORA, settings))
+        progress.advance()
+    return corpora
 
 
 def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[TrainingUnit]:
@@ -178,15 +177,19 @@ def _training_units(study: Study, corpus: Corpus, folder: Path) -> list[Training
     ]
 
 
-def trained_groups(study: Study, corpora: Mapping[str, Corpus], folder: Path) -> list[Group]:
-    """The embeddings of the study that have been trained so far."""
+def trained_groups(study: Study, folder: Path, corpora: Sequence[Corpus] | None = None) -> list[Group]:
+    """The embeddings of the study that have been trained so far.
+
+    Args:
+        corpora: encoded, if that has been done: reading and hashing a large source takes minutes.
+    """
     groups = []
-    for name, corpus in corpora.items():
+    for corpus in encoded_corpora(study, folder) if corpora is None else corpora:
         units = _training_units(study, corpus, folder)
         for algorithm in study.algorithms:
             trained = [unit for unit in units if unit.algorithm == algorithm and unit.target.is_file()]
             seeds, paths = tuple(unit.seed for unit in trained), tuple(unit.target for unit in trained)
-            groups.append(Group(name, algorithm, seeds, paths))
+            groups.append(Group(corpus.name, algorithm, seeds, paths, encoded=corpus))
     return groups
 
 

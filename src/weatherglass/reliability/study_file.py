@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -204,8 +202,8 @@ rules = ["dbwa", "ripa", "ripa-raw", "nbm"]  # how a word is scored
 neighbours = 100                # for nbm
 min_frequency = 1               # rarer words are not targets, but still neighbours
 
-[corpora.{corpus_name}]
-path = {corpus}  # text, JSON lines, CSV, Parquet, a folder, … (docs/reliability.md)
+[corpora.mine]
+path = {corpus}          # text, JSON lines, CSV, Parquet, …, plain or compressed, or a folder of these
 # field = "text"                # where the text is, in JSON lines, CSV, Parquet or Arrow
 min_count = 5
 share = 1.0                     # part of the documents to read, evenly spread
@@ -234,21 +232,4 @@ eta = 0.05
 # [embeddings]                  # to import: one file per seed, in any format of word vectors
 # "wiki/glove" = "vectors/*.txt"
 """
-"""The file that `reliability init` writes; `study_template` fills it."""
-
-
-def study_template(path: Path, corpus: Path | None = None) -> str:
-    """The content of a new study file.
-
-    Args:
-        path: where it will be.
-        corpus: as the user named it; in the file it is relative to the file's folder, if it is below. Without one,
-            the file has a name to replace.
-    """
-    if corpus is None:
-        return TEMPLATE.format(file=path.name, name=path.stem, corpus='"corpus.txt"', corpus_name="mine")
-    absolute, folder = corpus.resolve(), path.resolve().parent
-    entry = absolute.relative_to(folder) if absolute.is_relative_to(folder) else absolute
-    name = re.sub(r"[^\w-]+", "-", corpus.name.split(".")[0], flags=re.ASCII).strip("-") or "mine"
-    # A string of JSON is one of TOML.
-    return TEMPLATE.format(file=path.name, name=path.stem, corpus=json.dumps(str(entry)), corpus_name=name)
+"""The file that `reliability init` writes."""
