@@ -34,4 +34,7 @@ def as_file(source: Path, folder: Path) -> Iterator[Path]:
             raise CorpusError(
                 "standard input: it is empty; a study that was stopped needs the same text again"
             )
-        yield copy
+        try:
+            yield copy
+        except CorpusError as error:
+            raise CorpusError(str(error).replace(str(copy), "standard input")) from None
