@@ -201,5 +201,5 @@ def test_nothing_on_standard_input_is_said(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(CorpusError, match="standard input: it is empty"):
         encode_corpus("stdin", Path("-"), tmp_path, CorpusSettings())
     monkeypatch.setattr(sys, "stdin", Piped(b"one\ncaf\xe9"))
-    with pytest.raises(CorpusError, match="^standard input, line 2: not UTF-8"):
+    with pytest.raises(CorpusError, match=r"^standard input, line 2: not UTF-8"):
         encode_corpus("stdin", Path("-"), tmp_path, CorpusSettings())

@@ -157,15 +157,20 @@ def shuffled_pairs(
                 with path.open("ab") as file:
                     pairs[bucket == index].tofile(file)
         for path in paths:
-            pairs = np.fromfile(path, dtype=PAIR)
-            order = rng.permutation(len(pairs))
-            with path.open("wb") as file:
-                for start in range(0, len(order), CHUNK):
-                    pairs[order[start : start + CHUNK]].tofile(file)
+            _shuffle_file(path, rng)
         yield [
             np.memmap(path, dtype=PAIR, mode="r") if path.stat().st_size else np.empty(0, PAIR)
             for path in paths
         ]
+
+
+def _shuffle_file(path: Path, rng: np.random.Generator) -> None:
+    """Shuffle the pairs of a file; a function, so that they are out of memory before the next file is read."""
+    pairs = np.fromfile(path, dtype=PAIR)
+    order = rng.permutation(len(pairs))
+    with path.open("wb") as file:
+        for start in range(0, len(order), CHUNK):
+            pairs[order[start : start + CHUNK]].tofile(file)
 
 
 def _both_directions(counts: Cooccurrence, part: slice, settings: GloveSettings) -> NDArray[np.void]:
