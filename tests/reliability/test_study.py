@@ -235,6 +235,10 @@ def test_seed_tables_mark_what_is_extrapolated(undisturbed: tuple[Path, StudyRes
     assert set(tables["seed_batches"]["which"]) == {"1 2 3 4", "1 2", "3 4"}
 
 
+def test_the_page_tells_the_language(undisturbed: tuple[Path, StudyResult]) -> None:
+    assert "English (" in undisturbed[1].page.read_text(encoding="utf-8")
+
+
 def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, StudyResult]) -> None:
     page = undisturbed[1].page.read_text(encoding="utf-8")
     assert "tiny &lt;b&gt;study&lt;/b&gt;" in page

@@ -13,6 +13,8 @@ from weatherglass.api.study_results import TABLES as TABLES
 from weatherglass.api.study_results import StudyResult as StudyResult
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress, progress_here
+from weatherglass.reliability.corpus.language import language_fact
+from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
 from weatherglass.reliability.families import PRECISION, FamilyReport
 from weatherglass.reliability.study import (
     Group,
@@ -158,7 +160,8 @@ def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
             (
                 f"corpus {name}",
                 f"{len(corpus.tokens):,} tokens, {len(corpus.words):,} words of at least {settings.min_count}; "
-                f"{source.name}, {settings.share:.0%} of its lines",
+                f"{'standard input' if source == STANDARD_INPUT else source.name}, {settings.share:.0%} of its lines; "
+                f"{language_fact(corpus.words, corpus.counts)}",
             )
         )
     for algorithm, training in study.algorithms.items():

@@ -71,14 +71,14 @@ def run(options: Options) -> None:
 
 
 @app.command()
-@study_command()
+@study_command("demo")
 def assess(options: Options) -> None:
     """Score, assess, explain and report the embeddings that exist, without training."""
     _run_and_print(options, train=False)
 
 
 @app.command()
-@study_command("embeddings", "pairs", "targets", "senses", "parts", "table")
+@study_command("embeddings", "pairs", "targets", "senses", "parts", "table", "demo")
 def train(options: Options) -> None:
     """Encode the corpora and train the embeddings; each is saved as soon as it is finished."""
     from weatherglass.api.studies import group_warnings
@@ -101,7 +101,7 @@ def train(options: Options) -> None:
 
 
 @app.command()
-@study_command("targets", "senses", "parts", "table")
+@study_command("targets", "senses", "parts", "table", "demo")
 def score(options: Options) -> None:
     """Score every word of the embeddings that exist, with every rule and base pair."""
     from weatherglass.api.studies import TABLES, group_warnings

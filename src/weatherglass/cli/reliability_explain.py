@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weatherglass.reliability.regression.explain import Explanation
 
 
-@study_command("pairs", "targets", "jobs", "scheduler")
+@study_command("pairs", "targets", "jobs", "scheduler", "demo")
 def explain(options: Options) -> None:
     """Which words are measured reliably? Regress the reliability of an assessed study on word features."""
     from weatherglass.api.studies import FIGURES, TABLES, group_warnings

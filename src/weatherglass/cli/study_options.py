@@ -27,7 +27,25 @@ Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Fol
 Corpora = Annotated[
     list[str] | None,
     typer.Option(
-        "--corpus", metavar="[NAME=]PATH", help="A corpus, to use without a study file; repeat for several."
+        "--corpus",
+        metavar="[NAME=]PATH",
+        help="A corpus, to use without a study file: a file, a folder, or - for standard input; repeat for several.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Format of the --corpus: txt, jsonl, csv, tsv, parquet, arrow, wiki; recognised if not given.",
+        show_default=False,
+    ),
+]
+Field = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Field or column of the --corpus that holds the text; else body, text or content.",
+        show_default=False,
     ),
 ]
 CorporaFolder = Annotated[
@@ -73,6 +91,12 @@ Table = Annotated[
     bool, typer.Option("--table", help="Print every claim and estimate, however many; else a summary.")
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Print every warning in full.")]
+Demo = Annotated[
+    bool,
+    typer.Option(
+        "--demo", help="A first study without a corpus of yours: State of the Union addresses (extra 'demo')."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
 
 Senses = Annotated[
@@ -106,6 +130,8 @@ class Options:
     folder: Folder = FOLDER
     corpus: Corpora = None
     corpora: CorporaFolder = None
+    format: Format = None
+    field: Field = None
     embeddings: Embeddings = None
     pairs: Pairs = None
     targets: Targets = None
@@ -116,6 +142,7 @@ class Options:
     parts: Parts = None
     table: Table = False
     verbose: Verbose = False
+    demo: Demo = False
     quiet: Quiet = False
     as_json: AsJson = False
 
@@ -137,16 +164,24 @@ class Options:
         from weatherglass.reliability.training.imported import UNNAMED
         from weatherglass.reliability.training.train import default_settings
 
+        if self.demo:
+            return self._demo_study()
         if self.study is None and not self.corpus and not self.embeddings:
             raise CorpusError(
-                "give a study file, a --corpus or --embeddings; 'weatherglass reliability init' writes a study file"
+                "give a study file, a --corpus, --embeddings or --demo; 'weatherglass reliability init' writes a "
+                "study file"
             )
         if self.corpora is not None and self.study is None:
             raise CorpusError("--corpora needs a study file; without one, give the path of each --corpus")
+        if (self.format or self.field) and not self.corpus:
+            raise CorpusError(
+                "--format and --field need a --corpus; in a study file, write them under [corpora.NAME]"
+            )
         study = Study("study") if self.study is None else read_study(self.study, self.corpora)
         if self.corpus:
             corpora = named_corpora(self.corpus)
-            study = replace(study, corpora={name: (path, CorpusSettings()) for name, path in corpora.items()})
+            settings = CorpusSettings(format=self.format or "", field=self.field or "")
+            study = replace(study, corpora={name: (path, settings) for name, path in corpora.items()})
             if self.study is None:
                 study = replace(
                     study, algorithms={"sgns": default_settings("sgns"), "glove": default_settings("glove")}
@@ -160,6 +195,19 @@ class Options:
         if self.seeds:
             study = replace(study, seeds=tuple(range(1, self.seeds + 1)))
         return study
+
+    def _demo_study(self) -> Study:
+        from weatherglass.reliability.demo import demo_study
+
+        if self.study or self.corpus or self.embeddings or self.corpora or self.format or self.field:
+            raise CorpusError("--demo brings its own study and corpus; leave out the others")
+        study = demo_study()
+        return replace(
+            study,
+            pairs=tuple(self.pairs or study.pairs),
+            targets=tuple(self.targets or study.targets),
+            seeds=tuple(range(1, self.seeds + 1)) if self.seeds else study.seeds,
+        )
 
 
 def study_command(*without: str) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
@@ -202,11 +250,13 @@ def named_corpora(arguments: Sequence[str]) -> dict[str, Path]:
     Raises:
         CorpusError: if two corpora have the same name.
     """
+    from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
+
     corpora: dict[str, Path] = {}
     for argument in arguments:
         name, equals, source = argument.partition("=")
         path = Path(source if equals else argument)
-        chosen = name if name and equals else path.name.split(".")[0]
+        chosen = name if name and equals else "stdin" if path == STANDARD_INPUT else path.name.split(".")[0]
         if chosen in corpora:
             raise CorpusError(
                 f"two corpora are called '{chosen}': {corpora[chosen]} and {path}; name them: --corpus NAME=PATH"

@@ -12,6 +12,7 @@ from typing import Any
 from weatherglass.errors import CorpusError, unreadable
 from weatherglass.registry import one_of, suggestion
 from weatherglass.reliability.corpus.corpus import CorpusSettings
+from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
 from weatherglass.reliability.lists import FREQUENT
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, find_rules
@@ -152,7 +153,8 @@ def _corpus(path: Path, name: str, entry: dict[str, Any], sources: Path) -> tupl
     entry = dict(entry)
     if "path" not in entry:
         raise CorpusError(f"{path}: [corpora.{name}] has no path")
-    source = sources / entry.pop("path")
+    given = entry.pop("path")
+    source = STANDARD_INPUT if given == str(STANDARD_INPUT) else sources / given
     tokeniser = {key: entry.pop(key) for key in list(entry) if key in _field_names(Tokeniser)}
     known = (_field_names(CorpusSettings) - {"tokeniser"}) | _field_names(Tokeniser) | {"path"}
     _check_names(f"{path}, [corpora.{name}]", entry, known)
@@ -200,7 +202,8 @@ neighbours = 100                # for nbm
 min_frequency = 1               # rarer words are not targets, but still neighbours
 
 [corpora.mine]
-path = {corpus}          # .txt, .gz, .xz, .zst, JSON lines with "body", or a folder of these
+path = {corpus}          # text, JSON lines, CSV, Parquet, …, plain or compressed, or a folder of these
+# field = "text"                # where the text is, in JSON lines, CSV, Parquet or Arrow
 min_count = 5
 share = 1.0                     # part of the documents to read, evenly spread
 split = "words"                 # "whitespace" if the text is already tokenised

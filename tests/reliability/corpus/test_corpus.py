@@ -16,7 +16,7 @@ import pytest
 from tests.reliability.conftest import installed
 
 from weatherglass.errors import CorpusError, UnknownNameError
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, _Types, encode_corpus
 from weatherglass.reliability.corpus.readers import READERS
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
 
@@ -102,12 +102,44 @@ def test_a_share_is_spread_evenly_over_the_source(corpus_of: Callable[..., Corpu
 
 
 def test_forgetting_rare_types_bounds_memory_and_keeps_frequent_counts(
-    corpus_of: Callable[..., Corpus],
+    corpus_of: Callable[..., Corpus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("weatherglass.reliability.corpus.corpus.BUFFER", 2)
+    held = []
+    drop_rarest = _Types._drop_rarest
+
+    def counted(types: _Types) -> None:
+        drop_rarest(types)
+        held.append(len(list(types.counts())))
+
+    monkeypatch.setattr(_Types, "_drop_rarest", counted)
     lines = [f"often rare{number}" for number in range(50)]
     corpus = corpus_of(lines, CorpusSettings(min_count=5, max_types=10))
     assert corpus.words == ["often"]
     assert corpus.counts.tolist() == [50]
+    assert max(held) == 10
+
+
+def test_a_word_that_was_dropped_and_comes_back_counts_only_what_is_encoded(
+    corpus_of: Callable[..., Corpus], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weatherglass.reliability.corpus.corpus.BUFFER", 1)
+    corpus = corpus_of(["late", "a b", "a c", "a d", *["late"] * 6], CorpusSettings(min_count=3, max_types=3))
+    assert corpus.words == ["late", "a"]
+    assert corpus.counts.tolist() == np.bincount(corpus.tokens).tolist() == [6, 3]
+
+
+def test_batches_of_any_size_give_the_same_corpus(
+    corpus_of: Callable[..., Corpus], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["rare", "a b a", "", "b a", "never", "a", "b b b"]
+    settings = CorpusSettings(min_count=2)
+    whole = as_lines(corpus_of(lines, settings))
+    assert whole == [["a", "b", "a"], ["b", "a"], ["a"], ["b", "b", "b"]]
+    for size in (1, 2, 3, 5):
+        monkeypatch.setattr("weatherglass.reliability.corpus.corpus.BUFFER", size)
+        lines.append(f"once{size}")  # Another content, so that it is encoded again.
+        assert as_lines(corpus_of(lines, settings)) == whole
 
 
 def test_a_corpus_is_encoded_once_and_again_when_its_content_changes(tmp_path: Path) -> None:
@@ -129,7 +161,7 @@ def test_a_corpus_is_encoded_once_and_again_when_its_content_changes(tmp_path: P
         (zstandard(TEXT)[:-20], "cut off"),
         (damaged(zstandard(TEXT)), "damaged"),
         (b'{"body": "a"}\nno json', "line 2: not a JSON object"),
-        (b'{"text": "a"}\n{"text": "b"}', "none has its text in the field 'body'"),
+        (b'{"words": "a"}\n{"words": "b"}', r"no text in a field 'body' .*\(fields: words\)"),
         (b"rare words only", "no word occurs 5 times"),
     ],
     # Named, since a packed file holds the time, which would make another name in every process.

@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import itertools
 import json
 from array import array
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
 from weatherglass.errors import CorpusError
-from weatherglass.reliability.corpus.readers import documents, reader_versions, source_files
+from weatherglass.registry import one_of
+from weatherglass.reliability.corpus.readers import READERS, documents, reader_versions, source_files
+from weatherglass.reliability.corpus.standard_input import as_file
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
-from weatherglass.storage.atomic import whole_folder, write_whole
+from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
 from weatherglass.storage.fingerprint import file_hash, folder_hash
 
 TOKENS, OFFSETS, VOCABULARY, RECORD = "tokens.i32", "offsets.i64", "vocabulary.tsv", "corpus.json"
+LENGTHS = "lengths.i64"
 BUFFER = 2**20
 """Tokens in memory before they are written."""
+LEFT_OUT = -1
+"""The id of a word that is too rare for the vocabulary, while ids are assigned."""
 
 
 @dataclass(frozen=True)
 class CorpusSettings:
     """How a source is encoded."""
 
-    tokeniser: Tokeniser = field(default_factory=Tokeniser)
+    tokeniser: Tokeniser = dataclasses.field(default_factory=Tokeniser)
     min_count: int = 5
     """Rarer words are left out before contexts are formed, as word2vec and GloVe do."""
     share: float = 1.0
     """The share of the documents that is read, evenly spread over the source."""
     max_types: int = 20_000_000
     """With more distinct words than this, the rarest are dropped while counting, so that memory stays bounded."""
+    format: str = ""
+    """A name of READERS; empty to recognise it."""
+    field: str = ""
+    """The field or column that holds the text; empty for the usual one of the format."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
@@ -44,6 +56,8 @@ class CorpusSettings:
             )
         if self.min_count < 1:
             raise CorpusError(f"min_count = {self.min_count}: must be at least 1")
+        if self.format:
+            one_of("corpus format", self.format, READERS.names())
 
 
 @dataclass(frozen=True)
@@ -70,24 +84,32 @@ class Corpus:
 def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings) -> Corpus:
     """The encoded corpus from `cache`; it is encoded first if it is not there.
 
-    The source is streamed twice: once to count, once to encode. Only the distinct words are in memory.
+    The source is streamed and tokenised once: words are numbered as they occur, and once they are counted, the
+    numbers become ids in the order of frequency. Only the distinct words are in memory, about 200 bytes each.
 
     Raises:
         CorpusError: if the source cannot be read or has no word that is frequent enough.
     """
-    files = source_files(source)
-    content = folder_hash(source) if source.is_dir() else file_hash(source)
-    readers = {"readers": versions} if (versions := reader_versions(files)) else {}
-    recipe = json.dumps({"content": content, **asdict(settings), **readers}, sort_keys=True)
-    key = hashlib.sha256(recipe.encode()).hexdigest()
-    folder = cache / f"{name}-{key[:12]}"
-    if not (folder / RECORD).is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        with whole_folder(folder) as unfinished:
-            _encode(unfinished, source, files, settings)
-            record = {"name": name, "hash": key, "source": source.name, **json.loads(recipe)}
-            write_whole(unfinished / RECORD, json.dumps(record, indent=1) + "\n")
+    cache.mkdir(parents=True, exist_ok=True)
+    with as_file(source, cache) as path:
+        files = source_files(path)
+        recipe = _recipe(path, files, settings)
+        key = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+        folder = cache / f"{name}-{key[:12]}"
+        if not (folder / RECORD).is_file():
+            with whole_folder(folder) as unfinished:
+                _encode(unfinished, path, files, settings)
+                record = {"name": name, "hash": key, "source": path.name, **recipe}
+                write_whole(unfinished / RECORD, json.dumps(record, indent=1) + "\n")
     return open_corpus(folder)
+
+
+def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[str, Any]:
+    """All that decides the encoded corpus. What is empty is left out, so that a text has the hash of version 0.1."""
+    content = folder_hash(source) if source.is_dir() else file_hash(source)
+    chosen = {name: value for name, value in asdict(settings).items() if value != ""}
+    readers = {"readers": versions} if (versions := reader_versions(files, settings.format)) else {}
+    return {"content": content, **chosen, **readers}
 
 
 def open_corpus(folder: Path) -> Corpus:
@@ -111,49 +133,108 @@ def sentences(files: Iterable[Path], settings: CorpusSettings) -> Iterator[list[
     """The tokens of every sentence of the lines that are read."""
     tokenise, share = settings.tokeniser, settings.share
     for path in files:
-        for number, line in enumerate(documents(path)):
+        for number, line in enumerate(documents(path, settings.format, settings.field)):
             # Evenly spread: line n is read if n · share passes an integer there.
             if share == 1 or int((number + 1) * share) > int(number * share):
                 yield from tokenise(line)
 
 
 def _encode(folder: Path, source: Path, files: list[Path], settings: CorpusSettings) -> None:
-    counts = _count(files, settings)
-    vocabulary = sorted(
-        ((word, count) for word, count in counts.items() if count >= settings.min_count),
-        key=lambda entry: (-entry[1], entry[0]),
-    )
-    if not vocabulary:
-        raise CorpusError(f"{source}: no word occurs {settings.min_count} times; lower min_count or add text")
-    write_whole(folder / VOCABULARY, "".join(f"{word}\t{count}\n" for word, count in vocabulary))
-    ids = {word: number for number, (word, _) in enumerate(vocabulary)}
-    _write_ids(folder, sentences(files, settings), ids)
+    with scratch_folder(folder) as scratch:
+        types = _Types(settings.max_types)
+        batches = _write_numbers(scratch, sentences(files, settings), types)
+        vocabulary = sorted(
+            ((word, count) for word, count in types.counts() if count >= settings.min_count),
+            key=lambda entry: (-entry[1], entry[0]),
+        )
+        if not any(types.counts()):
+            raise CorpusError(f"{source}: it is empty; there is no text in it")
+        if not vocabulary:
+            raise CorpusError(
+                f"{source}: no word occurs {settings.min_count} times; lower min_count or add text"
+            )
+        write_whole(folder / VOCABULARY, "".join(f"{word}\t{count}\n" for word, count in vocabulary))
+        _write_ids(folder, scratch, batches, types.ids_in(word for word, _ in vocabulary))
 
 
-def _count(files: list[Path], settings: CorpusSettings) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    floor = 0
-    for tokens in sentences(files, settings):
-        counts.update(tokens)
-        while len(counts) > settings.max_types:
-            floor += 1
-            counts = Counter({word: count for word, count in counts.items() if count > floor})
-    return counts
+class _Types:
+    """The distinct words met so far, numbered in the order of their first occurrence, and their counts."""
+
+    def __init__(self, max_types: int) -> None:
+        self._max_types = max_types
+        self._floor = 0
+        self._numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+        self._counts: Integers = np.zeros(0, dtype=np.int64)
+
+    def numbers_of(self, tokens: list[str]) -> NDArray[np.int32]:
+        """The number of each token, counted."""
+        numbers = np.fromiter(map(self._numbers.__getitem__, tokens), np.int32, len(tokens))
+        added = np.bincount(numbers, minlength=len(self._counts))
+        added[: len(self._counts)] += self._counts
+        self._counts = added
+        self._drop_rarest()
+        return numbers
+
+    def _drop_rarest(self) -> None:
+        """Drop the rarest words, if there are too many. One that comes back is a new word with a new number."""
+        while len(self._numbers) > self._max_types:
+            self._floor += 1
+            for word in [word for word, count in self.counts() if count <= self._floor]:
+                del self._numbers[word]
+
+    def counts(self) -> Iterator[tuple[str, int]]:
+        """Each word and how often it occurred."""
+        for word, number in self._numbers.items():
+            yield word, int(self._counts[number])
+
+    def ids_in(self, vocabulary: Iterable[str]) -> NDArray[np.int32]:
+        """By number: the word's place in the vocabulary, or LEFT_OUT."""
+        ids = np.full(len(self._counts), LEFT_OUT, dtype=np.int32)
+        for place, word in enumerate(vocabulary):
+            ids[self._numbers[word]] = place
+        return ids
 
 
-def _write_ids(folder: Path, lines: Iterable[list[str]], ids: dict[str, int]) -> None:
-    total = 0
-    buffer, offsets = array("i"), array("q", [0])
-    with (folder / TOKENS).open("wb") as tokens_file, (folder / OFFSETS).open("wb") as offsets_file:
-        for tokens in lines:
-            buffer.extend([ids[token] for token in tokens if token in ids])
-            end = total + len(buffer)
-            if end > offsets[-1]:
-                offsets.append(end)
-            if len(buffer) > BUFFER:
-                total = end
-                buffer.tofile(tokens_file)
-                offsets[:-1].tofile(offsets_file)
-                buffer, offsets = array("i"), offsets[-1:]
-        buffer.tofile(tokens_file)
-        offsets.tofile(offsets_file)
+def _write_numbers(scratch: Path, lines: Iterable[list[str]], types: _Types) -> list[int]:
+    """Write the number of every token and the length of every line, in batches of lines; how many lines each has."""
+    batches = []
+    with (scratch / TOKENS).open("wb") as tokens_file, (scratch / LENGTHS).open("wb") as lengths_file:
+        for tokens, lengths in _batches(lines):
+            types.numbers_of(tokens).tofile(tokens_file)
+            lengths.tofile(lengths_file)
+            batches.append(len(lengths))
+    return batches
+
+
+def _batches(lines: Iterable[list[str]]) -> Iterator[tuple[list[str], array[int]]]:
+    """The tokens and lengths of lines that have BUFFER tokens together; the last batch has fewer."""
+    tokens: list[str] = []
+    lengths = array("q")
+    for line in lines:
+        tokens += line
+        lengths.append(len(line))
+        if len(tokens) >= BUFFER:
+            yield tokens, lengths
+            tokens, lengths = [], array("q")
+    yield tokens, lengths
+
+
+def _write_ids(folder: Path, scratch: Path, batches: Iterable[int], ids: NDArray[np.int32]) -> None:
+    """Numbers of tokens become ids of the vocabulary; rarer words and empty lines are left out."""
+    end = np.zeros(1, dtype=np.int64)
+    with (
+        (scratch / TOKENS).open("rb") as numbers_file,
+        (scratch / LENGTHS).open("rb") as lengths_file,
+        (folder / TOKENS).open("wb") as tokens_file,
+        (folder / OFFSETS).open("wb") as offsets_file,
+    ):
+        end.tofile(offsets_file)
+        for lines in batches:
+            ends = np.cumsum(np.fromfile(lengths_file, np.int64, lines))
+            tokens = ids[np.fromfile(numbers_file, np.int32, ends[-1] if lines else 0)]
+            kept = tokens != LEFT_OUT
+            tokens[kept].tofile(tokens_file)
+            kept_before = np.r_[0, np.cumsum(kept)]
+            offsets = np.r_[end, end + kept_before[ends]]
+            offsets[1:][np.diff(offsets) > 0].tofile(offsets_file)
+            end = offsets[-1:]

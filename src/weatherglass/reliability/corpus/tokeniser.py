@@ -11,8 +11,10 @@ from weatherglass.registry import one_of
 
 URL = re.compile(r"(?:https?://|www\.)\S+")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+")
-WORD = re.compile(r"</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*")
-"""A word, or a mark such as WikiText's <unk>, which stays one token so that it is not taken for the word "unk"."""
+MARK = re.compile(r"(</?[A-Za-z]+>)")
+"""A mark such as WikiText's <unk>, which stays one token so that it is not taken for the word "unk"."""
+LOOSE_APOSTROPHE = re.compile(r"'(?:(?![^\W_])|(?<![^\W_]'))")
+"""An apostrophe that does not stand between two letters or digits."""
 
 Split = Literal["words", "whitespace"]
 
@@ -37,4 +39,30 @@ class Tokeniser:
             line = URL.sub(" ", line)
         for part in SENTENCE_END.split(line) if self.sentences else (line,):
             text = part.lower() if self.lowercase else part
-            yield WORD.findall(text.replace("’", "'")) if self.split == "words" else text.split()
+            yield words_and_marks(text) if self.split == "words" else text.split()
+
+
+def words_and_marks(text: str) -> list[str]:
+    """What `</?[A-Za-z]+>|[^\\W_]+(?:'[^\\W_]+)*` finds, at three times the speed of that expression."""
+    if "<" not in text:
+        return _words(text)
+    tokens: list[str] = []
+    for number, part in enumerate(MARK.split(text)):
+        tokens += (part,) if number % 2 else _words(part)
+    return tokens
+
+
+class _Characters(dict[int, int]):
+    """What a character becomes before the text is split: itself in a word, else a space; filled as they are met."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = code if chr(code).isalnum() else ord(" ")
+        return self[code]
+
+
+_CHARACTERS = _Characters({ord("'"): ord("'"), ord("’"): ord("'")})
+
+
+def _words(text: str) -> list[str]:
+    spaced = text.translate(_CHARACTERS)
+    return (LOOSE_APOSTROPHE.sub(" ", spaced) if "'" in spaced else spaced).split()

@@ -1,0 +1,397 @@
+"""A corpus of hundreds of millions of tokens through a whole training: time, memory and disk of each step.
+
+    python -m benchmarks.large_corpus CORPUS… [--tokens 200] [--dimensions 100] [--folder DIR] [--write docs/scaling.md]
+
+The text is made from the corpora given: passed over again and again, with the second half of each line taken from
+another, and with new words in every pass, so that distinct words grow with the tokens by Heaps' law as they do in the
+corpora themselves. One of two Dask workers encodes it; then one trains skip-gram (one epoch) and the other GloVe
+(co-occurrence, two iterations) at the same time. Times are CPU seconds, so that other work on the machine hardly
+matters. A step that is finished is in DIR/measured.json and not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import tempfile
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.scale import dask
+
+from weatherglass.parallel.base import Outcome
+from weatherglass.reliability.corpus.cooccurrence import count_cooccurrence
+from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus, open_corpus, sentences
+from weatherglass.reliability.training import glove
+from weatherglass.reliability.training.glove import GloveSettings
+from weatherglass.reliability.training.train import (
+    Algorithm,
+    TrainingUnit,
+    WordToVecSettings,
+    train,
+    train_unit,
+)
+
+MILLION = 10**6
+FREQUENT = 5000
+"""The most frequent words, which keep their names in every pass."""
+PAPER = 300
+"""Dimensions of Du et al. 2021."""
+EPOCHS, ITERATIONS, SEEDS = 5, 15, 32
+STUDY = {"WikiText-103": 103, "a subreddit": 100, "another": 100}
+"""Millions of tokens: 103 by Merity et al. 2016; of the subreddits we assume 100 each."""
+ALGORITHMS: tuple[Algorithm, ...] = ("glove", "sgns")
+RATIO_LINES = 20_000
+BEGIN, END = "<!-- large corpus -->", "<!-- /large corpus -->"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step cost."""
+
+    name: str
+    cpu: float
+    """Seconds."""
+    memory: float
+    """Most private memory of the process in MB; memory-mapped files, which the system can drop, are not in it."""
+    disk: float
+    """MB that it leaves behind."""
+    note: str
+
+
+# The text
+
+
+def write_text(path: Path, sources: Sequence[Path], tokens: int) -> dict[str, Any]:
+    """A text of `tokens` tokens whose distinct words grow by Heaps' law; what is known about it."""
+    once = path.with_suffix(".once")
+    counts: Counter[str] = Counter()
+    growth: list[tuple[int, int]] = []
+    with once.open("w", encoding="utf-8") as file:
+        number = 0
+        for line in sentences(sources, CorpusSettings()):
+            file.write(" ".join(line) + "\n")
+            counts.update(line)
+            number += len(line)
+            if not growth or number >= growth[-1][0] + MILLION:
+                growth.append((number, len(counts)))
+    exponent = heaps_exponent(growth)
+    rare = [word for word, _ in counts.most_common()][FREQUENT:]
+    written = 0
+    with path.open("w", encoding="utf-8") as file:
+        for passed in range(1, math.ceil(tokens / number) + 1):
+            grown = len(counts) * (passed**exponent - (passed - 1) ** exponent) if passed > 1 else 0
+            drawn = np.random.default_rng(passed).choice(
+                len(rare), min(round(grown), len(rare)), replace=False
+            )
+            renamed = {rare[place]: f"{rare[place]}x{passed}" for place in drawn}
+            for line in _spliced(once, 997 * passed):
+                file.write(" ".join([renamed.get(word, word) for word in line]) + "\n")
+                written += len(line)
+                if written >= tokens:
+                    break
+    once.unlink()
+    return {"tokens": written, "once": number, "types_once": len(counts), "exponent": exponent}
+
+
+def heaps_exponent(growth: Sequence[tuple[int, int]]) -> float:
+    """β of distinct words = K · tokens^β, by least squares of the logarithms over the last three quarters."""
+    tail = np.log(np.array(growth[len(growth) // 4 :], dtype=float))
+    return float(np.polyfit(tail[:, 0], tail[:, 1], 1)[0])
+
+
+def _spliced(path: Path, lag: int) -> Iterator[list[str]]:
+    """Each line with the second half of the one `lag` lines before, so that words meet that did not."""
+    earlier: deque[list[str]] = deque(maxlen=lag)
+    with path.open(encoding="utf-8") as file:
+        for text in file:
+            line = text.split()
+            other = earlier[0] if len(earlier) == lag else line
+            earlier.append(line)
+            yield line[: len(line) // 2] + other[len(other) // 2 :]
+
+
+# The measure
+
+
+@contextmanager
+def peak_memory() -> Iterator[Callable[[], float]]:
+    """The most private memory of this process so far in MB, looked at ten times a second (Linux)."""
+    peak = 0.0
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.1):
+            peak = max(peak, private_memory())
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield lambda: max(peak, private_memory())
+    finally:
+        done.set()
+        watcher.join()
+
+
+def private_memory() -> float:
+    """MB."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return float(status.split("RssAnon:")[1].split()[0]) / 1e3
+
+
+def size_of(folder: Path) -> float:
+    """MB of a file or of all files in a folder."""
+    files = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
+    return sum(path.stat().st_size for path in files) / 1e6
+
+
+@dataclass(frozen=True)
+class EncodingUnit:
+    """A text to encode, and the folder for encoded corpora."""
+
+    text: Path
+    folder: Path
+
+
+def encode_step(unit: EncodingUnit) -> Step:
+    """In a worker: what counting and encoding cost."""
+    with peak_memory() as peak:
+        start = time.process_time()
+        corpus = encode_corpus("large", unit.text, unit.folder, CorpusSettings())
+        seconds = time.process_time() - start
+        note = f"{len(corpus.tokens) / 1e6:.0f} M tokens, {len(corpus.words):,} words of at least 5"
+        return Step("counting and encoding", seconds, peak(), size_of(corpus.folder), note)
+
+
+def train_step(unit: TrainingUnit) -> list[Step]:
+    """In a worker: what training one embedding costs, step by step."""
+    return _sgns_steps(unit) if unit.algorithm == "sgns" else _glove_steps(unit)
+
+
+def _sgns_steps(unit: TrainingUnit) -> list[Step]:
+    with peak_memory() as peak:
+        start = time.process_time()
+        train_unit(unit)
+        seconds = time.process_time() - start
+        name = f"skip-gram, {unit.settings.dimensions}-d, 1 epoch"
+        return [Step(name, seconds, peak(), size_of(unit.target), "the embedding stays")]
+
+
+def _glove_steps(unit: TrainingUnit) -> list[Step]:
+    assert isinstance(unit.settings, GloveSettings)
+    corpus = open_corpus(unit.corpus)
+    with peak_memory() as peak:
+        start = time.process_time()
+        counts = count_cooccurrence(corpus, unit.settings.window)
+        note = f"{len(counts.keys) / 1e6:.0f} M pairs of words"
+        folder = unit.corpus / f"cooccurrence-{unit.settings.window}"
+        counted = Step(
+            f"co-occurrence, window {unit.settings.window}",
+            time.process_time() - start,
+            peak(),
+            size_of(folder),
+            note,
+        )
+    passes: list[float] = []
+    with peak_memory() as peak, _timed_passes(passes):
+        start = time.process_time()
+        train_unit(unit)
+        rest = time.process_time() - start - sum(passes)
+        scratch = 2 * len(counts.keys) * glove.PAIR.itemsize / 1e6
+        name = f"GloVe, {unit.settings.dimensions}-d"
+        return [
+            counted,
+            Step(f"{name}, shuffling the pairs", rest, peak(), scratch, "removed when the embedding is done"),
+            Step(
+                f"{name}, {unit.settings.iterations} iterations",
+                sum(passes),
+                peak(),
+                size_of(unit.target),
+                "the embedding stays",
+            ),
+        ]
+
+
+@contextmanager
+def _timed_passes(seconds: list[float]) -> Iterator[None]:
+    """Add the CPU time of every pass of GloVe over a bucket of pairs to `seconds`."""
+    descend = glove.descend
+
+    def timed(*arguments: Any) -> float:
+        start = time.process_time()
+        loss: float = descend(*arguments)
+        seconds.append(time.process_time() - start)
+        return loss
+
+    glove.descend = timed  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        glove.descend = descend
+
+
+def measure(sources: Sequence[Path], tokens: int, dimensions: int, folder: Path) -> dict[str, Any]:
+    """Every step that is not in the record yet; each is recorded when it is finished."""
+    record = folder / "measured.json"
+    measured: dict[str, Any] = json.loads(record.read_text()) if record.is_file() else {"steps": []}
+    text, corpora = folder / "large.txt", folder / "corpora"
+
+    def keep(steps: Sequence[Step]) -> None:
+        measured["steps"] += [vars(step) for step in steps]
+        record.write_text(json.dumps(measured, indent=1))
+
+    if "text" not in measured:
+        measured["text"] = {**write_text(text, sources, tokens), "dimensions": dimensions}
+        keep([])
+    with dask(2, folder) as workers:
+        if not measured["steps"]:
+            keep([_value(outcome) for outcome in workers.map(encode_step, [EncodingUnit(text, corpora)])])
+        for outcome in workers.map(train_step, _training_units(next(corpora.iterdir()), dimensions, folder)):
+            keep(_value(outcome))
+        if "ratios" not in measured:
+            ratio_units = [RatioUnit(name, dimensions, text, folder) for name in ALGORITHMS]
+            ratios = {
+                outcome.unit.algorithm: _value(outcome)
+                for outcome in workers.map(dimension_ratio, ratio_units)
+            }
+            measured["ratios"] = ratios
+            keep([])
+    return measured
+
+
+def _training_units(corpus: Path, dimensions: int, folder: Path) -> list[TrainingUnit]:
+    """Those whose embedding is not there yet."""
+    settings: Mapping[Algorithm, WordToVecSettings | GloveSettings] = {
+        "glove": GloveSettings(dimensions=dimensions, iterations=2),
+        "sgns": WordToVecSettings(dimensions=dimensions, epochs=1),
+    }
+    units = [
+        TrainingUnit(corpus, name, setting, 1, folder / f"{name}.safetensors")
+        for name, setting in settings.items()
+    ]
+    return [unit for unit in units if not unit.target.is_file()]
+
+
+def _value(outcome: Outcome[Any, Any]) -> Any:
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.value
+
+
+@dataclass(frozen=True)
+class RatioUnit:
+    """An algorithm whose cost at PAPER dimensions is compared with that at `dimensions`."""
+
+    algorithm: Algorithm
+    dimensions: int
+    text: Path
+    folder: Path
+
+
+def dimension_ratio(unit: RatioUnit) -> float:
+    """In a worker: how many times the cost of a pass is with the paper's dimensions, on the first lines of the text."""
+    folder = unit.folder / f"ratio-{unit.algorithm}"
+    folder.mkdir(exist_ok=True)
+    cut = folder / "first.txt"
+    with unit.text.open(encoding="utf-8") as text:
+        cut.write_text("".join(itertools.islice(text, RATIO_LINES)), encoding="utf-8")
+    corpus = encode_corpus("first", cut, folder, CorpusSettings())
+    seconds = []
+    for dimensions in (2, unit.dimensions, PAPER):  # The first compiles.
+        passes: list[float] = []
+        if unit.algorithm == "glove":
+            with _timed_passes(passes):
+                train(corpus, "glove", 1, GloveSettings(dimensions=dimensions, iterations=1), folder)
+        else:
+            start = time.process_time()
+            train(corpus, "sgns", 1, WordToVecSettings(dimensions=dimensions, epochs=1), folder)
+            passes.append(time.process_time() - start)
+        seconds.append(sum(passes))
+    return seconds[2] / seconds[1]
+
+
+# The report
+
+
+def facts(measured: Mapping[str, Any]) -> list[str]:
+    """What the text was, in one paragraph."""
+    text = measured["text"]
+    return [
+        f"{text['tokens'] / 1e6:.0f} million tokens made from {text['once'] / 1e6:.0f} million, with new words by "
+        f"Heaps' law (exponent {text['exponent']:.2f}, as in these {text['types_once']:,} distinct words); two Dask "
+        f"workers, {text['dimensions']} dimensions."
+    ]
+
+
+def rows(measured: Mapping[str, Any]) -> list[str]:
+    """The measured steps as a table."""
+    million = measured["text"]["tokens"] / 1e6
+    lines = ["| step | CPU s a million tokens | peak MB | disk | |", "|---|---|---|---|---|"]
+    for step in measured["steps"]:
+        disk = f"{step['disk'] / 1e3:.1f} GB" if step["disk"] > 1e3 else f"{step['disk']:.0f} MB"
+        lines.append(
+            f"| {step['name']} | {step['cpu'] / million:.2f} | {step['memory']:,.0f} | {disk} | {step['note']} |"
+        )
+    return lines
+
+
+def estimate(measured: Mapping[str, Any]) -> str:
+    """CPU hours of the paper's study, from what was measured: not measured itself."""
+    million = measured["text"]["tokens"] / 1e6
+    cost = {step["name"].split(",")[0]: 0.0 for step in measured["steps"]}
+    for step in measured["steps"]:
+        cost[step["name"].split(",")[0]] += step["cpu"] / million
+    passes = next(step["cpu"] for step in measured["steps"] if step["name"].endswith("iterations")) / million
+    shuffle = cost["GloVe"] - passes
+    tokens = sum(STUDY.values())
+    once = (cost["counting and encoding"] + cost["co-occurrence"]) * tokens / 3600
+    sgns = cost["skip-gram"] * measured["ratios"]["sgns"] * EPOCHS * tokens / 3600
+    per_iteration = passes / 2 * measured["ratios"]["glove"]
+    gloves = (shuffle + per_iteration * ITERATIONS) * tokens / 3600
+    total = once + SEEDS * (sgns + gloves)
+    corpora = ", ".join(f"{name} {size} M tokens" for name, size in STUDY.items())
+    return (
+        f"**Estimate, not measured:** {corpora}; {PAPER} dimensions, {EPOCHS} epochs, {ITERATIONS} iterations, {SEEDS} "
+        f"seeds of both algorithms. Counting, encoding and co-occurrence {once:.1f} CPU hours; a seed of skip-gram "
+        f"{sgns:.1f}, of GloVe {gloves:.1f} ({PAPER} dimensions cost {measured['ratios']['sgns']:.2f} and "
+        f"{measured['ratios']['glove']:.2f} times {measured['text']['dimensions']}, on {RATIO_LINES:,} lines); "
+        f"in all **{total:.0f} CPU hours**, {total / 2:.0f} by the clock on two cores, {total / 64:.1f} on 64. The "
+        "reproduction's authors state about 150 hours."
+    )
+
+
+def main() -> None:
+    """Measure, print the table, and write it into a document between its marks."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sources", nargs="*", type=Path, metavar="CORPUS")
+    parser.add_argument("--tokens", type=float, default=200, help="millions")
+    parser.add_argument("--dimensions", type=int, default=100)
+    parser.add_argument("--folder", type=Path, help="kept; else a temporary one")
+    parser.add_argument("--write", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        measured = measure(options.sources, round(options.tokens * MILLION), options.dimensions, folder)
+    lines = [*facts(measured), "", *rows(measured), "", estimate(measured)]
+    print("\n".join(lines))
+    if options.write:
+        before, _, rest = options.write.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        options.write.write_text("\n".join([before + BEGIN, *lines, END + after]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

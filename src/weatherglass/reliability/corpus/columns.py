@@ -1,0 +1,82 @@
+"""Parquet and Arrow: a column of texts, read a part at a time; also the files of HuggingFace's `save_to_disk`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from weatherglass.errors import CorpusError, MissingExtraError
+from weatherglass.reliability.corpus.readers import FIELDS, Reader, Texts, field_named
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROWS = 20_000
+"""Rows in memory at a time."""
+ARROW_FILE = b"ARROW1"
+"""How a file of Arrow begins; a stream of it, which HuggingFace writes, begins otherwise."""
+
+
+def texts(
+    path: Path, _stream: BinaryIO, table: Callable[[Path], pl.LazyFrame], fields: Sequence[str] = FIELDS
+) -> Iterator[str]:
+    """The lines of each row's text.
+
+    Raises:
+        CorpusError: if the file cannot be read, no column has the name, or it does not hold text.
+    """
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtraError(
+            f"{path}: reading it needs polars; run: pip install 'weatherglass[reliability]'"
+        ) from None
+    try:
+        lazy = table(path)
+        schema = lazy.collect_schema()
+        field = field_named(path, schema.names(), fields)
+        if schema[field] not in (pl.String, pl.Categorical):
+            raise CorpusError(f"{path}: the column '{field}' holds {schema[field]}, not text")
+        for part in _parts(lazy.select(pl.col(field).cast(pl.String))):
+            for text in part:
+                yield from (text or "").splitlines()
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise CorpusError(f"{path}: damaged, or not what its name says ({_first_line(error)})") from None
+
+
+def _parts(lazy: pl.LazyFrame) -> Iterator[pl.Series]:
+    start = 0
+    while len(part := lazy.slice(start, ROWS).collect()):
+        yield part.to_series()
+        start += len(part)
+
+
+def _parquet(path: Path) -> pl.LazyFrame:
+    import polars as pl
+
+    return pl.scan_parquet(path, glob=False)
+
+
+def _arrow(path: Path) -> pl.LazyFrame:
+    import polars as pl
+
+    with path.open("rb") as file:
+        is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
+    # A stream has no index: it is read whole. HuggingFace splits a data set into files of at most 500 MB.
+    return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _reader(table: Callable[[Path], pl.LazyFrame]) -> Reader:
+    def texts_of_field(field: str) -> Texts:
+        return partial(texts, table=table, fields=(field,))
+
+    return Reader(partial(texts, table=table), texts_of_field=texts_of_field)
+
+
+PARQUET, ARROW = _reader(_parquet), _reader(_arrow)

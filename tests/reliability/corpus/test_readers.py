@@ -1,0 +1,205 @@
+"""Every format gives the same corpus, and every mistake is one line that says where it is.
+
+saved_dataset/ was written by `DatasetDict.save_to_disk` of HuggingFace's datasets 5.2.0, saved_tables/ by pyarrow
+26.0.1 (Parquet in groups of two rows, Arrow as a file).
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.reliability.corpus.test_corpus import as_lines
+
+from weatherglass.errors import CorpusError, UnknownNameError
+from weatherglass.reliability.corpus.columns import ROWS
+from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus.readers import documents, source_files
+
+DOCUMENTS = ["The cat saw\nthe dog.", "A dog, a cat!", "the end"]
+ENCODED = [["the", "cat", "saw"], ["the", "dog"], ["a", "dog", "a", "cat"], ["the", "end"]]
+SAVED = Path(__file__).parent / "saved_dataset"
+PARQUET, ARROW = (
+    (Path(__file__).parent / "saved_tables" / name).read_bytes() for name in ("table.parquet", "table.arrow")
+)
+WIKI = """<doc id="12" url="https://example.org/wiki?curid=12" title="A &amp; B">
+The cat saw
+
+the dog.
+</doc>
+<doc id="13" url="https://example.org/wiki?curid=13" title="C">
+A dog, a cat!
+the end
+</doc>
+"""
+
+
+def encoded(source: Path, format: str = "", field: str = "") -> Corpus:
+    settings = CorpusSettings(min_count=1, format=format, field=field)
+    return encode_corpus("c", source, source.parent / "cache", settings)
+
+
+def table(delimiter: str, column: str = "text") -> bytes:
+    file = io.StringIO()
+    rows = csv.writer(file, delimiter=delimiter)
+    rows.writerows([("id", column), *enumerate(DOCUMENTS)])
+    return file.getvalue().encode()
+
+
+def json_lines(field: str) -> bytes:
+    return "\n".join(json.dumps({"id": 1, field: text}) for text in DOCUMENTS).encode()
+
+
+def parquet(column: str = "text") -> bytes:
+    file = io.BytesIO()
+    pl.DataFrame({"id": [1, 2, 3], column: DOCUMENTS}).write_parquet(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("c.txt", "\n".join(DOCUMENTS).encode()),
+        ("c.jsonl", json_lines("text")),
+        ("c", json_lines("body")),
+        ("c.json", json_lines("content")),
+        ("c.csv", table(",")),
+        ("c.csv.gz", gzip.compress(table(","))),
+        ("c.tsv", table("\t")),
+        ("c.parquet", PARQUET),
+        ("no suffix", PARQUET),
+        ("c.arrow", ARROW),
+        ("wiki_00", WIKI.encode()),
+        ("wiki_00.gz", gzip.compress(WIKI.encode())),
+    ],
+)
+def test_every_format_gives_the_same_corpus(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert as_lines(encoded(tmp_path / name)) == ENCODED
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "field"),
+    [
+        ("c.jsonl", json_lines("selftext"), "selftext"),
+        ("c.jsonl", b'{"data": {"text": "the end"}, "body": "no"}', "data.text"),
+        ("c.jsonl", b'{"data.text": "the end"}', "data.text"),
+        ("c.csv", table(",", "Comment"), "Comment"),
+        ("c.parquet", parquet("review"), "review"),
+    ],
+)
+def test_the_user_names_the_field(tmp_path: Path, name: str, content: bytes, field: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert as_lines(encoded(tmp_path / name, field=field))[-1] == ["the", "end"]
+
+
+def test_a_dataset_saved_by_huggingface_is_read_split_by_split(tmp_path: Path) -> None:
+    saved = Path(shutil.copytree(SAVED, tmp_path / "saved"))
+    assert [path.parent.name for path in source_files(saved)] == ["test", "train"]
+    assert as_lines(encoded(saved)) == [ENCODED[3], *ENCODED[:3]]
+    assert as_lines(encoded(saved / "train")) == ENCODED[:3]  # the null between them has no text
+
+
+def test_other_files_beside_a_table_are_not_text(tmp_path: Path) -> None:
+    folder = tmp_path / "dataset"
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "train.parquet").write_bytes(PARQUET)
+    (folder / "README.md").write_text("not a part of the corpus", encoding="utf-8")
+    assert as_lines(encoded(folder)) == ENCODED
+
+
+def test_folders_of_wiki_extractor_are_read_in_order_and_entities_are_characters(tmp_path: Path) -> None:
+    for name, text in (("AB/wiki_00", "second"), ("AA/wiki_00", "first &amp; AT&amp;T")):
+        path = tmp_path / "extracted" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(f'<doc id="1" url="u" title="t">\n{text}\n</doc>\n', encoding="utf-8")
+    assert as_lines(encoded(tmp_path / "extracted")) == [["first", "at", "t"], ["second"]]
+
+
+def test_a_long_parquet_file_is_read_part_by_part(tmp_path: Path) -> None:
+    texts = [f"w{number}" for number in range(2 * ROWS + 1)]
+    pl.DataFrame({"text": texts}).write_parquet(tmp_path / "c.parquet", row_group_size=ROWS - 1)
+    assert list(documents(tmp_path / "c.parquet")) == texts
+
+
+def test_a_named_format_wins_over_suffix_and_content(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_bytes(b"one, two\nthree")
+    as_text = encoded(tmp_path / "c.csv", format="txt")
+    assert as_lines(as_text) == [["one", "two"], ["three"]]
+    (tmp_path / "c.txt").write_bytes(table(","))
+    assert as_lines(encoded(tmp_path / "c.txt", format="csv")) == ENCODED
+    with pytest.raises(UnknownNameError, match="unknown corpus format 'parket'; did you mean 'parquet'"):
+        CorpusSettings(format="parket")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "field", "message"),
+    [
+        ("c.jsonl", json_lines("message"), "", r"'body' or 'text' or 'content' \(fields: id, message\)"),
+        ("c.jsonl", json_lines("text"), "body", r"no text in a field 'body' \(fields: id, text\)"),
+        ("c.jsonl", b'{"text": "a"}\n[1]', "", "line 2: not a JSON object"),
+        ("c.csv", table(",", "message"), "", r"'body' or 'text' or 'content' \(fields: id, message\)"),
+        ("c.csv", b"id,text\n1,a\n2\n", "", "line 3: 1 columns, but 'text' is number 2"),
+        ("c.csv", b'id,text\n1,"a', "", "line 2: not a table"),
+        ("c.parquet", parquet("message"), "", r"\(fields: id, message\); name it: --field"),
+        ("c.parquet", PARQUET, "id", "the column 'id' holds Int64, not text"),
+        ("c.parquet", PARQUET[:-30], "", "damaged, or not what its name says"),
+        ("c.parquet", b"no parquet", "", "damaged, or not what its name says"),
+        ("c.arrow", ARROW[:-30], "", "damaged, or not what its name says"),
+        ("c.arrow", b"no arrow" * 9, "", "damaged, or not what its name says"),
+        ("c.txt", b"", "", "it is empty"),
+        ("c.txt", b" \n.\n", "", "it is empty"),
+        ("c.txt", b"a", "text", "read as txt, which has no fields, but field = 'text' is set"),
+        ("c.txt", "one\ncafé\n".encode("latin1"), "", r"line 2: not UTF-8 \(byte 0xe9\).*iconv -f latin1"),
+        ("c.txt", b"line\n" * 9000 + b"\xe9\n", "", r"line 9001: not UTF-8"),
+        ("c.txt", "one".encode("utf-16"), "", r"line 1: not UTF-8 \(byte 0xff\).*iconv -f utf-16"),
+        ("c.csv", "text\ncafé".encode("latin1"), "", r"line 2: not UTF-8"),
+        ("c.jsonl", '{"text": "a"}\n{"text": "é"}'.encode("latin1"), "", r"line 2: not UTF-8"),
+        ("wiki_00", WIKI[:-10].encode(), "", "ends within an article"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_line_that_names_the_place(
+    tmp_path: Path, name: str, content: bytes, field: str, message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(CorpusError, match=message) as raised:
+        encoded(tmp_path / name, field=field)
+    assert str(tmp_path / name) in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert not list((tmp_path / "cache").iterdir())
+
+
+class Piped(io.TextIOWrapper):
+    """Standard input with some bytes in it."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("content", ["\n".join(DOCUMENTS).encode(), json_lines("text"), PARQUET])
+def test_standard_input_is_a_corpus_of_any_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, pack: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Piped(pack(content) if not content.startswith(b"PAR1") else content))
+    cache, any_count = tmp_path / "cache", CorpusSettings(min_count=1)
+    corpus = encode_corpus("stdin", Path("-"), cache, any_count)
+    assert as_lines(corpus) == ENCODED
+    assert [path.name for path in cache.iterdir()] == [corpus.folder.name]  # The copy is gone.
+
+
+def test_nothing_on_standard_input_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Piped(b""))
+    with pytest.raises(CorpusError, match="standard input: it is empty"):
+        encode_corpus("stdin", Path("-"), tmp_path, CorpusSettings())
+    monkeypatch.setattr(sys, "stdin", Piped(b"one\ncaf\xe9"))
+    with pytest.raises(CorpusError, match=r"^standard input, line 2: not UTF-8"):
+        encode_corpus("stdin", Path("-"), tmp_path, CorpusSettings())

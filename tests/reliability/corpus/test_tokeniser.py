@@ -1,0 +1,51 @@
+"""Tokens are those of the expression that versions before had, in any script."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from weatherglass.reliability.corpus.tokeniser import Tokeniser, words_and_marks
+
+EXPRESSION = re.compile(r"</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*")
+"""Of version 0.1, which found the tokens by it."""
+PIECES = [
+    "don't",
+    "'",
+    "''",
+    "’",
+    "<unk>",
+    "</s>",
+    "<",
+    ">",
+    "a_b",
+    "_",
+    "é",
+    "ß",
+    "東京",
+    "²",
+    "½",
+    "\u0307",
+    " ",
+    "-",
+]
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)))
+@example("'tis the dogs' <b>don''t</b> rock'n'roll <1> <<unk>> a'<s>'b")
+def test_tokens_are_those_of_the_expression(text: str) -> None:
+    assert words_and_marks(text) == EXPRESSION.findall(text.replace("’", "'"))
+
+
+@pytest.mark.parametrize(
+    ("line", "tokens"),
+    [
+        ("Straße, l’homme; Müller-Lüdenscheidt", ["straße", "l'homme", "müller", "lüdenscheidt"]),
+        ("Он сказал: «да»", ["он", "сказал", "да"]),
+    ],
+)
+def test_letters_of_any_script_are_words(line: str, tokens: list[str]) -> None:
+    assert list(Tokeniser()(line)) == [tokens]
