@@ -36,11 +36,11 @@ class Encodings:
         return not bool(np.isnan(self.vectors[self.row[text]]).all())
 
     def transformed(self, transforms: Sequence[Transform]) -> Encodings:
-        """The vectors after each transform in turn, fitted on those of its own texts that the model knows."""
-        vectors = self.vectors
+        """The vectors after each transform in turn, fitted on the vectors of its own texts."""
+        vectors, texts = self.vectors, list(self.row)
         for transform in transforms:
-            rows = [self.row[text] for text in transform.texts() if self.known(text)]
-            vectors = transform.fit(vectors[rows])(vectors)
+            rows = [self.row[text] for text in transform.texts()]
+            vectors = transform.fit(vectors[rows])(vectors, texts)
         return replace(self, vectors=vectors)
 
 

@@ -20,6 +20,7 @@ from weatherglass.encoders.base import Encoder, ModelEncoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import Metric
 from weatherglass.mitigation import Transform, read_model
+from weatherglass.mitigation.base import words_of
 from weatherglass.runs.judge import Correction
 
 KEY_VERSION = 2
@@ -59,6 +60,11 @@ class Model:
     def texts(self) -> list[str]:
         """What its transforms are fitted on."""
         return [text for transform in self.transforms for text in transform.texts()]
+
+    def seen_of(self, test: Test) -> tuple[str, ...]:
+        """The words of a test that its transforms were fitted on."""
+        seen = frozenset().union(*map(words_of, self.transforms))
+        return tuple(dict.fromkeys(word for s in test.sets for word in s.words if word in seen))
 
 
 def _options(encoder: Encoder) -> str:
