@@ -12,6 +12,7 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
     from weatherglass.api.measure import measure as measure
+    from weatherglass.api.mitigation import mitigate as mitigate
     from weatherglass.api.multiverses import multiverse as _multiverse
     from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
@@ -42,6 +43,7 @@ _PLACES = {
     "Result": "runs.results",
     "Run": "runs.results",
     "Settings": "audit.settings",
+    "mitigate": "api.mitigation",
     "multiverse": "api.multiverses",
     "run": "api.audits",
     "study": "api.studies:run_study",

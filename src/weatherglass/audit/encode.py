@@ -15,7 +15,7 @@ from weatherglass.encoders.cache.cached import CachedEncoder
 from weatherglass.encoders.cache.store import Encoding
 from weatherglass.encoders.truncated import TruncatedEncoder
 from weatherglass.errors import EncoderError
-from weatherglass.mitigation.base import Transform
+from weatherglass.mitigation.base import Change, Transform
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
@@ -37,11 +37,16 @@ class Encodings:
 
     def transformed(self, transforms: Sequence[Transform]) -> Encodings:
         """The vectors after each transform in turn, fitted on the vectors of its own texts."""
+        return self.fitted(transforms)[1]
+
+    def fitted(self, transforms: Sequence[Transform]) -> tuple[list[Change], Encodings]:
+        """What each transform in turn becomes for this model, and the vectors after all of them."""
         vectors, texts = self.vectors, list(self.row)
+        changes = []
         for transform in transforms:
-            rows = [self.row[text] for text in transform.texts()]
-            vectors = transform.fit(vectors[rows])(vectors, texts)
-        return replace(self, vectors=vectors)
+            changes.append(transform.fit(vectors[[self.row[text] for text in transform.texts()]]))
+            vectors = changes[-1](vectors, texts)
+        return changes, replace(self, vectors=vectors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from weatherglass.cli.command_line import RememberingGroup
 from weatherglass.cli.compare import compare
 from weatherglass.cli.explain import explain
 from weatherglass.cli.metrics import metrics
+from weatherglass.cli.mitigate import mitigate
 from weatherglass.cli.multiverse import multiverse
 from weatherglass.cli.reliability_explain import explain as explain_study
 from weatherglass.cli.report import report
@@ -35,6 +36,7 @@ app.command()(explain)
 app.command()(compare)
 app.command()(multiverse)
 app.command()(verdict)
+app.command()(mitigate)
 app.add_typer(tests.app, name="tests")
 app.add_typer(reproduce.app, name="reproduce")
 app.command("words")(words)
