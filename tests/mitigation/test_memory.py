@@ -30,7 +30,9 @@ def large_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.large
 @pytest.mark.parametrize("ending", ["safetensors", "bin", "txt"])
-def test_a_large_file_is_written_in_less_than_a_gigabyte(large_file: Path, tmp_path: Path, ending: str) -> None:
+def test_a_large_file_is_written_in_less_than_a_gigabyte(
+    large_file: Path, tmp_path: Path, ending: str
+) -> None:
     output = tmp_path / f"out.{ending}"
     command = [sys.executable, "-m", "weatherglass", "mitigate", str(large_file)]
     command += ["--with", "hard-debias", "-o", str(output), "-q"]

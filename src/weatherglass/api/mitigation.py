@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import encode_texts
 from weatherglass.audit.plan import Model
+from weatherglass.cures.judgement import Judgement
 from weatherglass.encoders.base import Encoder, WarningEncoder
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import EncoderError, OutputError, SpecError, unwritable
 from weatherglass.mitigation import Change, Transform, read_transforms
 from weatherglass.mitigation.base import words_of
 from weatherglass.mitigation.change import Step, Steps
+from weatherglass.mitigation.lists import Sides
 from weatherglass.mitigation.saved import SUFFIX, write_transform
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, Silent
@@ -105,6 +107,12 @@ class Mitigation:
             raise OutputError(f"{path}: this is the model itself; name another file")
         return self._write_words(path, encoder.path)
 
+    def judge(self, **options: Any) -> Judgement:
+        """Judge whether the cure worked; options are those of `api.cures.judge_mitigation`: tests, pairs, folder, …"""
+        from weatherglass.api.cures import judge_mitigation
+
+        return judge_mitigation(self, **options)
+
     def _write_words(self, path: Path, source: Path) -> Written:
         every = read_every_word(source)
         words = list(every.rows)
@@ -133,6 +141,7 @@ class Mitigation:
             "model_identity": self.model.identity,
             "words": sorted(frozenset().union(*map(words_of, self.model.transforms))),
             "topics": list(topics_of(self.model.transforms)),
+            "sides": sides_of_transforms(self.model.transforms),
         }
         try:
             write_transform(path, steps, fitted)
@@ -146,6 +155,12 @@ def topics_of(transforms: Sequence[Transform]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(topic for transform in transforms for topic in getattr(transform, "topics", ()))
     )
+
+
+def sides_of_transforms(transforms: Sequence[Transform]) -> Sides | None:
+    """The words of both ends of the attribute that the first of them has; None where none has."""
+    found = (getattr(transform, "sides", None) for transform in transforms)
+    return next((sides for sides in found if sides), None)
 
 
 def mitigate(
@@ -162,7 +177,7 @@ def mitigate(
         progress: told how far the encoding has come.
 
     Returns:
-        A Mitigation: `apply`, `encode` and `write`.
+        A Mitigation: `apply`, `encode`, `write` and `judge`.
 
     Raises:
         WeatherglassError: if nothing is to be done, a list cannot be used, or the model knows too little of it.

@@ -20,7 +20,7 @@ from weatherglass.mitigation.change import Step, Steps, projection
 from weatherglass.mitigation.clusters import purity, two_clusters
 from weatherglass.mitigation.fitting import known_pairs, known_vectors, nothing_left, span
 from weatherglass.mitigation.hard_debias import HardDebias, pair_directions
-from weatherglass.mitigation.lists import NEUTRAL, NONE, content_hash, word_list
+from weatherglass.mitigation.lists import NEUTRAL, NONE, Sides, content_hash, word_list
 
 LEAST = 10
 """Biased words of each side below which clusters mean nothing."""
@@ -62,6 +62,11 @@ class DoubleHard:
     def topics(self) -> tuple[str, ...]:
         """Topics of the catalogue that its pairs are about."""
         return self.hard.topics
+
+    @property
+    def sides(self) -> Sides:
+        """The words of both ends of the attribute."""
+        return self.hard.sides
 
     def texts(self) -> tuple[str, ...]:
         """The words of the pairs, then the frequent ones."""

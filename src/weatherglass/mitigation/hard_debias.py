@@ -16,7 +16,16 @@ from weatherglass.arrays import Matrix, Vector, unit_length
 from weatherglass.encoders.spec import Spec
 from weatherglass.mitigation.change import Steps, projection
 from weatherglass.mitigation.fitting import known_pairs, known_vectors, nothing_left, partly_known, span
-from weatherglass.mitigation.lists import NONE, Pair, content_hash, pair_list, spellings, word_list
+from weatherglass.mitigation.lists import (
+    NONE,
+    Pair,
+    Sides,
+    content_hash,
+    pair_list,
+    sides_of,
+    spellings,
+    word_list,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,11 @@ class HardDebias:
     def name(self) -> str:
         """With every option."""
         return self.spelt
+
+    @property
+    def sides(self) -> Sides:
+        """The words of both ends of the attribute."""
+        return sides_of(self.pairs)
 
     def texts(self) -> tuple[str, ...]:
         """The words of the pairs, and of the pairs to equalise in lower, title and upper case."""

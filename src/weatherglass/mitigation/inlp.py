@@ -16,7 +16,7 @@ from weatherglass.errors import EncoderError
 from weatherglass.mitigation.change import Steps, projection
 from weatherglass.mitigation.classifier import logistic_weights
 from weatherglass.mitigation.fitting import ROUNDING, labelled_rows, nothing_left, partly_known
-from weatherglass.mitigation.lists import Classes, class_list, content_hash
+from weatherglass.mitigation.lists import Classes, Sides, class_list, content_hash
 
 PENALTY = 1e-3
 """Of the classifier, on vectors scaled to a mean length of 1."""
@@ -50,6 +50,11 @@ class Inlp:
     def topics(self) -> tuple[str, ...]:
         """Topics of the catalogue that its list is about."""
         return self.classes.topics
+
+    @property
+    def sides(self) -> Sides:
+        """The words of both ends of the attribute."""
+        return self.classes.words[0], self.classes.words[1]
 
     def texts(self) -> tuple[str, ...]:
         """The words of all classes."""

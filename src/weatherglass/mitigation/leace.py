@@ -15,7 +15,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError
 from weatherglass.mitigation.change import Step, Steps
 from weatherglass.mitigation.fitting import labelled_rows, nothing_left, partly_known
-from weatherglass.mitigation.lists import Classes, class_list, content_hash
+from weatherglass.mitigation.lists import Classes, Sides, class_list, content_hash
 
 SMALLEST = 0.01
 """Singular values of W Σ_xz below this are no signal; the package's `svd_tol`."""
@@ -49,6 +49,11 @@ class Leace:
     def topics(self) -> tuple[str, ...]:
         """Topics of the catalogue that its list is about."""
         return self.classes.topics
+
+    @property
+    def sides(self) -> Sides:
+        """The words of both ends of the attribute."""
+        return self.classes.words[0], self.classes.words[1]
 
     def texts(self) -> tuple[str, ...]:
         """The words of all classes."""

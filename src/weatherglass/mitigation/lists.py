@@ -16,6 +16,8 @@ from weatherglass.errors import SpecError, unreadable
 from weatherglass.registry import suggestion
 
 Pair = tuple[str, str]
+Sides = tuple[tuple[str, ...], tuple[str, ...]]
+"""Words of the two ends of an attribute, such as male and female."""
 NEUTRAL, CATALOGUE, NONE = "neutral", "catalogue", "none"
 PAIR_LISTS = ("gender",)
 
@@ -34,13 +36,18 @@ class PairList:
     ends: Pair = ("first", "second")
     topics: tuple[str, ...] = ()
     """Topics of the catalogue that are about the attribute."""
+    held_out: tuple[Pair, ...] = ()
+    """Pairs that no transform is fitted on."""
+
+    @property
+    def sides(self) -> Sides:
+        """The first and the second words of the pairs."""
+        return sides_of(self.pairs)
 
     @property
     def classes(self) -> Classes:
         """The words of both sides, those of the pairs to equalise included."""
-        pairs = dict.fromkeys((*self.pairs, *self.equalise))
-        first, second = (tuple(dict.fromkeys(pair[side] for pair in pairs)) for side in (0, 1))
-        return Classes(self.source, self.ends, (first, second), self.topics)
+        return Classes(self.source, self.ends, sides_of((*self.pairs, *self.equalise)), self.topics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,13 @@ class Classes:
     def labels(self) -> list[int]:
         """The number of each word's class."""
         return [number for number, words in enumerate(self.words) for _ in words]
+
+
+def sides_of(pairs: Iterable[Pair]) -> Sides:
+    """The first and the second words of pairs, each word once."""
+    listed = tuple(pairs)
+    first, second = (tuple(dict.fromkeys(pair[side] for pair in listed)) for side in (0, 1))
+    return first, second
 
 
 def content_hash(*parts: Any) -> str:
@@ -85,9 +99,12 @@ def pair_list(source: str) -> PairList:
 @cache
 def _named(name: str) -> PairList:
     record = tomllib.loads(_resource(f"{name}.toml"))
-    pairs, equalise = (tuple((a, b) for a, b in record[key]) for key in ("pairs", "equalise"))
+    pairs, equalise, held_out = (
+        tuple((a, b) for a, b in record[key]) for key in ("pairs", "equalise", "held_out")
+    )
     first, second = record["ends"]
-    return PairList(name, pairs, equalise, tuple(record["keep"]), (first, second), tuple(record["topics"]))
+    keep, topics = tuple(record["keep"]), tuple(record["topics"])
+    return PairList(name, pairs, equalise, keep, (first, second), topics, held_out)
 
 
 def class_list(source: str) -> Classes:

@@ -10,7 +10,7 @@ from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
 from weatherglass.mitigation.change import Steps, projection
 from weatherglass.mitigation.fitting import labelled_rows, nothing_left, partly_known, span
-from weatherglass.mitigation.lists import Classes, class_list, content_hash
+from weatherglass.mitigation.lists import Classes, Sides, class_list, content_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ class MeanDifference:
     def topics(self) -> tuple[str, ...]:
         """Topics of the catalogue that its list is about."""
         return self.classes.topics
+
+    @property
+    def sides(self) -> Sides:
+        """The words of both ends of the attribute."""
+        return self.classes.words[0], self.classes.words[1]
 
     def texts(self) -> tuple[str, ...]:
         """The words of all classes."""

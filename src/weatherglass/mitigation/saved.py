@@ -19,6 +19,7 @@ from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError, unreadable
 from weatherglass.mitigation.change import Step, Steps
+from weatherglass.mitigation.lists import Sides
 from weatherglass.storage.atomic import write_whole
 
 FORMAT = "weatherglass transform"
@@ -61,6 +62,12 @@ class Saved:
         """Topics of the catalogue that it is about."""
         return tuple(self.fitted["topics"])
 
+    @property
+    def sides(self) -> Sides | None:
+        """The words of both ends of the attribute; None for one without."""
+        sides = self.fitted["sides"]
+        return (tuple(sides[0]), tuple(sides[1])) if sides else None
+
     def texts(self) -> tuple[str, ...]:
         """Nothing: it is fitted already."""
         return ()
@@ -94,7 +101,7 @@ def write_transform(path: Path, steps: Sequence[Step], fitted: Mapping[str, Any]
     Args:
         path: the file.
         steps: what is done to a vector.
-        fitted: `transforms`, `model`, `words` and `topics`, for the record.
+        fitted: `transforms`, `model`, `words`, `topics` and `sides`, for the record.
     """
     from safetensors.numpy import save
 

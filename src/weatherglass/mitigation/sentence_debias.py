@@ -15,7 +15,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.mitigation.change import Steps, projection
 from weatherglass.mitigation.fitting import known_vectors, nothing_left, partly_known, span
-from weatherglass.mitigation.lists import Pair, content_hash, pair_list, word_list
+from weatherglass.mitigation.lists import Pair, Sides, content_hash, pair_list, sides_of, word_list
 
 SLOT = "{}"
 PLAIN = "plain"
@@ -65,6 +65,11 @@ class SentenceDebias:
     def name(self) -> str:
         """With every option."""
         return self.spelt
+
+    @property
+    def sides(self) -> Sides:
+        """The words of both ends of the attribute."""
+        return sides_of(self.pairs)
 
     def texts(self) -> tuple[str, ...]:
         """Every template with every word of the pairs."""
