@@ -35,7 +35,7 @@ from weatherglass.cures.recovery import DRAWS, NeutralWords, old_bias, random_ch
 from weatherglass.cures.rule import Row, verdict
 from weatherglass.errors import EncoderError, WeatherglassError
 from weatherglass.inference.correction import adjust
-from weatherglass.metrics import select_metrics
+from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.mitigation.base import words_of
 from weatherglass.mitigation.change import Step, Steps
 from weatherglass.mitigation.lists import NEUTRAL, PAIR_LISTS, PairList, Sides, pair_list, word_list
@@ -71,6 +71,7 @@ def judge_mitigation(
     mitigation: Mitigation,
     *,
     tests: Sequence[str | Test] = (),
+    metrics: Sequence[str] = ("*",),
     pairs: str = "",
     neutral: str = NEUTRAL,
     similarity: Sequence[str | Path] = (),
@@ -83,6 +84,7 @@ def judge_mitigation(
     Args:
         mitigation: transforms fitted on a model.
         tests: topics, names, globs or tests of your own; by default those of the topics that the lists are about.
+        metrics: by which metrics; every one by default, and d is always there.
         pairs: pairs of words whose direction is the attribute that is to be recovered; by default the transform's own.
         neutral: words without the attribute: "neutral", or a file with a word a line.
         similarity: files of word or sentence pairs with scores; by default those that come with gensim, if installed.
@@ -109,7 +111,7 @@ def judge_mitigation(
             *(word for pair in (listed.held_out if listed else ()) for word in pair),
         }
         every_test = [*chosen, *(one.test for one in held_tests if one.left_out)]
-        rows = _rows(model, every_test, attribute, run_folder, shown)
+        rows = _rows(model, every_test, metrics, attribute, run_folder, shown)
         unseen = {one.test.name for one in held_tests}
         held_rows = _with_holm([row for row in rows if row.test.partition(" (")[0] in unseen])
         recovered, cost, notes = _vectors(mitigation, sides, neutral, sets, shown)
@@ -177,12 +179,17 @@ def tests_of(mitigation: Mitigation, tests: Sequence[str | Test]) -> list[Test]:
 
 
 def _rows(
-    model: Model, tests: Sequence[Test], attribute: Collection[str], folder: Path, progress: Progress
+    model: Model,
+    tests: Sequence[Test],
+    named: Sequence[str],
+    attribute: Collection[str],
+    folder: Path,
+    progress: Progress,
 ) -> list[Row]:
     """Every test and metric on the model before and after; a metric that does not fit a test has no row."""
     plain = Model.of(model.encoder)
     models = [replace(plain, name=BEFORE), replace(model, name=AFTER)]
-    metrics = select_metrics(["*"])
+    metrics = select_metrics([DEFAULT_METRIC, *named])
     plan = Plan(models, list(tests), metrics, Settings(trust="all"), {}, frozenset(m.name for m in metrics))
     call = PythonCall("judge", {})
     with RunFolder(folder) as opened:

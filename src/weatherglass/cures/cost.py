@@ -58,7 +58,8 @@ def read_similarity(path: Path) -> SimilaritySet:
     Raises:
         CatalogueError: with file and line, for what is no such file.
     """
-    pairs, scores = [], []
+    pairs: list[tuple[str, str]] = []
+    scores: list[float] = []
     for number, line in _lines(path):
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) < 3 or not all(cells[:2]):

@@ -78,7 +78,7 @@ def verdict(
         row for row in rows if row.contrast and row.p_after_holm is not None and row.p_after_holm <= alpha
     ]
     reasons = [
-        f"d keeps {100 * kept:.0f} % of what it was, over {counted(len(effects), 'test')} that showed it before"
+        f"d keeps {_percent(kept)} of what it was, over {counted(len(effects), 'test')} that showed it before"
     ]
     if still:
         named = ", ".join(f"{row.test} by {row.metric}" for row in still[:3])
@@ -106,11 +106,19 @@ def kept_share(effects: Sequence[Row]) -> float:
 def turned_sentences(rows: Sequence[Row]) -> tuple[str, ...]:
     """One sentence for each effect size that was turned around."""
     return tuple(
-        f"{row.test}: d turned from {row.before:.2f} to {row.after:.2f}; a turned sign is an association in the "
+        f"{row.test}: d turned from {_d(row.before)} to {_d(row.after)}; a turned sign is an association in the "
         "other direction, no cure"
         for row in rows
         if row.is_effect_size and row.turned
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %".replace("-", "−")
+
+
+def _d(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def counted(number: int, noun: str) -> str:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from weatherglass.report.numbers import effect
 
-ROW, LEFT, WIDTH, TOP = 26, 190, 640, 30
+ROW, LEFT, WIDTH, TOP = 26, 160, 480, 30
 RIGHT = 20
 
 
