@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from weatherglass.arrays import Matrix, unit_length
 from weatherglass.cures import cost, recovery
-from weatherglass.cures.estimate import correlation, share
+from weatherglass.cures.estimate import BeforeAfter, correlation, share
 from weatherglass.mitigation.change import Steps, projection
 from weatherglass.mitigation.classifier import logistic_weights
 from weatherglass.mitigation.clusters import purity, two_clusters
@@ -28,7 +28,7 @@ def rows() -> Matrix:
     return np.asarray(made)
 
 
-def measured(rows: Matrix, changed: Matrix) -> dict[str, recovery.BeforeAfter]:
+def measured(rows: Matrix, changed: Matrix) -> dict[str, BeforeAfter]:
     first, second = np.eye(WIDTH)[:1], -np.eye(WIDTH)[:1]
     words = recovery.NeutralWords(tuple(map(str, range(N))), recovery.old_bias(rows, first, second))
     return {one.name: one for one in recovery.recoveries(rows, changed, [rows], words)}

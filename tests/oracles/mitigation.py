@@ -21,8 +21,8 @@ FILE = Path(__file__).with_name("mitigation.json")
 def wefe() -> dict[str, Any]:
     """Neutralise and equalise, and neutralise only; WEFE asks for the forms of words one by one."""
     from gensim.models import KeyedVectors
-    from wefe.debias.hard_debias import HardDebias
-    from wefe.word_embedding_model import WordEmbeddingModel
+    from wefe.debias.hard_debias import HardDebias  # type: ignore[import-not-found]
+    from wefe.word_embedding_model import WordEmbeddingModel  # type: ignore[import-not-found]
 
     words = ["man", "woman", "he", "she", "king", "queen", "uncle", "aunt", "nurse", "doctor", "art", "math"]
     words += ["actor", "Actor", "He", "She"]
@@ -45,7 +45,7 @@ def wefe() -> dict[str, Any]:
 def leace() -> list[dict[str, Any]]:
     """The eraser without the bound on the trace, which gives up the guarantee; with and without shrinkage."""
     import torch
-    from concept_erasure import LeaceFitter
+    from concept_erasure import LeaceFitter  # type: ignore[import-not-found]
 
     rng = np.random.default_rng(7)
     cases = []

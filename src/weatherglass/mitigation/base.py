@@ -8,11 +8,13 @@ from typing import Protocol, Self
 from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
 
-Change = Callable[[Matrix, Sequence[str]], Matrix]
-"""Vectors and their texts in, changed vectors out, row by row: a row depends on no other row.
 
-A row of NaN, which is a text that the model does not know, stays one.
-"""
+class Change(Protocol):
+    """What a fitted transform does: vectors and their texts in, changed vectors out; a row depends on no other row."""
+
+    def __call__(self, vectors: Matrix, texts: Sequence[str], /) -> Matrix:
+        """The changed vectors; a row of NaN, which is a text that the model does not know, stays one."""
+        ...
 
 
 class Transform(Protocol):

@@ -64,6 +64,14 @@ def read_model(text: str) -> ModelSpelling:
     return ModelSpelling(name, spec, tuple(_transforms(steps, text)))
 
 
+def split_transforms(text: str) -> tuple[str, tuple[Transform, ...]]:
+    """What stands before the first bar, and the transforms behind it; a file whose own name has a bar is whole."""
+    if Path(text).exists():
+        return text, ()
+    first, *steps = _BAR.split(text)
+    return first, tuple(_transforms(steps, text))
+
+
 def read_transforms(text: str) -> tuple[Transform, ...]:
     """One transform or several with bars between: `centre | hard-debias?pairs=gender`.
 
