@@ -37,7 +37,7 @@ def measured(rows: Matrix, changed: Matrix) -> dict[str, BeforeAfter]:
 def test_removing_one_direction_hides_and_removing_its_shadow_too_removes(rows: Matrix) -> None:
     hidden, removed = (projection(np.eye(WIDTH)[:rank])(rows, ["w"] * N) for rank in (1, 2))
     for name in (recovery.LINEAR, recovery.KERNEL, recovery.NEARBY):
-        assert measured(rows, hidden)[name].after.low > measured(rows, hidden)[name].chance
+        assert measured(rows, hidden)[name].after.low > (measured(rows, hidden)[name].chance or 0.0)
         one = measured(rows, removed)[name]
         assert one.after.low <= (one.chance or 0.0)
         assert one.before.low > (one.chance or 0.0)
