@@ -53,18 +53,21 @@ def test_a_turned_sign_is_said_to_be_no_cure_also_where_it_is_in_a_test_with_see
     )
 
 
-def test_seen_words_are_left_out_and_held_out_words_of_the_same_side_come_in() -> None:
+def test_seen_words_are_left_out_and_held_out_words_of_the_same_side_come_in_for_most_of_a_set() -> None:
     test = load_test("weat7")
     male, female = (element_set.words for element_set in test.attributes)
-    held = held_out_test(
-        test, {"he", "son", "she"}, (male, female), [("husband", "wife"), ("he", "her"), ("actor", "actress")]
-    )
+    seen = {*male[:6], "she"}
+    spare = [("husband", "wife"), (male[0], "her"), ("actor", "actress")]
+    held = held_out_test(test, seen, (male, female), spare)
     assert isinstance(held, HeldOut)
-    assert held.left_out == ("he", "son", "she")
-    assert held.added == ("husband", "actor", "wife")
+    assert held.left_out == (*male[:6], "she")
+    assert held.added == (
+        "husband",
+        "actor",
+    )  # none for the one word of the other side, and none that was seen
     a, b = held.test.attributes
-    assert set(a.words) == set(male) - {"he", "son"} | {"husband", "actor"}
-    assert set(b.words) == set(female) - {"she"} | {"wife"}
+    assert a.words == (*male[6:], "husband", "actor")
+    assert b.words == tuple(word for word in female if word != "she")
     assert held.test.targets == test.targets
 
 

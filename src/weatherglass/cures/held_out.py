@@ -29,15 +29,16 @@ def held_out_test(test: Test, seen: Collection[str], sides: Sides, spare: Iterab
         test: of which the seen words are left out.
         seen: words that the transform was fitted on.
         sides: the words of both ends of the attribute, which tell the side that a set is on.
-        spare: pairs that take the place of seen words, as many of a side as were left out; only where the test is of
-            bare words, since they have no sentences.
+        spare: pairs that take the place of seen words, as many of a side as were left out; only where more than half of
+            a set was seen (a noun among names would be no name), and the test is of bare words.
     """
     unseen = [pair for pair in spare if not set(pair) & set(seen)]
     sets, left_out, added = [], [], []
     for element_set in test.sets:
         kept = tuple(e for e in element_set.elements if e.word not in seen)
         gone = [e.word for e in element_set.elements if e.word in seen]
-        more = _spare_words(gone, sides, unseen, element_set) if test.context == "word" else ()
+        lacking = test.context == "word" and 2 * len(kept) < len(element_set)
+        more = _spare_words(gone, sides, unseen, element_set) if lacking else ()
         kept += tuple(Element(word, word) for word in more)
         if len({e.word for e in kept}) < LEAST:
             return (
