@@ -12,6 +12,7 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
     from weatherglass.api.measure import measure as measure
+    from weatherglass.api.mitigation import mitigate as mitigate
     from weatherglass.api.multiverse_results import Multiverse as Multiverse
     from weatherglass.api.multiverses import multiverse as _multiverse
     from weatherglass.api.results import Run as Run
@@ -52,6 +53,7 @@ _PLACES = {
     "Settings": "audit.settings",
     "StudyResult": "api.study_results",
     "model": "encoders.in_memory",
+    "mitigate": "api.mitigation",
     "multiverse": "api.multiverses",
     "run": "api.audits",
     "study": "api.studies:run_study",

@@ -90,8 +90,8 @@ def test_centring_leaves_the_words_of_its_list_with_mean_zero(vectors: Path, tmp
 
 
 def test_a_list_of_which_the_model_knows_nothing_is_an_error() -> None:
-    with pytest.raises(EncoderError, match="the model knows none of the 1 words"):
-        Centre("words.txt", ("absent",)).fit(np.empty((0, 4)))
+    with pytest.raises(EncoderError, match="the model knows none of the 1 words of the list"):
+        Centre("words.txt", ("absent",)).fit(np.full((1, 4), np.nan))
 
 
 def test_a_run_names_the_model_as_the_user_does_and_keeps_the_two_apart(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from weatherglass.audit.adding import kept_keys
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances, needs_covariance
 from weatherglass.audit.encode import Encodings, encode_texts
-from weatherglass.audit.ledger import known_sets, other_tokens, whole_pairs
+from weatherglass.audit.ledger import known_sets, other_tokens, seen_words, whole_pairs
 from weatherglass.audit.parts import Part, why_not
 from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.record import CommandCall, PythonCall, now, run_record
@@ -161,9 +161,11 @@ class Audit:
                 sets, lost = whole_pairs(test, sets)
                 warnings += lost
             warnings += other_tokens(test, model.encoder)
+            seen = model.seen_of(test)
+            warnings += seen_words(seen, model.transforms)
             yield Unit(
                 *(model.name, model.options, test, part, sets, ledger, (*test.warnings, *warnings)),
-                *(metrics, self.plan.settings, pair, self.registrations),
+                *(metrics, self.plan.settings, pair, self.registrations, seen),
             )
 
     def _missing(self, model: Model, test: Test, metric: Metric) -> bool:

@@ -15,7 +15,7 @@ from weatherglass.encoders.cache.cached import CachedEncoder
 from weatherglass.encoders.cache.store import Encoding
 from weatherglass.encoders.truncated import TruncatedEncoder
 from weatherglass.errors import EncoderError
-from weatherglass.mitigation.base import Transform
+from weatherglass.mitigation.base import Change, Transform
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 
@@ -36,12 +36,17 @@ class Encodings:
         return not bool(np.isnan(self.vectors[self.row[text]]).all())
 
     def transformed(self, transforms: Sequence[Transform]) -> Encodings:
-        """The vectors after each transform in turn, fitted on those of its own texts that the model knows."""
-        vectors = self.vectors
+        """The vectors after each transform in turn, fitted on the vectors of its own texts."""
+        return self.fitted(transforms)[1]
+
+    def fitted(self, transforms: Sequence[Transform]) -> tuple[list[Change], Encodings]:
+        """What each transform in turn becomes for this model, and the vectors after all of them."""
+        vectors, texts = self.vectors, list(self.row)
+        changes = []
         for transform in transforms:
-            rows = [self.row[text] for text in transform.texts() if self.known(text)]
-            vectors = transform.fit(vectors[rows])(vectors)
-        return replace(self, vectors=vectors)
+            changes.append(transform.fit(vectors[[self.row[text] for text in transform.texts()]]))
+            vectors = changes[-1](vectors, texts)
+        return changes, replace(self, vectors=vectors)
 
 
 @dataclass(frozen=True, slots=True)

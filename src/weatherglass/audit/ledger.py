@@ -11,6 +11,10 @@ from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.encoders.base import Encoder
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.metrics.sets import VectorSet
+from weatherglass.mitigation.base import Transform
+
+SHOWN = 5
+"""How many words a warning lists."""
 
 MISSING_SHARE = 0.2
 """More than this share of a set missing is worth a warning."""
@@ -108,6 +112,16 @@ def other_tokens(test: Test, encoder: Encoder) -> list[str]:
         f"the model splits sentences by the rules of '{tokens_of}', but the test is in '{test.language}': "
         f"add language={test.language} to the model, as in vectors:FILE?language={test.language}"
     ]
+
+
+def seen_words(seen: Sequence[str], transforms: Sequence[Transform]) -> list[str]:
+    """A warning if the model's transforms were fitted on words of the test: its number says little about others."""
+    if not seen:
+        return []
+    names = " | ".join(transform.name.partition("?")[0] for transform in transforms)
+    words = "1 word of the test is" if len(seen) == 1 else f"{len(seen)} words of the test are"
+    listed = f"{', '.join(seen[:SHOWN])}{', …' if len(seen) > SHOWN else ''}"
+    return [f"{words} among those that {names} was fitted on ({listed})"]
 
 
 def _known_elements(

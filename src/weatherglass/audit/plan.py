@@ -6,7 +6,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.metrics import METRICS
 from weatherglass.metrics.base import Metric
 from weatherglass.mitigation import Transform, read_model
+from weatherglass.mitigation.base import words_of
 from weatherglass.runs.judge import Correction
 
 KEY_VERSION = 2
@@ -53,19 +54,31 @@ class Model:
             return cls(encoder, encoder.name, _options(encoder), identity, resumable=known is not None)
         spelling = read_model(found)
         encoder = load_encoder(spelling.spec)
-        steps = [transform.name for transform in spelling.transforms]
-        identities = [encoder.identity(), *(transform.identity() for transform in spelling.transforms)]
-        return cls(
-            encoder,
-            spelling.name or " | ".join([encoder.name, *steps]),
-            ";".join([_options(encoder), *(f"|{step}" for step in steps)]),
-            identities[0] if len(identities) == 1 else combined_hash(identities),
-            spelling.transforms,
+        plain = cls(encoder, encoder.name, _options(encoder), encoder.identity())
+        changed = plain.followed_by(spelling.transforms)
+        return replace(changed, name=spelling.name) if spelling.name else changed
+
+    def followed_by(self, transforms: tuple[Transform, ...]) -> Model:
+        """This model, which has no transforms, with these behind it."""
+        if not transforms:
+            return self
+        steps = [transform.name for transform in transforms]
+        return replace(
+            self,
+            name=" | ".join([self.name, *steps]),
+            options=";".join([self.options, *(f"|{step}" for step in steps)]),
+            identity=combined_hash([self.identity, *(transform.identity() for transform in transforms)]),
+            transforms=transforms,
         )
 
     def texts(self) -> list[str]:
         """What its transforms are fitted on."""
         return [text for transform in self.transforms for text in transform.texts()]
+
+    def seen_of(self, test: Test) -> tuple[str, ...]:
+        """The words of a test that its transforms were fitted on."""
+        seen = frozenset().union(*map(words_of, self.transforms))
+        return tuple(dict.fromkeys(word for s in test.sets for word in s.words if word in seen))
 
 
 def _options(encoder: Encoder) -> str:

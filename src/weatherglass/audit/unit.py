@@ -34,6 +34,8 @@ class Unit:
     covariances: Pair | None = None
     registrations: tuple[Registration, ...] = ()
     """What the process that computes it has to register first."""
+    seen: tuple[str, ...] = ()
+    """Words of the test that the model's transforms were fitted on."""
 
 
 def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
@@ -63,6 +65,7 @@ def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
                 sets=unit.part.sets,
                 categories=tuple(element_set.category for element_set in unit.part.of(unit.test)),
                 oov=", ".join(unit.ledger.words()),
+                fitted_words=", ".join(unit.seen),
                 warnings=(*unit.warnings, *result.warnings),
                 notes={**notes, **result.notes},
             )

@@ -14,6 +14,7 @@ from weatherglass.cli.compare import compare
 from weatherglass.cli.exit_codes import state_exit_codes
 from weatherglass.cli.explain import explain
 from weatherglass.cli.metrics import metrics
+from weatherglass.cli.mitigate import mitigate
 from weatherglass.cli.multiverse import multiverse
 from weatherglass.cli.reliability_audit import audit
 from weatherglass.cli.reliability_explain import explain as explain_study
@@ -38,6 +39,7 @@ app.command()(explain)
 app.command()(compare)
 app.command()(multiverse)
 app.command()(verdict)
+app.command()(mitigate)
 app.add_typer(tests.app, name="tests")
 app.add_typer(reproduce.app, name="reproduce")
 app.command("words")(words)

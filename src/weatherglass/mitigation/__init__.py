@@ -5,7 +5,21 @@ A transform is spelt behind the model, `vectors:glove.txt | centre?on=catalogue`
 
 from __future__ import annotations
 
-from weatherglass.mitigation.base import Transform
-from weatherglass.mitigation.spelling import TRANSFORMS, ModelSpelling, read_model
+from weatherglass.mitigation.base import Change, Transform
+from weatherglass.mitigation.spelling import (
+    TRANSFORMS,
+    ModelSpelling,
+    read_model,
+    read_transforms,
+    split_transforms,
+)
 
-__all__ = ["TRANSFORMS", "ModelSpelling", "Transform", "read_model"]
+__all__ = [
+    "TRANSFORMS",
+    "Change",
+    "ModelSpelling",
+    "Transform",
+    "read_model",
+    "read_transforms",
+    "split_transforms",
+]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
-from weatherglass.errors import EncoderError, SpecError, unreadable
-
-CATALOGUE = "catalogue"
+from weatherglass.mitigation.change import Steps, subtraction
+from weatherglass.mitigation.fitting import known_rows, partly_known
+from weatherglass.mitigation.lists import CATALOGUE, content_hash, word_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +20,7 @@ class Centre:
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Centre:
-        """`centre?on=catalogue`, the words of the catalogue's sets, or `on=FILE`, a word a line.
+        """`centre?on=catalogue`, the words of the catalogue's sets, `on=neutral`, or `on=FILE`, a word a line.
 
         Raises:
             SpecError: if the file cannot be read or holds no word.
@@ -32,7 +28,7 @@ class Centre:
         options = spec.reader()
         source = options.text("on", CATALOGUE)
         options.done()
-        return cls(source, _catalogue_words() if source == CATALOGUE else _words_of_file(Path(source)))
+        return cls(source, word_list(source))
 
     @property
     def name(self) -> str:
@@ -45,35 +41,9 @@ class Centre:
 
     def identity(self) -> str:
         """A hash of the words; where they came from does not matter."""
-        return hashlib.sha256(json.dumps(["centre", *self.words]).encode()).hexdigest()
+        return content_hash("centre", *self.words)
 
-    def fit(self, vectors: Matrix) -> Callable[[Matrix], Matrix]:
-        """The map that subtracts the mean of these vectors."""
-        if not len(vectors):
-            raise EncoderError(
-                f"{self.name}: the model knows none of the {len(self.words)} words of the list"
-            )
-        mean = vectors.mean(axis=0)
-
-        def centred(rows: Matrix) -> Matrix:
-            moved: Matrix = rows - mean
-            return moved
-
-        return centred
-
-
-def _catalogue_words() -> tuple[str, ...]:
-    from weatherglass.catalogue.data import table
-
-    return tuple(dict.fromkeys(word for entry in table("sets").values() for word in entry["words"]))
-
-
-def _words_of_file(path: Path) -> tuple[str, ...]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(unreadable(path, error)) from None
-    words = tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
-    if not words:
-        raise SpecError(f"{path}: no word here; write one a line")
-    return words
+    def fit(self, vectors: Matrix) -> Steps:
+        """The change that subtracts the mean of these vectors."""
+        rows = known_rows(self.name, self.words, vectors, least=1)
+        return Steps((subtraction(rows.mean(axis=0)),), partly_known(len(rows), len(self.words), "words"))

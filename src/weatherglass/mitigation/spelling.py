@@ -14,7 +14,17 @@ from weatherglass.registry import Registry
 
 TRANSFORMS: Registry[type[Transform]] = Registry(
     "transform",
-    {"centre": "weatherglass.mitigation.centre:Centre"},
+    {
+        "hard-debias": "weatherglass.mitigation.hard_debias:HardDebias",
+        "double-hard": "weatherglass.mitigation.double_hard:DoubleHard",
+        "mean-difference": "weatherglass.mitigation.mean_difference:MeanDifference",
+        "inlp": "weatherglass.mitigation.inlp:Inlp",
+        "leace": "weatherglass.mitigation.leace:Leace",
+        "sentence-debias": "weatherglass.mitigation.sentence_debias:SentenceDebias",
+        "centre": "weatherglass.mitigation.centre:Centre",
+        "all-but-the-top": "weatherglass.mitigation.all_but_the_top:AllButTheTop",
+        "saved": "weatherglass.mitigation.saved:Saved",
+    },
     entry_points="weatherglass.transforms",
 )
 
@@ -52,6 +62,24 @@ def read_model(text: str) -> ModelSpelling:
     if not spec:
         raise SpecError(f"'{text}': no model stands before the first transform")
     return ModelSpelling(name, spec, tuple(_transforms(steps, text)))
+
+
+def split_transforms(text: str) -> tuple[str, tuple[Transform, ...]]:
+    """What stands before the first bar, and the transforms behind it; a file whose own name has a bar is whole."""
+    if Path(text).exists():
+        return text, ()
+    first, *steps = _BAR.split(text)
+    return first, tuple(_transforms(steps, text))
+
+
+def read_transforms(text: str) -> tuple[Transform, ...]:
+    """One transform or several with bars between: `centre | hard-debias?pairs=gender`.
+
+    Raises:
+        UnknownNameError: for an unknown transform, naming the nearest.
+        SpecError: for a bar with nothing on one side, or an option that the transform does not know.
+    """
+    return tuple(_transforms(_BAR.split(text.strip()), text))
 
 
 def _transforms(steps: list[str], whole: str) -> Iterator[Transform]:

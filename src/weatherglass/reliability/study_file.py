@@ -230,5 +230,6 @@ eta = 0.05
 
 # [embeddings]                  # to import: one file per seed, in any format of word vectors
 # "wiki/glove" = "vectors/*.txt"
+# "wiki/debiased" = "vectors/*.txt | hard-debias?pairs=gender"
 """
 """The file that `reliability init` writes."""

@@ -110,6 +110,8 @@ class Result(ResultKey, Measurement, Inference, Judgement):
     """How the numbers came about where that needs saying: out-of-vocabulary words, covariance estimates."""
     oov: str = ""
     """Words that the model does not know."""
+    fitted_words: str = ""
+    """Words of the test that the model's transforms were fitted on."""
     seconds: float = 0.0
 
     @property
@@ -239,14 +241,14 @@ COLUMNS: tuple[str, ...] = (
     *("p_low", "p_high", "p_method", "p_floor", "units_x", "units_y"),
     *("p_elements", "effect_size_elements", "ci_low", "ci_high"),
     *("p_attr", "effect_size_attr", "ci_attr_low", "ci_attr_high", "score_reliability"),
-    *("p_adjusted", "significance", "oov", "seconds"),
+    *("p_adjusted", "significance", "oov", "fitted_words", "seconds"),
 )
 """The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
 _NOT_PLAIN = ("exchange", "samples", "null", "recomputing", "details", "scores", "trust")
 _STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.type == "float")
 """What is NaN where it is not defined, never None."""
-_ADDED: dict[str, Any] = {"sets": "", "leans": (), "p_both_adjusted": None}
+_ADDED: dict[str, Any] = {"sets": "", "leans": (), "p_both_adjusted": None, "fitted_words": ""}
 """What journals of earlier runs do not have, and what it was then."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 

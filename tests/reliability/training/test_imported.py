@@ -61,6 +61,27 @@ def write(format: str, path: Path, seed: int) -> None:
 FORMATS = [".txt", ".txt.gz", ".glove", ".bin", ".bin.gz", ".kv", ".npz", ".safetensors"]
 
 
+def test_transforms_behind_the_pattern_change_every_seed(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text(f"{PEOPLE[0]}\t{PEOPLE[1]}\nabsent\tmissing\n", encoding="utf-8")
+    for seed in (1, 2):
+        write_text(tmp_path / f"seed{seed}.txt", seed)
+    (tmp_path / "out").mkdir()
+    pattern = f"{tmp_path / 'seed*.txt'} | hard-debias?pairs={pairs}&equalise=none"
+    imported = import_embeddings("wiki/debiased", pattern, tmp_path / "out")
+    plain = import_embeddings("wiki/debiased", str(tmp_path / "seed*.txt"), tmp_path / "out")
+    assert not set(imported.paths) & set(plain.paths)
+    for seed, path in enumerate(imported.paths, start=1):
+        rows = vectors(seed).astype(np.float64)
+        units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        direction = units[0] - units[1]
+        stored = load_embedding(path)
+        assert np.abs(stored.vectors @ direction).max() < 1e-6
+        assert stored.settings["transforms"] == [
+            f"hard-debias?pairs={pairs}&equalise=none&keep={pairs}&components=1"
+        ]
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_is_stored_as_the_vectors_that_were_written(format: str, tmp_path: Path) -> None:
     for seed in (1, 2):

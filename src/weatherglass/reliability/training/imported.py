@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from weatherglass.errors import CorpusError, VectorFileError
+from weatherglass.mitigation import Transform, split_transforms
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.training.embedding import (
     SUFFIX,
@@ -27,6 +28,8 @@ from weatherglass.reliability.training.embedding import (
 from weatherglass.storage.fingerprint import file_hash
 from weatherglass.vectors import read_every_word, related_files
 
+BLOCK = 4096
+"""Rows that transforms change at a time."""
 UNNAMED = "imported/imported"
 """Default corpus and algorithm, for files that do not name theirs."""
 
@@ -49,7 +52,7 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
 
     Args:
         name: "corpus/algorithm"; with `UNNAMED`, embeddings trained by weatherglass keep their names.
-        pattern: the glob.
+        pattern: the glob, perhaps with transforms behind it, which change each file: `vectors/*.txt | hard-debias`.
         folder: where they are stored; files stored before are not read again.
         progress: updated after each file.
 
@@ -58,18 +61,19 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
         CorpusError: if they differ in corpus, algorithm or dimensions, or have no word in common.
     """
     progress = progress or Silent()
+    pattern, transforms = split_transforms(pattern)
     files = embedding_files(pattern)
     origin = _origin(files)
     corpus, algorithm = origin if origin and name == UNNAMED else name.split("/")
-    hashes = [_content_hash(file) for file in files]
+    hashes = [_content_hash(file, transforms) for file in files]
     progress.stage("reading embeddings", len(files))
     paths = []
     for seed, (file, content) in enumerate(zip(files, hashes, strict=True), start=1):
         path = file
-        if origin != (corpus, algorithm):
+        if transforms or origin != (corpus, algorithm):
             path = folder / f"{corpus}-{algorithm}-imported{seed:03d}-{content[:12]}{SUFFIX}"
             if not path.is_file():
-                save_embedding(path, read_embedding(file, corpus, algorithm, seed))
+                save_embedding(path, changed(read_embedding(file, corpus, algorithm, seed), transforms))
         paths.append(path)
         progress.advance()
     descriptions = [_stored_description(path) for path in paths]
@@ -125,9 +129,27 @@ def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedd
     return Embedding(words, counts, vectors, algorithm, seed, corpus, settings)
 
 
-def _content_hash(path: Path) -> str:
-    """A hash of the file and its companion files."""
-    return hashlib.sha256("".join(file_hash(part) for part in related_files(path)).encode()).hexdigest()
+def changed(embedding: Embedding, transforms: Sequence[Transform]) -> Embedding:
+    """The embedding after each transform in turn, fitted on its words as they are spelt; block by block."""
+    vectors, words = embedding.vectors, list(embedding.words)
+    for transform in transforms:
+        rows = [embedding.index.get(text) for text in transform.texts()]
+        unknown = np.full(vectors.shape[1], np.nan)
+        own = np.array([unknown if row is None else vectors[row] for row in rows], dtype=np.float64)
+        change = transform.fit(own.reshape(len(rows), vectors.shape[1]))
+        vectors = vectors.copy()
+        for start in range(0, len(vectors), BLOCK):
+            block = slice(start, start + BLOCK)
+            vectors[block] = change(vectors[block].astype(np.float64), words[block])
+    names = [transform.name for transform in transforms]
+    settings = {**embedding.settings, **({"transforms": names} if names else {})}
+    return replace(embedding, vectors=vectors, settings=settings)
+
+
+def _content_hash(path: Path, transforms: Sequence[Transform]) -> str:
+    """A hash of the file, its companion files and what changes them."""
+    parts = [*map(file_hash, related_files(path)), *(transform.identity() for transform in transforms)]
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def _stored_description(path: Path) -> Description:

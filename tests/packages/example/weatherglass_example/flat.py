@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from weatherglass.arrays import Matrix, unit_length
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError
+from weatherglass.mitigation import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +42,14 @@ class Flat:
         """Nothing but the words matters."""
         return self.name
 
-    def fit(self, vectors: Matrix) -> Callable[[Matrix], Matrix]:
+    def fit(self, vectors: Matrix) -> Change:
         """The projection, from the vectors of both words."""
-        if len(vectors) != len(self.words):
+        if np.isnan(vectors).any():
             raise EncoderError(f"{self.name}: the model has to know both words")
         direction = unit_length(vectors[:1] - vectors[1:])
 
-        def flattened(rows: Matrix) -> Matrix:
+        def flattened(rows: Matrix, texts: Sequence[str]) -> Matrix:
+            del texts
             projected: Matrix = rows - (rows @ direction.T) * direction
             return projected
 

@@ -1,0 +1,337 @@
+"""Judging a cure: the same tests on a model before and after its transforms, with what is left and what it cost."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.audit.audit import Audit
+from weatherglass.audit.encode import Encodings, encode_texts
+from weatherglass.audit.plan import Model, Plan, choose_tests
+from weatherglass.audit.record import PythonCall, environment, now
+from weatherglass.audit.settings import Settings
+from weatherglass.catalogue.test import Test
+from weatherglass.cures.cost import (
+    AnalogySet,
+    SimilaritySet,
+    costs,
+    installed_sets,
+    neighbours_kept,
+    read_analogies,
+    read_similarity,
+)
+from weatherglass.cures.estimate import BeforeAfter
+from weatherglass.cures.held_out import ENDING, HeldOut, held_out_test
+from weatherglass.cures.judgement import Judgement
+from weatherglass.cures.recovery import DRAWS, NeutralWords, old_bias, random_change, recoveries
+from weatherglass.cures.rule import Row, verdict
+from weatherglass.errors import EncoderError, WeatherglassError
+from weatherglass.inference.correction import adjust
+from weatherglass.metrics import DEFAULT_METRIC, select_metrics
+from weatherglass.mitigation.base import words_of
+from weatherglass.mitigation.change import Step, Steps
+from weatherglass.mitigation.lists import NEUTRAL, PAIR_LISTS, PairList, Sides, pair_list, word_list
+from weatherglass.multiverses.lists import select_tests
+from weatherglass.parallel import backend
+from weatherglass.progress import Progress, Silent
+from weatherglass.runs.compare import Difference, compare_models
+from weatherglass.runs.folder import RunFolder
+from weatherglass.runs.results import Result
+from weatherglass.storage.atomic import write_whole
+
+if TYPE_CHECKING:
+    from weatherglass.api.mitigation import Mitigation
+
+RECORD = "judgement.json"
+RUN = "run"
+BEFORE, AFTER = "before", "after"
+OPTIMISED = ("direct-bias", "ripa")
+"""Metrics of a direction: what a projection makes small by construction."""
+CONTRASTED = {
+    "sc-weat": "attributes",
+    "rnd": "targets",
+    "ripa": "targets",
+    "direct-bias": "targets",
+    "same": "both",
+}
+"""The sets whose difference the p of a metric is about; the p of MAC, ECT and RNSB is about other things."""
+ROUNDING = 1e-6
+"""Scores below this are 0 but for the rounding of float32."""
+FEWEST = 100
+"""Neutral words that the recoveries need."""
+
+
+def judge_mitigation(
+    mitigation: Mitigation,
+    *,
+    tests: Sequence[str | Test] = (),
+    metrics: Sequence[str] = ("*",),
+    pairs: str = "",
+    neutral: str = NEUTRAL,
+    similarity: Sequence[str | Path] = (),
+    analogies: Sequence[str | Path] = (),
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Judgement:
+    """Judge whether transforms removed an association, hid it, or did not remove it.
+
+    Args:
+        mitigation: transforms fitted on a model.
+        tests: topics, names, globs or tests of your own; by default those of the topics that the lists are about.
+        metrics: by which metrics; every one by default, and d is always there.
+        pairs: pairs of words whose direction is the attribute that is to be recovered; by default the transform's own.
+        neutral: words without the attribute: "neutral", or a file with a word a line.
+        similarity: files of word or sentence pairs with scores; by default those that come with gensim, if installed.
+        analogies: files of analogies; likewise.
+        folder: where the run, judgement.json and the page are kept.
+        progress: told how far the work has come.
+
+    Raises:
+        WeatherglassError: if no test is known for the lists, or the model knows too few neutral words.
+    """
+    shown = progress or Silent()
+    model = mitigation.model
+    listed, sides = attribute_of(mitigation, pairs)
+    chosen = tests_of(mitigation, tests)
+    seen = frozenset().union(*map(words_of, model.transforms))
+    held = [held_out_test(test, seen, sides, listed.held_out if listed else ()) for test in chosen]
+    held_tests = [one for one in held if isinstance(one, HeldOut)]
+    sets = _benchmarks(similarity, analogies)
+    with tempfile.TemporaryDirectory() if folder is None else nullcontext(str(folder)) as name:
+        run_folder = Path(name) / RUN
+        attribute = {
+            *sides[0],
+            *sides[1],
+            *(word for pair in (listed.held_out if listed else ()) for word in pair),
+        }
+        every_test = [*chosen, *(one.test for one in held_tests if one.left_out)]
+        rows = _rows(model, every_test, metrics, attribute, run_folder, shown)
+        unseen = {one.test.name for one in held_tests}
+        held_rows = _with_holm([row for row in rows if row.test.partition(" (")[0] in unseen])
+        recovered, cost, notes = _vectors(mitigation, sides, neutral, sets, shown)
+        finished = Judgement(
+            model=model.encoder.name,
+            transforms=tuple(transform.name for transform in model.transforms),
+            rank=_rank(mitigation),
+            width=mitigation.width,
+            verdict=verdict(held_rows, rows, recovered),
+            rows=tuple(_with_holm([row for row in rows if ENDING not in row.test])),
+            held_out=tuple(held_rows),
+            words={
+                one.test.name: {"left_out": one.left_out, "added": one.added}
+                for one in held_tests
+                if one.left_out
+            },
+            without_held_out=tuple(one for one in held if isinstance(one, str)),
+            recovered=tuple(recovered),
+            cost=tuple(cost),
+            notes=(*mitigation.notes, *notes),
+            record={"finished": now(), **environment()},
+        )
+        if folder is not None:
+            _write(finished, Path(name))
+    return finished
+
+
+def attribute_of(mitigation: Mitigation, pairs: str) -> tuple[PairList | None, Sides]:
+    """The list that the attribute's direction is taken from, if it is one of pairs, and the words of both ends.
+
+    Raises:
+        WeatherglassError: if the transforms are about no attribute and no pairs are named.
+    """
+    from weatherglass.api.mitigation import sides_of_transforms, topics_of
+
+    if pairs:
+        listed = pair_list(pairs)
+        return listed, listed.sides
+    topics = topics_of(mitigation.model.transforms)
+    for name in PAIR_LISTS:
+        if set(topics) & set(pair_list(name).topics):
+            return pair_list(name), pair_list(name).sides
+    sides = sides_of_transforms(mitigation.model.transforms)
+    if sides is None:
+        raise WeatherglassError(
+            "the transforms are about no attribute; name one with --pairs, such as --pairs gender"
+        )
+    return None, sides
+
+
+def tests_of(mitigation: Mitigation, tests: Sequence[str | Test]) -> list[Test]:
+    """The tests that were asked for, or those of the topics that the lists are about.
+
+    Raises:
+        WeatherglassError: if there are none.
+    """
+    from weatherglass.api.mitigation import topics_of
+
+    named = [one for one in tests if isinstance(one, str)]
+    topics = topics_of(mitigation.model.transforms)
+    if not tests and not topics:
+        raise WeatherglassError("no topic is known for the lists of these transforms; name tests with -t")
+    found = select_tests(named or list(topics)) if named or not tests else []
+    return choose_tests([*found, *(one for one in tests if isinstance(one, Test))])
+
+
+def _rows(
+    model: Model,
+    tests: Sequence[Test],
+    named: Sequence[str],
+    attribute: Collection[str],
+    folder: Path,
+    progress: Progress,
+) -> list[Row]:
+    """Every test and metric on the model before and after; a metric that does not fit a test has no row."""
+    plain = Model.of(model.encoder)
+    models = [replace(plain, name=BEFORE), replace(model, name=AFTER)]
+    metrics = select_metrics([DEFAULT_METRIC, *named])
+    plan = Plan(models, list(tests), metrics, Settings(trust="all"), {}, frozenset(m.name for m in metrics))
+    call = PythonCall("judge", {})
+    with RunFolder(folder) as opened:
+        run = Audit(plan, call, backend(1, None, None), progress, opened).carry_out()
+    changes = {(row.test, row.metric): row for row in compare_models(folder).differences}
+    before = {(r.row, r.metric): r for r in run.results if r.model == BEFORE}
+    after = {(r.row, r.metric): r for r in run.results if r.model == AFTER}
+    ends = {test.name: kind_of_ends(test, attribute) for test in tests}
+    return [
+        _row(before[key], after[key], changes.get(key), ends[before[key].test])
+        for key in before
+        if key in after
+    ]
+
+
+def kind_of_ends(test: Test, attribute: Collection[str]) -> str:
+    """Whether the targets or the attributes of a test are the ends of the attribute; empty where neither is."""
+    counts = {
+        kind: len({word for element_set in sets for word in element_set.words} & set(attribute))
+        for kind, sets in (("targets", test.targets), ("attributes", test.attributes))
+    }
+    return "" if counts["targets"] == counts["attributes"] else max(counts, key=lambda kind: counts[kind])
+
+
+def _row(before: Result, after: Result, change: Difference | None, ends: str) -> Row:
+    nothing_left = before.is_effect_size and all(abs(one.score) < ROUNDING for one in after.scores)
+    if nothing_left:  # d would be that of the rounding, of any size and sign
+        after, change = replace(after, value=0.0, p_value=1.0), None
+    return Row(
+        test=before.row,
+        metric=before.metric,
+        is_effect_size=before.is_effect_size and not before.uses_part,
+        signed=bool(before.signed),
+        before=before.bias,
+        after=after.bias,
+        p_before=_p(before),
+        p_after=_p(after),
+        p_after_holm=None,
+        low=change.low if change else None,
+        high=change.high if change else None,
+        p_change=change.p_value if change else None,
+        value_before=before.value,
+        value_after=after.value,
+        units=sum(before.units()),
+        contrast=CONTRASTED.get(before.metric.partition("(")[0], "") in (ends, "both")
+        if before.uses_part
+        else before.metric.partition("(")[0] in CONTRASTED or before.is_effect_size,
+        optimised=before.metric.startswith(OPTIMISED),
+    )
+
+
+def _p(result: Result) -> float | None:
+    return None if result.why_no_p or np.isnan(result.p_value) else result.p_value
+
+
+def _with_holm(rows: Sequence[Row]) -> list[Row]:
+    """The rows with p after corrected for the number of contrasts."""
+    family = [n for n, row in enumerate(rows) if row.contrast and row.p_after is not None]
+    corrected = dict(zip(family, adjust([rows[n].p_after or 0.0 for n in family]).tolist(), strict=True))
+    return [replace(row, p_after_holm=corrected.get(n)) for n, row in enumerate(rows)]
+
+
+def _benchmarks(
+    similarity: Sequence[str | Path], analogies: Sequence[str | Path]
+) -> tuple[list[SimilaritySet], list[AnalogySet]]:
+    if not similarity and not analogies:
+        return installed_sets()
+    return [read_similarity(Path(p)) for p in similarity], [read_analogies(Path(p)) for p in analogies]
+
+
+def _vectors(
+    mitigation: Mitigation,
+    sides: Sides,
+    neutral: str,
+    sets: tuple[list[SimilaritySet], list[AnalogySet]],
+    progress: Progress,
+) -> tuple[list[BeforeAfter], list[BeforeAfter], list[str]]:
+    """Recoveries and costs, from vectors before and after."""
+    apart = {word.lower() for side in sides for word in side}
+    words = [word for word in word_list(neutral) if word.lower() not in apart]
+    texts = [*sides[0], *sides[1], *words, *(text for group in sets for one in group for text in one.texts)]
+    encodings = encode_texts(mitigation.model.encoder, texts, backend(1, None, None), progress)
+    progress.stage("what is left, and what it cost", DRAWS + 2)
+    known = [word for word in words if encodings.known(word)]
+    if len(known) < FEWEST:
+        raise EncoderError(
+            f"the model knows {len(known)} of the {len(words)} neutral words; {FEWEST} are needed: "
+            "name others with --neutral"
+        )
+    before = _of(encodings, known)
+    ends = [_of(encodings, [word for word in side if encodings.known(word)]) for side in sides]
+    if not all(map(len, ends)):
+        raise EncoderError("the model knows no word of one end of the attribute; name other --pairs")
+    found = NeutralWords(tuple(known), old_bias(before, ends[0], ends[1]))
+    after = mitigation.apply(before, known)
+    randomly = [np.asarray(change(before, known)) for change in _random_changes(mitigation)]
+    recovered = recoveries(before, after, randomly, found)
+    all_known = [text for text in encodings.row if encodings.known(text)]
+    place = {text: number for number, text in enumerate(all_known)}
+    whole = _of(encodings, all_known)
+    cost, passed_over = costs(*sets, place, whole, mitigation.apply(whole, all_known))
+    notes = (
+        passed_over
+        if any(sets)
+        else ["no similarity or analogy set: gensim, which has some, is not installed"]
+    )
+    if not randomly:
+        notes.append("no random transform of the same rank: the transform is of another package")
+    return recovered, [*cost, neighbours_kept(before, after)], notes
+
+
+def _of(encodings: Encodings, texts: Sequence[str]) -> Matrix:
+    rows: Matrix = encodings.vectors[[encodings.row[text] for text in texts]]
+    return rows
+
+
+def _random_changes(mitigation: Mitigation) -> list[Steps]:
+    steps = _steps(mitigation)
+    return [random_change(Steps(steps), seed) for seed in range(DRAWS)] if steps else []
+
+
+def _steps(mitigation: Mitigation) -> tuple[Step, ...]:
+    """All steps; none where a transform is of another package."""
+    ours = [change for change in mitigation.changes if isinstance(change, Steps)]
+    return (
+        tuple(step for change in ours for step in change.steps)
+        if len(ours) == len(mitigation.changes)
+        else ()
+    )
+
+
+def _rank(mitigation: Mitigation) -> int | None:
+    steps = _steps(mitigation)
+    return sum(step.rank for step in steps) if steps else None
+
+
+def _write(finished: Judgement, folder: Path) -> None:
+    """Write judgement.json and the page."""
+    from weatherglass.report.cure.page import PAGE, page
+
+    content = json.dumps(finished.to_json(), indent=1, ensure_ascii=False) + "\n"
+    write_whole(folder / RECORD, content)
+    write_whole(folder / PAGE, page(json.loads(content)))

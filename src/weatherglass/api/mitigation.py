@@ -1,0 +1,217 @@
+"""`weatherglass.mitigate`: fit transforms on a model; write what they give, or judge whether the cure worked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import Matrix
+from weatherglass.audit.encode import encode_texts
+from weatherglass.audit.plan import Model
+from weatherglass.cures.judgement import Judgement
+from weatherglass.encoders.base import Encoder, WarningEncoder
+from weatherglass.encoders.vectors import VectorEncoder
+from weatherglass.errors import EncoderError, OutputError, SpecError, unwritable
+from weatherglass.mitigation import Change, Transform, read_transforms
+from weatherglass.mitigation.base import words_of
+from weatherglass.mitigation.change import Step, Steps
+from weatherglass.mitigation.lists import Sides
+from weatherglass.mitigation.saved import SUFFIX, write_transform
+from weatherglass.parallel import backend
+from weatherglass.progress import Progress, Silent
+from weatherglass.vectors import read_every_word
+from weatherglass.vectors.writing import FORMATS, write_vectors
+
+BLOCK = 4096
+"""Rows that are changed and written at a time."""
+PROBE = "the"
+"""Encoded with the words of the transforms, so that the width is known where they have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file that was written."""
+
+    path: Path
+    format: str
+    words: int
+    """How many words it has; 0 for a transform."""
+    width: int
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "file": str(self.path),
+            "format": self.format,
+            "words": self.words,
+            "width": self.width,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mitigation:
+    """Transforms fitted on a model."""
+
+    model: Model
+    changes: tuple[Change, ...]
+    width: int
+    notes: tuple[str, ...]
+    """What was noticed in fitting, such as pairs that the model does not know."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, with the transforms as they are spelt."""
+        return self.model.name
+
+    def apply(self, vectors: Matrix, texts: Sequence[str]) -> Matrix:
+        """The changed vectors of texts, one row each."""
+        for change in self.changes:
+            vectors = change(vectors, texts)
+        return vectors
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """The changed vectors of texts that the model encodes."""
+        return self.apply(np.asarray(self.model.encoder.encode(texts), dtype=np.float64), texts)
+
+    def write(self, path: str | Path) -> Written:
+        """Write the changed word vectors, or the fitted transforms, whole or not at all.
+
+        Args:
+            path: a name that ends in .transform is the small file that `MODEL | saved?file=FILE` wraps any model of
+                the same width with; .safetensors, .txt, .vec and .bin are all the words of a file of vectors.
+
+        Raises:
+            OutputError: if the name ends otherwise or the file cannot be written.
+            EncoderError: if the model has no list of words to write.
+        """
+        path = Path(path)
+        if path.suffix == SUFFIX:
+            return self._write_transform(path)
+        if path.suffix.lower() not in FORMATS:
+            known = ", ".join((SUFFIX, *FORMATS))
+            raise OutputError(f"{path}: the name should end in one of {known}, which says the format")
+        encoder = self.model.encoder
+        if not isinstance(encoder, VectorEncoder):
+            raise EncoderError(
+                f"{encoder.name}: is no file of word vectors, so there are none to write; name a file that ends "
+                f"in {SUFFIX} instead, which wraps the model: MODEL | saved?file=NAME{SUFFIX}"
+            )
+        if path.exists() and path.samefile(encoder.path):
+            raise OutputError(f"{path}: this is the model itself; name another file")
+        return self._write_words(path, encoder.path)
+
+    def judge(self, **options: Any) -> Judgement:
+        """Judge whether the cure worked; options are those of `api.cures.judge_mitigation`: tests, pairs, folder, …"""
+        from weatherglass.api.cures import judge_mitigation
+
+        return judge_mitigation(self, **options)
+
+    def _write_words(self, path: Path, source: Path) -> Written:
+        every = read_every_word(source)
+        words = list(every.rows)
+        notes = list(self.notes)
+        if every.duplicates:
+            notes.append(f"{every.duplicates} words stood twice in {source}; the first one was written")
+        format = write_vectors(path, words, self.width, self._changed_blocks(words, every.matrix))
+        return Written(path, format, len(words), self.width, tuple(notes))
+
+    def _changed_blocks(
+        self, words: Sequence[str], matrix: NDArray[np.float32]
+    ) -> Iterator[NDArray[np.float32]]:
+        for start in range(0, len(words), BLOCK):
+            rows = matrix[start : start + BLOCK].astype(np.float64)
+            yield self.apply(rows, words[start : start + BLOCK]).astype(np.float32)
+
+    def _write_transform(self, path: Path) -> Written:
+        steps: list[Step] = []
+        for transform, change in zip(self.model.transforms, self.changes, strict=True):
+            if not isinstance(change, Steps):
+                raise EncoderError(f"{transform.name}: cannot be written to a file; it is of another package")
+            steps += change.steps
+        fitted = {
+            "transforms": [transform.name for transform in self.model.transforms],
+            "model": self.model.encoder.name,
+            "model_identity": self.model.identity,
+            "words": sorted(frozenset().union(*map(words_of, self.model.transforms))),
+            "topics": list(topics_of(self.model.transforms)),
+            "sides": sides_of_transforms(self.model.transforms),
+        }
+        try:
+            write_transform(path, steps, fitted)
+        except OSError as error:
+            raise OutputError(unwritable(path, error)) from None
+        return Written(path, "weatherglass transform", 0, self.width, self.notes)
+
+
+def topics_of(transforms: Sequence[Transform]) -> tuple[str, ...]:
+    """Topics of the catalogue that the lists of transforms are about."""
+    return tuple(
+        dict.fromkeys(topic for transform in transforms for topic in getattr(transform, "topics", ()))
+    )
+
+
+def sides_of_transforms(transforms: Sequence[Transform]) -> Sides | None:
+    """The words of both ends of the attribute that the first of them has; None where none has."""
+    found = (getattr(transform, "sides", None) for transform in transforms)
+    return next((sides for sides in found if sides), None)
+
+
+def mitigate(
+    model: str | Encoder,
+    transforms: str | Sequence[str] = (),
+    *,
+    progress: Progress | None = None,
+) -> Mitigation:
+    """Fit transforms on a model, each on the named words of its own list.
+
+    Args:
+        model: a spec, perhaps with transforms behind it (`vectors:glove.txt | centre`), or an encoder of your own.
+        transforms: further ones, such as "hard-debias?pairs=gender" or ["centre", "leace?classes=gender"].
+        progress: told how far the encoding has come.
+
+    Returns:
+        A Mitigation: `apply`, `encode`, `write` and `judge`.
+
+    Raises:
+        WeatherglassError: if nothing is to be done, a list cannot be used, or the model knows too little of it.
+
+    Example:
+        >>> debiased = mitigate("wordllama", "mean-difference?classes=male_terms,female_terms")
+        >>> debiased.encode(["doctor"]).shape
+        (1, 256)
+    """
+    chosen = with_transforms(model, transforms)
+    texts = [*chosen.texts(), PROBE]
+    encodings = encode_texts(chosen.encoder, texts, backend(1, None, None), progress or Silent())
+    changes, _ = encodings.fitted(chosen.transforms)
+    notes = [
+        f"{transform.name.partition('?')[0]}: {note}"
+        for transform, change in zip(chosen.transforms, changes, strict=True)
+        for note in getattr(change, "notes", ())
+    ]
+    if isinstance(chosen.encoder, WarningEncoder):
+        notes += chosen.encoder.warnings()
+    return Mitigation(chosen, tuple(changes), encodings.vectors.shape[1], tuple(notes))
+
+
+def with_transforms(model: str | Encoder, transforms: str | Sequence[str]) -> Model:
+    """A model with its own transforms and further ones.
+
+    Raises:
+        SpecError: if there are none.
+    """
+    given = [transforms] if isinstance(transforms, str) else list(transforms)
+    if isinstance(model, str):
+        chosen = Model.of(" | ".join([model, *given]))
+    else:
+        chosen = Model.of(model).followed_by(tuple(t for text in given for t in read_transforms(text)))
+    if not chosen.transforms:
+        raise SpecError("no transform is named; add --with, such as --with 'hard-debias?pairs=gender'")
+    return chosen

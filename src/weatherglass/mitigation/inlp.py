@@ -1,0 +1,100 @@
+"""Iterative nullspace projection (Ravfogel et al. 2020): remove what a linear classifier reads, and train it again.
+
+Each classifier's weights are made orthonormal to those before, and all of them are projected out together, which is the
+projection on the intersection of the nullspaces (their algorithm 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix
+from weatherglass.encoders.spec import Spec
+from weatherglass.errors import EncoderError
+from weatherglass.mitigation.change import Steps, projection
+from weatherglass.mitigation.classifier import logistic_weights
+from weatherglass.mitigation.fitting import ROUNDING, labelled_rows, nothing_left, partly_known
+from weatherglass.mitigation.lists import Classes, Sides, class_list, content_hash
+
+PENALTY = 1e-3
+"""Of the classifier, on vectors scaled to a mean length of 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inlp:
+    """Removes the directions of successive linear classifiers of the classes of its list."""
+
+    classes: Classes
+    iterations: int = 10
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Inlp:
+        """`inlp?classes=gender|SET,SET|FILE&iterations=10`.
+
+        Raises:
+            SpecError: if a file cannot be read or used, or an option is wrong.
+        """
+        options = spec.reader()
+        source, iterations = options.text("classes", "gender"), options.integer("iterations", 10)
+        options.done()
+        return cls(class_list(source), iterations)
+
+    @property
+    def name(self) -> str:
+        """With its list."""
+        return f"inlp?classes={self.classes.source}&iterations={self.iterations}"
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Topics of the catalogue that its list is about."""
+        return self.classes.topics
+
+    @property
+    def sides(self) -> Sides:
+        """The words of both ends of the attribute."""
+        return self.classes.words[0], self.classes.words[1]
+
+    def texts(self) -> tuple[str, ...]:
+        """The words of all classes."""
+        return self.classes.all_words
+
+    def identity(self) -> str:
+        """A hash of the words by class, and of the number of classifiers."""
+        return content_hash("inlp", PENALTY, self.iterations, self.classes.words)
+
+    def fit(self, vectors: Matrix) -> Steps:
+        """From classifiers of the words of the list, until one has nothing to read any more."""
+        rows, labels = labelled_rows(self.name, self.classes, vectors)
+        basis = classifier_directions(rows, labels, self.iterations)
+        if not len(basis):
+            raise EncoderError(
+                f"{self.name}: no linear classifier tells the classes apart, so there is nothing to remove"
+            )
+        nothing_left(self.name, rows.shape[1], len(basis))
+        stopped = (
+            (f"stopped after {len(basis)} directions: no linear classifier beats the largest class any more",)
+            if len(basis) < self.iterations * (len(self.classes.names) - 1)
+            else ()
+        )
+        return Steps((projection(basis),), (*partly_known(len(rows), len(self.texts()), "words"), *stopped))
+
+
+def classifier_directions(rows: Matrix, labels: Integers, iterations: int) -> Matrix:
+    """Orthonormal directions of up to `iterations` classifiers, each trained on what those before have left."""
+    scaled = (rows - rows.mean(axis=0)) / np.linalg.norm(rows, axis=1).mean()
+    basis = np.zeros((0, rows.shape[1]))
+    largest = np.bincount(labels).max() / len(labels)
+    for _ in range(iterations):
+        left = scaled - (scaled @ basis.T) @ basis
+        weights, intercepts = logistic_weights(left, labels, PENALTY)
+        if ((left @ weights.T + intercepts).argmax(axis=1) == labels).mean() <= largest:
+            break
+        weights = weights - (weights @ basis.T) @ basis
+        _, singular, directions = np.linalg.svd(weights, full_matrices=False)
+        new = directions[singular > max(ROUNDING * singular[0], ROUNDING)]
+        if not len(new) or len(basis) + len(new) >= rows.shape[1]:
+            break
+        basis = np.linalg.qr(np.concatenate([basis, new]).T)[0].T
+    return basis

@@ -1,0 +1,226 @@
+"""Word lists that transforms are fitted on: ours by name, sets of the catalogue, a user's file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from weatherglass.errors import SpecError, unreadable
+from weatherglass.registry import suggestion
+
+Pair = tuple[str, str]
+Sides = tuple[tuple[str, ...], tuple[str, ...]]
+"""Words of the two ends of an attribute, such as male and female."""
+NEUTRAL, CATALOGUE, NONE = "neutral", "catalogue", "none"
+PAIR_LISTS = ("gender",)
+
+
+@dataclass(frozen=True, slots=True)
+class PairList:
+    """Pairs of words that differ in one attribute, with what belongs to them."""
+
+    source: str
+    """As the user named it."""
+    pairs: tuple[Pair, ...]
+    equalise: tuple[Pair, ...]
+    """What hard debiasing sets apart evenly; the pairs themselves for a user's file."""
+    keep: tuple[str, ...] = ()
+    """Words that have the attribute by definition."""
+    ends: Pair = ("first", "second")
+    topics: tuple[str, ...] = ()
+    """Topics of the catalogue that are about the attribute."""
+    held_out: tuple[Pair, ...] = ()
+    """Pairs that no transform is fitted on."""
+
+    @property
+    def sides(self) -> Sides:
+        """The first and the second words of the pairs."""
+        return sides_of(self.pairs)
+
+    @property
+    def classes(self) -> Classes:
+        """The words of both sides, those of the pairs to equalise included."""
+        return Classes(self.source, self.ends, sides_of((*self.pairs, *self.equalise)), self.topics)
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Words of two or more classes of an attribute."""
+
+    source: str
+    names: tuple[str, ...]
+    words: tuple[tuple[str, ...], ...]
+    topics: tuple[str, ...] = ()
+
+    @property
+    def all_words(self) -> tuple[str, ...]:
+        """The words of all classes in their order."""
+        return tuple(word for words in self.words for word in words)
+
+    @property
+    def labels(self) -> list[int]:
+        """The number of each word's class."""
+        return [number for number, words in enumerate(self.words) for _ in words]
+
+
+def sides_of(pairs: Iterable[Pair]) -> Sides:
+    """The first and the second words of pairs, each word once."""
+    listed = tuple(pairs)
+    first, second = (tuple(dict.fromkeys(pair[side] for pair in listed)) for side in (0, 1))
+    return first, second
+
+
+def content_hash(*parts: Any) -> str:
+    """A hash of plain values."""
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+
+
+def pair_list(source: str) -> PairList:
+    """`gender`, or a file with two words a line, a tab or a comma between them.
+
+    Raises:
+        SpecError: for a file that cannot be read, is empty, or has a line or a word that cannot be used.
+    """
+    if source in PAIR_LISTS:
+        return _named(source)
+    path = _file(source, PAIR_LISTS, "pairs")
+    pairs = tuple(_pairs_of(path))
+    _check_sides(path, [[first for first, _ in pairs], [second for _, second in pairs]])
+    return PairList(source, pairs, pairs)
+
+
+@cache
+def _named(name: str) -> PairList:
+    record = tomllib.loads(_resource(f"{name}.toml"))
+    pairs, equalise, held_out = (
+        tuple((a, b) for a, b in record[key]) for key in ("pairs", "equalise", "held_out")
+    )
+    first, second = record["ends"]
+    keep, topics = tuple(record["keep"]), tuple(record["topics"])
+    return PairList(name, pairs, equalise, keep, (first, second), topics, held_out)
+
+
+def class_list(source: str) -> Classes:
+    """`gender`; two or more sets of the catalogue, `male_terms,female_terms`; or a file with lines `word<tab>class`.
+
+    Raises:
+        SpecError: for a file that cannot be read or used, fewer than two classes, or a word of two classes.
+    """
+    if source in PAIR_LISTS:
+        return _named(source).classes
+    if "," in source and not Path(source).exists():
+        return _catalogue_classes(source)
+    path = _file(source, PAIR_LISTS, "classes")
+    by_class: dict[str, list[str]] = {}
+    for number, cells in _rows(path, 2, "a word and its class"):
+        if cells[0] in by_class.setdefault(cells[1], []):
+            raise SpecError(f"{path}, line {number}: '{cells[0]}' stands twice")
+        by_class[cells[1]].append(cells[0])
+    if len(by_class) < 2:
+        raise SpecError(f"{path}: has one class only, '{next(iter(by_class))}'; at least two are needed")
+    _check_sides(path, list(by_class.values()))
+    return Classes(source, tuple(by_class), tuple(map(tuple, by_class.values())))
+
+
+def _catalogue_classes(source: str) -> Classes:
+    from weatherglass.catalogue.data import table
+
+    sets, names = table("sets"), tuple(name.strip() for name in source.split(","))
+    for name in names:
+        if name not in sets:
+            raise SpecError(
+                f"classes={source}: the catalogue has no set '{name}'{suggestion(name, list(sets))}"
+            )
+    words = tuple(tuple(sets[name]["words"]) for name in names)
+    if len(set(names)) < 2:
+        raise SpecError(f"classes={source}: one class only; at least two are needed")
+    _check_sides(source, words)
+    return Classes(source, names, words)
+
+
+def word_list(source: str) -> tuple[str, ...]:
+    """`neutral`, `catalogue` (the words of the catalogue's sets), or a file with a word a line.
+
+    Raises:
+        SpecError: for a file that cannot be read or holds no word.
+    """
+    if source == NEUTRAL:
+        return neutral_words()
+    if source == CATALOGUE:
+        from weatherglass.catalogue.data import table
+
+        return tuple(dict.fromkeys(word for entry in table("sets").values() for word in entry["words"]))
+    path = _file(source, (NEUTRAL, CATALOGUE), "words")
+    return tuple(dict.fromkeys(line for _, line in _lines(path)))
+
+
+@cache
+def neutral_words() -> tuple[str, ...]:
+    """5 000 frequent English words, most frequent first, that are no names and not about gender by definition."""
+    return tuple(line for line in _resource("neutral.txt").splitlines() if line and not line.startswith("#"))
+
+
+def spellings(word: str) -> tuple[str, ...]:
+    """As it is written, and in lower, title and upper case."""
+    return tuple(dict.fromkeys((word, word.lower(), word.title(), word.upper())))
+
+
+def _resource(name: str) -> str:
+    return files("weatherglass.mitigation").joinpath("word_lists", name).read_text(encoding="utf-8")
+
+
+def _file(source: str, known: Sequence[str], option: str) -> Path:
+    path = Path(source).expanduser()
+    if not path.exists() and "/" not in source and "." not in source:
+        raise SpecError(
+            f"{option}={source}: no list and no file of this name{suggestion(source, list(known))}"
+        )
+    return path
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """The lines of a file with their numbers; empty ones and remarks are passed over."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(unreadable(path, error)) from None
+    numbered = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
+    lines = [(number, line) for number, line in numbered if line and not line.startswith("#")]
+    if not lines:
+        raise SpecError(f"{path}: no word here; write one a line")
+    return lines
+
+
+def _rows(path: Path, columns: int, what: str) -> Iterable[tuple[int, list[str]]]:
+    for number, line in _lines(path):
+        cells = [cell.strip() for cell in line.split("\t" if "\t" in line else ",")]
+        if len(cells) != columns or not all(cells):
+            raise SpecError(f"{path}, line {number}: should be {what}, with a tab or a comma between")
+        yield number, cells
+
+
+def _pairs_of(path: Path) -> Iterable[Pair]:
+    seen: set[Pair] = set()
+    for number, (first, second) in _rows(path, 2, "two words"):
+        if first == second:
+            raise SpecError(f"{path}, line {number}: '{first}' is paired with itself")
+        if (first, second) in seen:
+            raise SpecError(f"{path}, line {number}: the pair '{first}', '{second}' stands twice")
+        seen.add((first, second))
+        yield first, second
+
+
+def _check_sides(source: Path | str, sides: Sequence[Sequence[str]]) -> None:
+    """Refuse a word on two sides: it would say that both are the same."""
+    home: dict[str, int] = {}
+    for number, words in enumerate(sides):
+        for word in words:
+            if home.setdefault(word, number) != number:
+                raise SpecError(f"{source}: '{word}' is on two sides of the list; leave it out of one")

@@ -1,0 +1,63 @@
+"""Mean-difference projection: remove the direction between the mean vectors of two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.encoders.spec import Spec
+from weatherglass.mitigation.change import Steps, projection
+from weatherglass.mitigation.fitting import labelled_rows, nothing_left, partly_known, span
+from weatherglass.mitigation.lists import Classes, Sides, class_list, content_hash
+
+
+@dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """After it all classes of the list have the same mean, as far as the directions of their means go."""
+
+    classes: Classes
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> MeanDifference:
+        """`mean-difference?classes=gender|SET,SET|FILE`.
+
+        Raises:
+            SpecError: if a file cannot be read or used, or an option is wrong.
+        """
+        options = spec.reader()
+        source = options.text("classes", "gender")
+        options.done()
+        return cls(class_list(source))
+
+    @property
+    def name(self) -> str:
+        """With its list."""
+        return f"mean-difference?classes={self.classes.source}"
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Topics of the catalogue that its list is about."""
+        return self.classes.topics
+
+    @property
+    def sides(self) -> Sides:
+        """The words of both ends of the attribute."""
+        return self.classes.words[0], self.classes.words[1]
+
+    def texts(self) -> tuple[str, ...]:
+        """The words of all classes."""
+        return self.classes.all_words
+
+    def identity(self) -> str:
+        """A hash of the words by class."""
+        return content_hash("mean-difference", self.classes.words)
+
+    def fit(self, vectors: Matrix) -> Steps:
+        """From the means of the classes."""
+        rows, labels = labelled_rows(self.name, self.classes, vectors)
+        means = np.array([rows[labels == number].mean(axis=0) for number in range(len(self.classes.names))])
+        nothing_left(self.name, rows.shape[1], len(means) - 1)
+        basis = span(self.name, means[1:] - means[0], len(means) - 1, "the means of the classes")
+        return Steps((projection(basis),), partly_known(len(rows), len(self.texts()), "words"))
