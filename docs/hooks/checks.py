@@ -56,5 +56,5 @@ def _exists(page: Path, address: str, pages: dict[Path, Page]) -> bool:
         target = target / "index.html"
     if not target.exists():
         return False
-    made_by_script = target.name == "report.html"  # its anchors are written by its own script
-    return not parts.fragment or made_by_script or target not in pages or unquote(parts.fragment) in pages[target].anchors
+    anchored = target in pages and target.parent.name != "gallery"  # a run's page writes its anchors by script
+    return not parts.fragment or not anchored or unquote(parts.fragment) in pages[target].anchors

@@ -127,6 +127,7 @@ def run(
 def show(finished: Run, folder: Path) -> None:
     """Print the tables to stdout, warnings and failures to stderr."""
     from weatherglass.cli.console import screen
+    from weatherglass.manual.anchors import anchor_of, with_anchor
     from weatherglass.report.terminal import caption, results_tables
     from weatherglass.report.verdicts import verdict_notes, verdict_tables
 
@@ -146,7 +147,9 @@ def show(finished: Run, folder: Path) -> None:
         f"Results, record and page (report.html): {folder}",
     ]:
         console.print(line, soft_wrap=True)
-    lines = [f"warning: {warning}" for warning in finished.warnings]
+    lines = [f"warning: {with_anchor(warning)}" for warning in finished.warnings]
+    if any(map(anchor_of, finished.warnings)):
+        lines.append("What a [warning] means: weatherglass docs warnings")
     lines += [f"failed: {f.test} on {f.model}: {f.reason}" for f in finished.failures]
     for line in lines:
         typer.echo(line, err=True)
