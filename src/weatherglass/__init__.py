@@ -13,21 +13,25 @@ if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
     from weatherglass.api.measure import measure as measure
     from weatherglass.api.multiverses import multiverse as _multiverse
+    from weatherglass.api.results import Run as Run
+    from weatherglass.api.results import load_run as load_run
     from weatherglass.api.studies import run_study as _study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.audit.settings import Settings as Settings
     from weatherglass.audit.word_map import word_map as word_map
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
+    from weatherglass.catalogue.from_words import make_test as _test
     from weatherglass.catalogue.test import Test as Test
     from weatherglass.encoders import load_encoder as load_encoder
+    from weatherglass.encoders.in_memory import model as model
     from weatherglass.errors import WeatherglassError as WeatherglassError
     from weatherglass.metrics.weat.measure import Measure as Measure
     from weatherglass.multiverses.multiverse import Multiverse as Multiverse
     from weatherglass.runs.results import Result as Result
-    from weatherglass.runs.results import Run as Run
 
     multiverse = _multiverse
+    test = _test
     study = _study  # Type checkers take an import under another name for a private one.
 
 _PLACES = {
@@ -35,16 +39,19 @@ _PLACES = {
     "Test": "catalogue.test",
     "list_tests": "catalogue",
     "load_encoder": "encoders",
+    "load_run": "api.results",
     "load_test": "catalogue",
     "measure": "api.measure",
     "Measure": "metrics.weat.measure",
     "Multiverse": "multiverses.multiverse",
     "Result": "runs.results",
-    "Run": "runs.results",
+    "Run": "api.results",
     "Settings": "audit.settings",
+    "model": "encoders.in_memory",
     "multiverse": "api.multiverses",
     "run": "api.audits",
     "study": "api.studies:run_study",
+    "test": "catalogue.from_words:make_test",
     "word_map": "audit.word_map",
     "WeatherglassError": "errors",
 }

@@ -18,6 +18,9 @@ Matrix = NDArray[np.float64]
 AnyMatrix = NDArray[np.floating[Any]]
 """What an encoder may return; scoring converts it to float64."""
 
+AnyVector = NDArray[np.floating[Any]]
+"""One row of it."""
+
 Integers = NDArray[np.int64]
 
 

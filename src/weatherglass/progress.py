@@ -1,8 +1,9 @@
-"""Progress of long work: a library call is silent, a command passes a progress bar."""
+"""Progress of long work: a library call is silent, a command and a notebook show a bar."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import sys
+from typing import Any, Protocol
 
 
 class Progress(Protocol):
@@ -25,3 +26,49 @@ class Silent:
 
     def advance(self, steps: int = 1) -> None:
         pass
+
+
+class NotebookBar:
+    """A bar below the cell of a notebook, one for each stage in turn; it goes when the work is done."""
+
+    def __init__(self, show: Any) -> None:
+        """A bar that `show`, IPython's `display`, puts into the notebook."""
+        self._show = show
+        self._handle: Any = None
+        self._name, self._total, self._done, self._shown = "", 0, 0, -1
+
+    def stage(self, name: str, total: int) -> None:
+        self._name, self._total, self._done, self._shown = name, total, 0, -1
+        self._draw()
+
+    def advance(self, steps: int = 1) -> None:
+        self._done += steps
+        self._draw()
+
+    def _draw(self) -> None:
+        percent = 100 * self._done // max(1, self._total)
+        if percent == self._shown:  # at most a hundred messages to the browser a stage
+            return
+        self._shown = percent
+        from html import escape
+
+        content = {
+            "text/html": f'<progress value="{self._done}" max="{max(1, self._total)}"></progress> '
+            f"{escape(self._name)} {self._done}/{self._total}",
+            "text/plain": f"{self._name} {self._done}/{self._total}",
+        }
+        if self._handle is None:
+            self._handle = self._show(content, raw=True, display_id=True)
+        else:
+            self._handle.update(content, raw=True)
+
+
+def progress_here() -> Progress:
+    """A bar in a notebook, else nothing: a library prints nothing unasked."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if type(shell).__name__ != "ZMQInteractiveShell":  # a notebook's, not that of a terminal
+        return Silent()
+    from IPython.display import display
+
+    return NotebookBar(display)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from weatherglass.api.results import Run
 from weatherglass.audit.audit import Audit
 from weatherglass.audit.plan import Plan, choose_models, choose_synonyms, choose_tests
 from weatherglass.audit.profile import chosen_settings, under_profile
@@ -15,18 +16,17 @@ from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
-from weatherglass.encoders.base import Encoder
+from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import RenamedWarning
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import backend
-from weatherglass.progress import Progress, Silent
+from weatherglass.progress import Progress, progress_here
 from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.results import Run
 
 
 def run(
-    models: Sequence[str | Encoder] | str | Encoder = DEFAULT_MODEL,
+    models: Any = DEFAULT_MODEL,
     tests: Sequence[str | Test] | str | Test = "*",
     metrics: Sequence[str | Metric] | str | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
@@ -43,7 +43,10 @@ def run(
     """Run association tests on models.
 
     Args:
-        models: specs such as "vectors:glove.txt" or "NAME=vectors:glove.txt", or encoders of your own.
+        models: one or several: specs such as "vectors:glove.txt" or "NAME=vectors:glove.txt", and objects in memory:
+            gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair, a spaCy pipeline, a dict or frame of
+            word vectors, an object with `.encode` or `.transform`, a function texts → array (see `model`). A dict
+            gives names: {"old": before, "new": after}.
         tests: names, globs, paths of files or folders, or tests of your own; all 46 published ones by default.
         metrics: spellings such as "cosine/mean", globs over them, or metrics of your own.
         settings: how to test and judge; see `Settings`.
@@ -63,6 +66,7 @@ def run(
     Raises:
         WeatherglassError: if an argument is wrong; raised before work starts.
     """
+    models = models_in(models)
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
     if measures is not None:
         warnings.warn("measures= is now metrics=", RenamedWarning, stacklevel=2)
@@ -73,7 +77,7 @@ def run(
     selected = under_profile(select_metrics(asked_for), chosen.profile)
     by_name = {m.name for m in under_profile(select_metrics(named), chosen.profile)} if named else set()
     plan = Plan(
-        choose_models(_listed(models)),
+        choose_models(models),
         choose_tests(_listed(tests)),
         selected,
         chosen,
@@ -83,12 +87,14 @@ def run(
     plan.check()
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
     registrations = () if workers.in_process else registrations_for(plan.metrics, chosen.covariance)
+    shown = progress or progress_here()
     if folder is None:
-        return Audit(plan, call, workers, progress or Silent(), registrations=registrations).carry_out()
+        done = Audit(plan, call, workers, shown, registrations=registrations).carry_out()
+        return Run.of(done)
     with RunFolder(Path(folder)) as opened:
-        finished = Audit(plan, call, workers, progress or Silent(), opened, registrations).carry_out()
+        finished = Audit(plan, call, workers, shown, opened, registrations).carry_out()
         finished.record["warnings"] += _write_page(opened.path)
-        return finished
+        return Run.of(finished, opened.path)
 
 
 def _listed(given: Any) -> Sequence[Any]:

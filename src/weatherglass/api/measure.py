@@ -14,7 +14,6 @@ from weatherglass.audit.plan import Model
 from weatherglass.audit.profile import chosen_settings
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Element, set_roles
-from weatherglass.encoders.base import Encoder
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics import select_metrics
 from weatherglass.metrics.base import Metric
@@ -28,7 +27,7 @@ def measure(
     metric: str | Metric,
     targets: Sequence[ArrayLike | Sequence[str]],
     attributes: Sequence[ArrayLike | Sequence[str]],
-    model: str | Encoder | None = None,
+    model: Any = None,
     settings: Settings | None = None,
     **changes: Any,
 ) -> Result:
@@ -41,7 +40,7 @@ def measure(
         metric: its spelling, such as "mac" or "rnd(normalise=yes)"; see `weatherglass metrics`.
         targets: the target sets, each a matrix with one row per word, or, with a model, a list of words.
         attributes: the attribute sets, likewise.
-        model: what encodes the words: a spec, or an encoder of your own.
+        model: what encodes the words: a spec, or an object in memory (see `weatherglass.model`).
         settings: how to test; see `Settings`.
         changes: fields of the settings by name, such as alternative="greater".
 
@@ -84,7 +83,7 @@ def _as_given(roles: Sequence[str], given: Sequence[Any]) -> list[VectorSet]:
     ]
 
 
-def _encoded(roles: Sequence[str], given: Sequence[Any], model: str | Encoder) -> list[VectorSet]:
+def _encoded(roles: Sequence[str], given: Sequence[Any], model: Any) -> list[VectorSet]:
     for role, words in zip(roles, given, strict=True):
         if isinstance(words, str) or not all(isinstance(word, str) for word in words):
             raise WeatherglassError(f"{role} should be a list of words, since a model is given")

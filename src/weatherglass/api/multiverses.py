@@ -11,12 +11,12 @@ from typing import Any
 from weatherglass.audit.record import CommandCall, PythonCall, environment, now
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
-from weatherglass.encoders.base import Encoder
+from weatherglass.encoders.in_memory import models_in
 from weatherglass.multiverses.knobs import KNOBS, Knobs
 from weatherglass.multiverses.lists import select_tests, word_lists
 from weatherglass.multiverses.models import model_views
 from weatherglass.multiverses.multiverse import Multiverse, carry_out
-from weatherglass.progress import Progress, Silent
+from weatherglass.progress import Progress, progress_here
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.journal import Journal
 
@@ -25,7 +25,7 @@ RECORD = "multiverse.json"
 
 
 def multiverse(
-    models: Sequence[str | Encoder] | str | Encoder = DEFAULT_MODEL,
+    models: Any = DEFAULT_MODEL,
     tests: Sequence[str | Test] | str | Test = "*",
     knobs: Sequence[str] = KNOBS,
     *,
@@ -37,8 +37,8 @@ def multiverse(
     """Compute d under every combination of sensible choices, and test them together.
 
     Args:
-        models: specs, or encoders of your own; a pattern such as "vectors:study/forum-sgns-*.safetensors" is one model
-            with a seed per file.
+        models: specs, or objects in memory as `run` takes them; a pattern such as
+            "vectors:study/forum-sgns-*.safetensors" is one model with a seed per file.
         tests: topics ("gender and career"), names, globs, paths, or tests of your own; all 46 published by default.
         knobs: which choices are varied; those that a model lacks are passed over.
         folder: where results and curves are written; what is there already is not computed again.
@@ -52,6 +52,7 @@ def multiverse(
     Raises:
         WeatherglassError: if an argument is wrong; raised before work starts.
     """
+    models = models_in(models)
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(multiverse, locals())
     tupled: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
@@ -61,9 +62,9 @@ def multiverse(
     for item in _listed(tests):
         found |= {test.name: test for test in ([item] if isinstance(item, Test) else select_tests([item]))}
     lists = word_lists(list(found.values()))
-    views = [model_views(model, chosen) for model in _listed(models)]
+    views = [model_views(model, chosen) for model in models]
     record = {**call.record(), "started": now(), **environment(), "settings": chosen.to_json()}
-    shown = progress or Silent()
+    shown = progress or progress_here()
     if folder is None:
         return replace(carry_out(views, lists, chosen, shown), record=record)
     with Journal(Path(folder) / JOURNAL) as journal:

@@ -60,7 +60,8 @@ class Audit:
             raise
         results = judge(self._in_order(), self.plan.correction)
         record = self._leave_behind(results, started, "incomplete" if self.failures else "complete")
-        return Run(results, self.failures, record)
+        keys = tuple(key for key in self.order if key in self.finished)
+        return Run(results, self.failures, record, keys)
 
     def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
         """Write table and record, where there is a folder; returns the record."""

@@ -78,9 +78,9 @@ def encode_texts(encoder: Encoder, texts: Sequence[str], backend: Backend, progr
 def _encode_here(
     encoder: Encoder, texts: list[str], progress: Progress
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    costly = isinstance(encoder, ModelEncoder) and encoder.costly
+    in_parts = getattr(encoder, "in_parts", isinstance(encoder, ModelEncoder) and encoder.costly)
     # Word vectors are read in one pass over their file, so they are requested all at once.
-    size = CHUNK if costly else len(texts)
+    size = CHUNK if in_parts else len(texts)
     # Asked first and for all texts: an encoder that looks words up in a file then does so in one pass.
     coverage = encoder.coverage(texts)
     vectors: list[AnyMatrix] = []

@@ -16,7 +16,8 @@ from weatherglass.audit.settings import Settings, Synonyms
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.base import Encoder, ModelEncoder
+from weatherglass.encoders.base import Encoder, IdentifiedEncoder
+from weatherglass.encoders.in_memory import spec_or_encoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import Metric
 from weatherglass.mitigation import Transform, read_model
@@ -36,15 +37,20 @@ class Model:
     options: str
     identity: str
     transforms: tuple[Transform, ...] = ()
+    resumable: bool = True
+    """Whether a later run can tell that this is the same model."""
 
     @classmethod
-    def of(cls, given: str | Encoder) -> Model:
-        """The model that a spelling or an object stands for."""
-        if not isinstance(given, str):
-            # An object of the user's own has weights that we cannot know, so its results are never taken for another's.
-            identity = given.identity() if isinstance(given, ModelEncoder) else uuid.uuid4().hex
-            return cls(given, given.name, _options(given), identity)
-        spelling = read_model(given)
+    def of(cls, given: Any) -> Model:
+        """The model that a spelling, an encoder or an object of another library stands for."""
+        found = spec_or_encoder(given)
+        if not isinstance(found, str):
+            encoder = found
+            known = encoder.identity() if isinstance(encoder, IdentifiedEncoder) else None
+            # What cannot be hashed has weights that we cannot know: its results are never taken for another's.
+            identity = known or uuid.uuid4().hex
+            return cls(encoder, encoder.name, _options(encoder), identity, resumable=known is not None)
+        spelling = read_model(found)
         encoder = load_encoder(spelling.spec)
         steps = [transform.name for transform in spelling.transforms]
         identities = [encoder.identity(), *(transform.identity() for transform in spelling.transforms)]
@@ -135,7 +141,7 @@ class Plan:
         return f"{why_not(self.tests[0], metric)}. Published tests that have it: {listed}"
 
 
-def choose_models(given: Iterable[str | Encoder]) -> list[Model]:
+def choose_models(given: Iterable[Any]) -> list[Model]:
     """Each model once, however it is spelt.
 
     Raises:
@@ -143,13 +149,14 @@ def choose_models(given: Iterable[str | Encoder]) -> list[Model]:
     """
     models: dict[tuple[str, str], Model] = {}
     spelt: dict[str, str] = {}
-    for item in dict.fromkeys(given):
+    for item in {item if isinstance(item, str) else id(item): item for item in given}.values():
         model = Model.of(item)
         if isinstance(item, str) and spelt.setdefault(model.name, model.identity) != model.identity:
             raise WeatherglassError(f"two different models are called '{model.name}'; rename one of them")
         if models.setdefault((model.name, model.options), model).identity != model.identity:
             raise WeatherglassError(
-                f"two different models are called '{model.name}' and have the same options; rename one of them"
+                f"two different models are called '{model.name}' and have the same options; rename one of them: "
+                "NAME=SPEC, or weatherglass.model(object, name=NAME)"
             )
     return list(models.values())
 

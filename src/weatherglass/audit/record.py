@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
-from weatherglass.audit.plan import Plan
+from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.profile import cautions_of, headline, warnings_of
 from weatherglass.audit.settings import Settings
-from weatherglass.encoders.base import ModelEncoder, WarningEncoder
+from weatherglass.encoders.base import IdentifiedEncoder, WarningEncoder
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
 from weatherglass.runs.stored import JUDGED
@@ -75,6 +75,9 @@ class PythonCall:
         return {"called": "python", "function": self.function, "arguments": dict(self.arguments)}
 
 
+NOT_RESUMABLE = (
+    "not resumable: the content of this object cannot be hashed; the same call computes all of it again"
+)
 NOT_RECORDED = ("command", "progress")
 """Arguments of a run that say nothing about its results."""
 
@@ -114,9 +117,6 @@ def run_record(
         started: when work began.
         status: running, complete, incomplete (some tests could not be run) or interrupted.
     """
-    notes = {
-        model.name: model.encoder.notes() for model in plan.models if isinstance(model.encoder, ModelEncoder)
-    }
     record = {
         "status": status,
         **call.record(),
@@ -128,7 +128,8 @@ def run_record(
                 "model": model.name,
                 "options": model.options,
                 "identity": model.identity,
-                "notes": notes.get(model.name, []),
+                "resumable": model.resumable,
+                "notes": model_notes(model),
             }
             for model in plan.models
         ],
@@ -153,6 +154,13 @@ def run_record(
     }
     judged = recorded_verdicts(results, record) if status in JUDGED else []
     return {**record, "verdicts": [verdict.to_json() for verdict in judged]}
+
+
+def model_notes(model: Model) -> list[str]:
+    """What the encoder has to say, and whether a later run can know it again."""
+    encoder = model.encoder
+    notes = encoder.notes() if isinstance(encoder, IdentifiedEncoder) else []
+    return notes if model.resumable else [*notes, NOT_RESUMABLE]
 
 
 def encoder_warnings(plan: Plan) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from typing import Any, cast
 
 from weatherglass.catalogue.data import table
@@ -78,6 +80,14 @@ def lexicon() -> Lexicon:
 def reference(key: str) -> str:
     """The paper that a test's `citation` stands for, as it is cited; empty for an empty or unknown key."""
     return cast(str, table("references").get(key, ""))
+
+
+@cache
+def bibtex_entries() -> Mapping[str, str]:
+    """The BibTeX entry of each paper, by the key that a test's `citation` has."""
+    text = files("weatherglass.catalogue").joinpath("references.bib").read_text(encoding="utf-8")
+    found = re.findall(r"^(@\w+\{(\w+),\n.*?^\})$", text, re.MULTILINE | re.DOTALL)
+    return {key: entry for entry, key in found}
 
 
 def published_forms(word: str) -> Forms:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -109,6 +109,28 @@ class Test:
     def texts(self) -> tuple[str, ...]:
         """Every distinct text, in order of first appearance."""
         return tuple(dict.fromkeys(text for element_set in self.sets for text in element_set.texts))
+
+    def sentences(
+        self,
+        templates: Iterable[str] | None = None,
+        *,
+        classes: Mapping[str, str] | None = None,
+        name: str | None = None,
+    ) -> Test:
+        """The test with every word in sentences.
+
+        Args:
+            templates: sentences with {word}, or another slot of the language pack, where the word goes; by default the
+                templates of the language, those of May et al. (2019) in English.
+            classes: word → class ("person noun", "given name", …), where a template of the pack depends on it.
+            name: of the new test; by default sent-NAME.
+
+        Raises:
+            CatalogueError: if the test is in sentences already, or a word fits no template.
+        """
+        from weatherglass.catalogue.from_words import sentences_of
+
+        return sentences_of(self, templates, classes, name)
 
     def fingerprint(self) -> str:
         """A hash of the content, the same wherever the test was read from; computed once."""

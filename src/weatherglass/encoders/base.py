@@ -73,6 +73,19 @@ class ModelEncoder(Encoder, Protocol):
 
 
 @runtime_checkable
+class IdentifiedEncoder(Protocol):
+    """An encoder that says what it is and how it read texts, as an object in memory may do without a spec."""
+
+    def identity(self) -> str | None:
+        """A hash of weights and options; None where the content cannot be hashed, so that no run can be resumed."""
+        ...
+
+    def notes(self) -> list[str]:
+        """What the record of the run should say."""
+        ...
+
+
+@runtime_checkable
 class WarningEncoder(Protocol):
     """An encoder that may have something to warn of, such as a file that seems to be cut off."""
 

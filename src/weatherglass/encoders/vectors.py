@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from weatherglass.arrays import Matrix
+from weatherglass.arrays import AnyVector, Matrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError
@@ -33,79 +32,39 @@ SHOWN = 10
 """How many words a note lists."""
 
 
-class VectorEncoder:
-    """Averages the vectors of a text's words, in float64."""
+class WordEncoder:
+    """Averages the vectors of a text's words, in float64, wherever `_read` gets them from."""
 
     costly: ClassVar[bool] = False
 
     def __init__(
         self,
-        path: Path,
+        name: str,
         tokens: str = "words",
         case: str = "exact-then-lower",
         language: str = DEFAULT_LANGUAGE,
-        subwords: bool = True,
     ) -> None:
-        self._check(path)
-        self.path = path
-        self.name = str(Spec("vectors", str(path)))
+        self.name = name
         self.options: Mapping[str, str] = {"tokens": tokens, "case": case}
         if language != DEFAULT_LANGUAGE:
             self.options = {**self.options, "language": language}
-        self._subwords = subwords
         pack = LANGUAGES.get(language)
         self._lower = pack.lower
         self._tokenise = pack.tokenise if tokens == "words" else TOKENISERS[tokens]
         self._case = case
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._vectors: dict[str, AnyVector] = {}
         self._looked_up: set[str] = set()
         self._encoded: dict[str, None] = {}
         self._in_lower_case: dict[str, None] = {}
-        self._from_subwords: dict[str, NDArray[np.float32]] = {}
+        self._from_subwords: dict[str, AnyVector] = {}
         self._width: int | None = None
         self._duplicates = 0
         self._twins: dict[tuple[str, ...], None] = {}
         self._file_warnings: tuple[str, ...] = ()
 
-    @classmethod
-    def from_spec(cls, spec: Spec) -> Self:
-        """`vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower&language=en&subwords=yes`.
-
-        Raises:
-            SpecError: if no file is named or an option is wrong.
-            VectorFileError: if the file is missing, empty or a folder.
-        """
-        if not spec.target:
-            raise SpecError(f"'{spec}': name a file of vectors, as in vectors:glove.840B.300d.txt")
-        path = Path(spec.target).expanduser()
-        check_file(path)
-        options = spec.reader()
-        tokens = options.choice("tokens", TOKENS, "words")
-        case = options.choice("case", CASES, "exact-then-lower")
-        language = options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE)
-        with_subwords = has_subwords(path)
-        subwords = options.flag("subwords", True) if with_subwords else True
-        options.done()
-        encoder = cls(path, tokens, case, language, subwords)
-        if with_subwords:
-            encoder.options = {**encoder.options, "subwords": "yes" if subwords else "no"}
-        encoder.name = str(spec)
-        return encoder
-
-    @staticmethod
-    def _check(path: Path) -> None:
-        check_file(path)
-
     def _read(self, words: Collection[str]) -> WordVectors:
-        return read_vectors(self.path, words, self._subwords)
-
-    def _files(self) -> list[Path]:
-        return related_files(self.path)
-
-    def identity(self) -> str:
-        """A hash of the content of the file, what belongs to it, and the options."""
-        parts = [METHOD, *map(file_hash, self._files()), *map("=".join, self.options.items())]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        """The vectors of those of `words` that there are."""
+        raise NotImplementedError
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """One mean vector per text; NaN where none of its words is in the file."""
@@ -182,7 +141,7 @@ class VectorEncoder:
             return (self._lower(word),)
         return dict.fromkeys((word, self._lower(word)))
 
-    def _vector(self, word: str) -> NDArray[np.float32] | None:
+    def _vector(self, word: str) -> AnyVector | None:
         for form in self._forms(word):
             if form in self._vectors:
                 if form != word and self._case != "lower":
@@ -194,6 +153,63 @@ class VectorEncoder:
     def _is_of_subwords(self, word: str) -> bool:
         forms = list(self._forms(word))
         return forms[0] in self._from_subwords and not any(form in self._vectors for form in forms)
+
+
+class VectorEncoder(WordEncoder):
+    """The word vectors of a file."""
+
+    def __init__(
+        self,
+        path: Path,
+        tokens: str = "words",
+        case: str = "exact-then-lower",
+        language: str = DEFAULT_LANGUAGE,
+        subwords: bool = True,
+    ) -> None:
+        self._check(path)
+        super().__init__(str(Spec("vectors", str(path))), tokens, case, language)
+        self.path = path
+        self._subwords = subwords
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """`vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower&language=en&subwords=yes`.
+
+        Raises:
+            SpecError: if no file is named or an option is wrong.
+            VectorFileError: if the file is missing, empty or a folder.
+        """
+        if not spec.target:
+            raise SpecError(f"'{spec}': name a file of vectors, as in vectors:glove.840B.300d.txt")
+        path = Path(spec.target).expanduser()
+        check_file(path)
+        options = spec.reader()
+        tokens = options.choice("tokens", TOKENS, "words")
+        case = options.choice("case", CASES, "exact-then-lower")
+        language = options.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE)
+        with_subwords = has_subwords(path)
+        subwords = options.flag("subwords", True) if with_subwords else True
+        options.done()
+        encoder = cls(path, tokens, case, language, subwords)
+        if with_subwords:
+            encoder.options = {**encoder.options, "subwords": "yes" if subwords else "no"}
+        encoder.name = str(spec)
+        return encoder
+
+    @staticmethod
+    def _check(path: Path) -> None:
+        check_file(path)
+
+    def _read(self, words: Collection[str]) -> WordVectors:
+        return read_vectors(self.path, words, self._subwords)
+
+    def _files(self) -> list[Path]:
+        return related_files(self.path)
+
+    def identity(self) -> str:
+        """A hash of the content of the file, what belongs to it, and the options."""
+        parts = [METHOD, *map(file_hash, self._files()), *map("=".join, self.options.items())]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def _some(words: Collection[str]) -> str:

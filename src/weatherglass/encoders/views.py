@@ -47,7 +47,8 @@ def layered(encoder: object) -> LayeredEncoder | None:
     """The encoder, or what is behind its `dim=` and its cache, if pooling and layers can be chosen; else None."""
     whole = encoder.inner if isinstance(encoder, TruncatedEncoder) else encoder
     inner = whole.inner if isinstance(whole, CachedEncoder) else whole
-    return inner if isinstance(inner, LayeredEncoder) else None
+    # Views are cached by the identity of the model, which an object in memory may not have.
+    return inner if isinstance(inner, LayeredEncoder) and inner.identity() else None
 
 
 def encode_views(

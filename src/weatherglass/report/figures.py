@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -82,14 +83,17 @@ def save_figure(figure: Figure, path: Path, kind: str) -> None:
         figure.savefig(unfinished, format=kind, dpi=300, bbox_inches="tight", metadata=metadata)
 
 
-def matrix(layout: Layout, measure: int, note: str) -> Figure:
-    """The matrix: tests down, models across; a cell has its mark, and d if there is room."""
+def matrix(layout: Layout, measure: int, note: str, figure: Figure | None = None) -> Figure:
+    """The matrix: tests down, models across; a cell has its mark, and d if there is room.
+
+    `figure` is an empty one to draw on, such as one of pyplot.
+    """
     from matplotlib.patches import Rectangle
 
     columns, rows = len(layout.subjects), len(layout.tests)
     numbered = columns <= NUMBERED
     width = 0.62 if numbered else 0.24
-    axes = _axes(columns * width, rows * ROW)
+    axes = _axes(columns * width, rows * ROW, figure)
     for (t, s), number in layout.cells(measure).items():
         r = layout.results[number]
         fill = FILL.get((r.significance, r.lean == -1))
@@ -111,16 +115,14 @@ def matrix(layout: Layout, measure: int, note: str) -> Figure:
     return _figure(axes)
 
 
-def forest(layout: Layout, measure: int, note: str, levels: str) -> Figure:
+def forest(layout: Layout, measure: int, note: str, levels: str, figure: Figure | None = None) -> Figure:
     """The forest plot: d with its interval for each test, a panel for each model, all on one scale.
 
-    `levels` are those of the intervals.
+    `levels` are those of the intervals; `figure` is an empty one to draw on.
     """
-    from matplotlib.figure import Figure
-
     rows, columns = len(layout.tests), len(layout.subjects)
     panel_width = 3.2 if columns == 1 else 1.7
-    figure = Figure(figsize=(panel_width * columns, rows * ROW))
+    figure = _sized(figure, panel_width * columns, rows * ROW)
     axes = figure.subplots(1, columns, sharex=True, sharey=True, squeeze=False)[0]
     cells = layout.cells(measure)
     for s, (panel, subject) in enumerate(zip(axes, layout.subjects, strict=True)):
@@ -154,11 +156,39 @@ def _point(axes: Axes, y: float, r: Result) -> None:
     )
 
 
-def _axes(width: float, height: float) -> Axes:
-    from matplotlib.figure import Figure
+def sorted_effects(results: Sequence[Result], note: str, levels: str, figure: Figure | None = None) -> Figure:
+    """The curve: d of every result from the smallest to the largest, with its interval."""
+    shown = sorted(
+        (r for r in results if r.is_effect_size and not math.isnan(r.effect_size)),
+        key=lambda r: r.effect_size,
+    )
+    axes = _axes(4.8, 2.2, figure)
+    axes.axhline(0, color=SOFT, linewidth=0.6)
+    for place, r in enumerate(shown):
+        colour = FILL["**", r.lean == -1] if r.significance else SOFT
+        if r.ci_low is not None and r.ci_high is not None:
+            axes.plot([place, place], [r.ci_low, r.ci_high], color=LINE, linewidth=1.2, zorder=1)
+        axes.plot([place], [r.effect_size], "o", markersize=3, color=colour, markeredgewidth=0)
+    axes.set_xlabel("results, sorted by d", color=INK)
+    axes.set_ylabel("d", color=INK)
+    axes.set_xlim(-1, max(1, len(shown)))
+    axes.spines[["top", "right"]].set_visible(False)
+    _finish(axes, f"d with its {levels} interval; dark where p ≤ alpha, orange below 0. {note}")
+    return _figure(axes)
 
-    figure = Figure(figsize=(max(width, 0.5), max(height, 0.3)))
-    return figure.add_axes((0, 0, 1, 1))
+
+def _axes(width: float, height: float, figure: Figure | None = None) -> Axes:
+    return _sized(figure, max(width, 0.5), max(height, 0.3)).add_axes((0, 0, 1, 1))
+
+
+def _sized(figure: Figure | None, width: float, height: float) -> Figure:
+    """The figure to draw on, of this size in inches; a new one that pyplot does not know where none is given."""
+    from matplotlib.figure import Figure as NewFigure
+
+    if figure is None:
+        return NewFigure(figsize=(width, height))
+    figure.set_size_inches(width, height)
+    return figure
 
 
 def _figure(axes: Axes) -> Figure:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 
-from weatherglass.report.numbers import effect, percent
-from weatherglass.report.page.html import CORRECTIONS
+from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
+from weatherglass.report.paper import CORRECTIONS, in_markdown
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.runs.stored import StoredRun
 
+LABEL = "tab:weatherglass"
 LONGEST_HEADS = 50
 """With more letters than this in all model names, LaTeX column heads are rotated."""
 _LATEX = {
@@ -21,6 +23,7 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
+_NOT_SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def markdown(runs: Sequence[StoredRun]) -> str:
@@ -28,26 +31,35 @@ def markdown(runs: Sequence[StoredRun]) -> str:
     layout = lay_out(runs)
     parts = []
     for number, measure in enumerate(layout.metrics):
-        heads = ["Test", *(_markdown(subject.label) for subject in layout.subjects)]
+        heads = ["Test", *(in_markdown(subject.label) for subject in layout.subjects)]
         lines = [
-            f"### {'Effect size *d*' if layout.is_effect_size(number) else 'Value'}, {_markdown(measure)}",
+            f"### {'Effect size *d*' if layout.is_effect_size(number) else 'Value'}, {in_markdown(measure)}",
             "",
             _line(heads),
             _line(["---", *("--:" for _ in layout.subjects)]),
             *(
-                _line([_markdown(name), *(_markdown_cell(r) for r in cells)])
+                _line([in_markdown(name), *(_markdown_cell(r) for r in cells)])
                 for name, _, cells in _rows(layout, number)
             ),
         ]
         parts.append("\n".join(lines))
-    parts.append(_markdown(caption(runs)))
+    parts.append(in_markdown(caption(runs)))
     return "\n\n".join(parts) + "\n"
 
 
-def latex(runs: Sequence[StoredRun]) -> str:
-    """One booktabs table per measure; numbers are aligned, marks follow them."""
+def latex(runs: Sequence[StoredRun], label: str = LABEL) -> str:
+    """One booktabs table per metric: d with its mark, interval and p; numbers are aligned, marks follow them.
+
+    One model has a column each for d, interval and p; several have them below each other in one cell.
+
+    Args:
+        label: for \\ref; with several metrics, the metric follows it.
+    """
     layout = lay_out(runs)
-    tables = [_latex_table(layout, number, runs) for number in range(len(layout.metrics))]
+    tables = [
+        _latex_table(layout, number, runs, _label(layout, number, label))
+        for number in range(len(layout.metrics))
+    ]
     needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if _rotated(layout) else "")
     return needs + "\n" + "\n".join(tables)
 
@@ -98,34 +110,41 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _markdown(text: str) -> str:
-    """The text, escaped for Markdown, in one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~$])", r"\\\1", " ".join(text.split()))
-
-
 def _markdown_cell(result: Result | None) -> str:
-    return "–" if result is None else effect(result.value) + _markdown(result.significance)
+    return "–" if result is None else effect(result.value) + in_markdown(result.significance)
 
 
-def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun]) -> str:
+def _label(layout: Layout, measure: int, label: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", layout.metrics[measure].lower()).strip("-")
+    return f"{label}-{slug}" if len(layout.metrics) > 1 else label
+
+
+def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun], label: str) -> str:
+    single = len(layout.subjects) == 1
     heads = [_tex(subject.label) for subject in layout.subjects]
     if _rotated(layout):
         heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]
     note = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
     note = note.replace("\0", "$^{**}$").replace("\1", "$^{*}$").replace("p ≤", r"$p \le$").replace("’", "'")
     quantity = "Effect size $d$" if layout.is_effect_size(measure) else "Value"
-    columns = r"r@{\hskip 1.6em}" * len(layout.subjects)
+    if single:
+        quantity += f" of {heads[0]}"
+        heads = ["$d$" if layout.is_effect_size(measure) else "value", "interval", "$p$"]
+    levels = _tex(interval_levels(runs))
+    note = rf"Intervals at level {levels}; $p$ before correction. {note}"
+    columns = r"r@{\hskip 1.6em}lr" if single else r"r@{\hskip 1.6em}" * len(layout.subjects)
     lines = [
         r"\begin{table*}",
         r"  \centering\footnotesize",
         rf"  \caption{{{quantity}, {_tex(layout.metrics[measure])}. {note}}}",
+        rf"  \label{{{label}}}",
         rf"  \begin{{tabular}}{{ll{columns}}}",
         r"    \toprule",
         rf"    Test & Context & {' & '.join(heads)} \\",
         r"    \midrule",
         *(
             rf"    {_tex(name)} & {_tex(CONTEXTS.get(context, context))} & "
-            rf"{' & '.join(_tex_cell(r) for r in cells)} \\"
+            rf"{_tex_columns(cells[0]) if single else ' & '.join(_tex_stack(r) for r in cells)} \\"
             for name, context, cells in _rows(layout, measure)
         ),
         r"    \bottomrule",
@@ -142,6 +161,38 @@ def _rotated(layout: Layout) -> bool:
 
 def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+
+
+def _tex_columns(result: Result | None) -> str:
+    """d, interval and p, each in a column of its own."""
+    if result is None:
+        return "-- & &"
+    return f"{_tex_cell(result)} & {_tex_interval(result)} & {_tex_p(result)}"
+
+
+def _tex_stack(result: Result | None) -> str:
+    """d, interval and p below each other."""
+    if result is None:
+        return "--"
+    below = [part for part in (_tex_interval(result), _tex_p(result)) if part]
+    lines = [_tex_cell(result), *(rf"{{\scriptsize {part}}}" for part in below)]
+    return r"\shortstack[r]{" + r"\\".join(lines) + "}"
+
+
+def _tex_interval(result: Result) -> str:
+    return (
+        f"${interval(result.ci_low, result.ci_high).replace('−', '-')}$" if result.ci_low is not None else ""
+    )
+
+
+def _tex_p(result: Result) -> str:
+    """p as TeX: 2.6 × 10⁻¹⁰ has a power of ten of its own there."""
+    if math.isnan(result.p_value):
+        return ""
+    mantissa, times, exponent = p_value(result.p_value).partition(" × 10")
+    if not times:
+        return f"${mantissa}$"
+    return rf"${mantissa} \times 10^{{{exponent.translate(_NOT_SUPERSCRIPT)}}}$"
 
 
 def _tex_cell(result: Result | None) -> str:

@@ -101,6 +101,12 @@ def compare_runs(before: str | Path, after: str | Path, *, alpha: float = 0.05) 
         WeatherglassError: if a row of one run could stand for several of the other.
     """
     runs = read_whole_run(Path(before)), read_whole_run(Path(after))
+    return compare_stored(*runs, alpha=alpha)
+
+
+def compare_stored(before: StoredRun, after: StoredRun, *, alpha: float = 0.05) -> Comparison:
+    """Compare two runs that are read already, or were never stored."""
+    runs = before, after
     by_model = any(len({result.model for result in run.results}) > 1 for run in runs)
     first, second = (_by_key(run, by_model) for run in runs)
     rows: list[Difference | Incomparable] = [
@@ -108,7 +114,7 @@ def compare_runs(before: str | Path, after: str | Path, *, alpha: float = 0.05) 
         for key, row in first.items()
     ]
     rows += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
-    return _comparison((str(before), str(after)), rows, alpha)
+    return _comparison((str(before.path), str(after.path)), rows, alpha)
 
 
 def compare_models(folder: str | Path, *, alpha: float = 0.05) -> Comparison:

@@ -265,6 +265,8 @@ class Run:
     failures: list[Failure]
     record: dict[str, Any]
     """What run.json says: versions, models, settings, hashes of inputs, words missing, warnings, citations."""
+    keys: tuple[str, ...] = ()
+    """The key of each result, in their order."""
 
     @property
     def warnings(self) -> list[str]:

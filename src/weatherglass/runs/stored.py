@@ -33,6 +33,8 @@ class StoredRun:
     """What run.json says."""
     lacking: list[str] = field(default_factory=list)
     """What is missing or could not be read, and what is not known for it."""
+    keys: tuple[str, ...] = ()
+    """The key of each result, in their order."""
 
     @property
     def notices(self) -> list[str]:
@@ -50,7 +52,7 @@ class StoredRun:
 
     def verdicts(self, joint_p: JointP | None = None) -> list[Verdict]:
         """What the tests of each topic show together, by model and metric; none while the run is not finished."""
-        if self.record["status"] not in JUDGED:
+        if self.record.get("status") not in JUDGED:
             return []
         return recorded_verdicts(self.results, self.record, joint_p)
 
@@ -118,8 +120,9 @@ def read_run(path: Path) -> StoredRun:
             damaged += 1
         else:
             by_key[entry.key] = entry.result
-    results = [by_key[key] for key in record["keys"] if key in by_key]
-    if record["status"] in JUDGED:
+    keys = tuple(key for key in record["keys"] if key in by_key)
+    results = [by_key[key] for key in keys]
+    if record.get("status") in JUDGED:
         settings = record["settings"]
         correction = Correction(
             settings["correction"], settings["alpha"], settings["family"], settings.get("smallest")
@@ -127,12 +130,12 @@ def read_run(path: Path) -> StoredRun:
         results = judge(results, correction)
     lacking = []
     missing = len(record["keys"]) - len(results)
-    if damaged or (record["status"] == "complete" and missing):
+    if damaged or (record.get("status") == "complete" and missing):
         lacking.append(
             f"{JOURNAL} lacks {missing} of {len(record['keys'])} results ({damaged} damaged lines); "
             "running the same command again computes them."
         )
-    return StoredRun(path.resolve().name, path, results, record, lacking)
+    return StoredRun(path.resolve().name, path, results, record, lacking, keys)
 
 
 def read_whole_run(path: Path) -> StoredRun:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.errors import VectorFileError
 
 ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
@@ -29,8 +30,8 @@ Kernel = Callable[[NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8
 class WordVectors:
     """The vectors of the wanted words that the file has."""
 
-    matrix: NDArray[np.float32]
-    """One row per word, as in the file."""
+    matrix: AnyMatrix
+    """One row per word, as in the file, in float32; of an object in memory, in its own precision."""
     rows: Mapping[str, int]
     """The row of each word, in the order of the file."""
     format: str
@@ -54,8 +55,8 @@ class WordVectors:
     def __contains__(self, word: object) -> bool:
         return word in self.rows
 
-    def __getitem__(self, word: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self.matrix[self.rows[word]]
+    def __getitem__(self, word: str) -> AnyVector:
+        vector: AnyVector = self.matrix[self.rows[word]]
         return vector
 
 

@@ -95,7 +95,7 @@ class TorchModel:
     @property
     def tokens_per_batch(self) -> int:
         """The size of a batch that suits the device."""
-        return TOKENS_PER_BATCH[self.device]
+        return TOKENS_PER_BATCH["cpu" if self.device == "cpu" else "cuda"]
 
     @classmethod
     def load(
@@ -164,6 +164,8 @@ class TorchModel:
                     f"the model cannot read what its tokenizer makes ({first_line(error)}); do the two belong together?"
                 ) from None
             states = output.hidden_states
+            if states is None:
+                raise EncoderError("the model gives no hidden states; give a function texts → array instead")
             numbers = [layers.numbers(len(states)) for layers in selections]
             used = {number for some in numbers for number in some}
             arrays = {number: _as_array(states[number]) for number in used}

@@ -16,6 +16,7 @@ from weatherglass.report import numbers
 from weatherglass.report.page.findings import findings
 from weatherglass.report.page.payload import detail_blocks, flatten, for_script, paired_subjects, script_data
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
+from weatherglass.report.paper import CORRECTIONS
 from weatherglass.report.shell import template_environment
 from weatherglass.runs.agreement import metric_agreement
 from weatherglass.runs.folder import PAGE as PAGE
@@ -25,11 +26,6 @@ from weatherglass.storage.atomic import write_whole
 
 STYLES = ("colours.css", "style.css", "detail.css", "print.css")
 SCRIPTS = ("core.js", "matrix.js", "forest.js", "tables.js", "plots.js", "detail.js", "start.js")
-CORRECTIONS = {
-    "holm": "Holm’s correction",
-    "benjamini-hochberg": "Benjamini and Hochberg’s correction",
-    "westfall-young": "Westfall and Young’s correction",
-}
 INTERVALS = {"jackknife": "jackknife", "bca": "BCa bootstrap"}
 
 

@@ -1,0 +1,219 @@
+"""Models that the caller holds in memory, of whichever library, as encoders.
+
+No library is imported to recognise its objects: an object of a class can only be there if its module is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from weatherglass.encoders.base import Encoder
+from weatherglass.errors import EncoderError
+
+__all__ = ["is_encoder", "is_pair", "model", "models_in", "spec_or_encoder"]
+
+ACCEPTED = (
+    "a spec or path, gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair of transformers, a spaCy "
+    "pipeline, an object with .encode or .transform, a dict or frame of word vectors, or a function texts → array"
+)
+
+
+def model(given: Any, name: str | None = None, *, identity: str | None = None, **options: Any) -> Encoder:
+    """A model that you hold in memory, under a name of your own.
+
+    `run`, `measure` and `multiverse` take such objects as they are; this is for a name, or for options.
+
+    Args:
+        given: gensim KeyedVectors (or a model with `.wv`), a SentenceTransformer, a (model, tokenizer) pair of
+            transformers, a spaCy pipeline with vectors, an object with `.encode` or `.transform`, a dict word → vector,
+            a pandas or polars frame of word vectors, or a function from a list of texts to an array.
+        name: what results call it; by default the name of its function or class.
+        identity: for a function or an object whose content cannot be hashed: a text that you change whenever its
+            vectors change, such as a version. With it a stored run can be resumed.
+        options: for word vectors `tokens`, `case` and `language`, as in `vectors:FILE?case=lower`; for a pair
+            `pooling`, `layers` and others of `hf:`; `batch_size` for both kinds of neural models.
+
+    Returns:
+        An encoder, to be given to `run`.
+
+    Raises:
+        EncoderError: if this is nothing that we can encode with.
+
+    Example:
+        >>> vectors = {"sun": [1.0, 0.0], "rain": [0.0, 1.0]}
+        >>> model(vectors, name="weather").encode(["sun", "sun rain"])
+        array([[1. , 0. ],
+               [0.5, 0.5]])
+    """
+    encoder = _recognised(given, name, identity, {key: _spelt(value) for key, value in options.items()})
+    if encoder is None:
+        raise EncoderError(f"cannot encode with {_described(given)}; expected {ACCEPTED}")
+    return encoder
+
+
+def models_in(given: Any) -> list[str | Encoder]:
+    """What a caller gave as models, as specs and encoders: a single one, several, or several by name."""
+    if isinstance(given, Mapping) and not _holds_vectors(given):
+        return [_named(name, each) for name, each in given.items()]
+    several = isinstance(given, list | tuple) and not is_pair(given)
+    return [spec_or_encoder(each) for each in (given if several else [given])]
+
+
+def spec_or_encoder(given: Any) -> str | Encoder:
+    """A spec or path as text, an encoder as it is, any other object as an encoder."""
+    if isinstance(given, str | os.PathLike):
+        return os.fspath(given)
+    encoder: Encoder = given if is_encoder(given) else model(given)
+    return encoder
+
+
+def is_encoder(given: object) -> bool:
+    """Whether an object follows our own protocol."""
+    return all(hasattr(given, name) for name in ("name", "options", "encode", "coverage"))
+
+
+def is_pair(given: object) -> bool:
+    """Whether this is one model and its tokenizer, not two models."""
+    return (
+        isinstance(given, tuple)
+        and len(given) == 2
+        and any(hasattr(each, "convert_ids_to_tokens") for each in given)
+    )
+
+
+def _named(name: object, each: Any) -> str | Encoder:
+    if not isinstance(name, str):
+        raise EncoderError(f"models by name should have texts as names, not {type(name).__name__}")
+    return f"{name}={each}" if isinstance(each, str | os.PathLike) else model(each, name)
+
+
+def _recognised(
+    given: Any, name: str | None, identity: str | None, options: dict[str, str]
+) -> Encoder | None:
+    if isinstance(given, str | os.PathLike):
+        raise EncoderError(f"'{given}' is a spec, which has its own options and name: NAME=SPEC?option=value")
+    if is_pair(given):
+        return _pair(given, name, options)
+    if words := _word_vectors(given, name, options):
+        return words
+    if _is_instance(given, "sentence_transformers", "SentenceTransformer"):
+        from weatherglass.encoders.in_memory.torch_models import InMemorySentenceTransformer
+
+        batch_size = int(options.pop("batch_size", 32))
+        _no_options(given, options)
+        return InMemorySentenceTransformer(name or _model_name(given), given, batch_size)
+    if hasattr(given, "convert_ids_to_tokens"):
+        raise EncoderError(f"{_described(given)} is a tokenizer; give the pair (model, tokenizer)")
+    if _is_instance(given, "transformers", "PreTrainedModel"):
+        raise EncoderError(f"{_described(given)} needs its tokenizer; give the pair (model, tokenizer)")
+    return _function(given, name, identity, options)
+
+
+def _pair(given: tuple[Any, Any], name: str | None, options: dict[str, str]) -> Encoder:
+    from weatherglass.encoders.in_memory.torch_models import InMemoryTransformer, check_pair
+
+    check_pair(*given)
+    return InMemoryTransformer.of(name or _model_name(given[0]), *given, **options)
+
+
+def _word_vectors(given: Any, name: str | None, options: dict[str, str]) -> Encoder | None:
+    from weatherglass.encoders.in_memory import tables
+    from weatherglass.encoders.in_memory.words import InMemoryWords
+
+    case = "exact-then-lower"
+    keyed = getattr(given, "wv", given)  # a whole model of gensim has its vectors there
+    if _is_instance(keyed, "gensim.models", "KeyedVectors"):
+        table = tables.of_keyed_vectors(keyed)
+    elif _is_instance(given, "spacy.language", "Language"):
+        table, case = tables.of_spacy(given), "exact"  # as spaCy itself looks words up
+    elif _is_instance(given, "pandas", "DataFrame"):
+        table = tables.of_pandas(given)
+    elif _is_instance(given, "polars", "DataFrame"):
+        table = tables.of_polars(given)
+    elif isinstance(given, Mapping) and _holds_vectors(given):
+        table = tables.of_mapping(given)
+    else:
+        return None
+    choices = _word_options({"case": case, **options}, given)
+    return InMemoryWords(name or type(given).__name__, table, **choices)
+
+
+def _word_options(options: dict[str, str], given: object) -> dict[str, str]:
+    from weatherglass.encoders.spec import Spec
+    from weatherglass.encoders.vectors import CASES, TOKENS
+    from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
+
+    reader = Spec(type(given).__name__, "", tuple(options.items())).reader()
+    chosen = {
+        "tokens": reader.choice("tokens", TOKENS, "words"),
+        "case": reader.choice("case", CASES, "exact-then-lower"),
+        "language": reader.choice("language", LANGUAGES.names(), DEFAULT_LANGUAGE),
+    }
+    reader.done()
+    return chosen
+
+
+def _function(given: Any, name: str | None, identity: str | None, options: dict[str, str]) -> Encoder | None:
+    from weatherglass.encoders.in_memory.functions import InMemoryFunction
+
+    if isinstance(given, type):
+        raise EncoderError(f"{given.__name__} is a class; give an object of it: {given.__name__}(…)")
+    method = next((each for each in ("encode", "transform") if callable(getattr(given, each, None))), None)
+    if method is None and (not callable(given) or _is_instance(given, "torch.nn", "Module")):
+        return None
+    _no_options(given, options)
+    function = getattr(given, method) if method else given
+    own = getattr(given, "__name__", type(given).__name__)
+    return InMemoryFunction(name or own, function, {"method": method} if method else {}, identity)
+
+
+def _no_options(given: object, options: Mapping[str, str]) -> None:
+    if options:
+        raise EncoderError(f"{_described(given)} takes no option '{next(iter(options))}' here")
+
+
+def _model_name(given: Any) -> str:
+    """The folder or hub name that a neural model was loaded from, else its class."""
+    card = getattr(getattr(given, "model_card_data", None), "base_model", None)
+    known = card or getattr(getattr(given, "config", None), "_name_or_path", "")
+    return str(known) or type(given).__name__
+
+
+def _is_instance(given: object, module: str, name: str) -> bool:
+    kind = getattr(sys.modules.get(module), name, None) if module in sys.modules else None
+    return isinstance(kind, type) and isinstance(given, kind)
+
+
+def _holds_vectors(given: Mapping[Any, Any]) -> bool:
+    """Whether a dict is word → vector; one of models by name has no numbers in it."""
+    if not given:
+        raise EncoderError("an empty dict is no model; it should hold vectors by word, or models by name")
+    word, value = next(iter(given.items()))
+    if isinstance(value, str | tuple) and not _is_numbers(value):
+        return False
+    return isinstance(word, str) and _is_numbers(value)
+
+
+def _is_numbers(value: Any) -> bool:
+    if not isinstance(value, Sequence | np.ndarray) and not hasattr(value, "__array__"):
+        return False
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return array.ndim == 1 and bool(array.size) and array.dtype.kind in "fiu"
+
+
+def _spelt(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _described(given: object) -> str:
+    if isinstance(given, np.ndarray):
+        return "an array, which has no words"
+    return f"{'a' if type(given).__name__[0] not in 'AEIOUaeiou' else 'an'} {type(given).__name__}"

@@ -1,0 +1,190 @@
+"""Words with their vectors in objects of other libraries: dicts, frames, gensim's KeyedVectors, spaCy pipelines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix, AnyVector
+from weatherglass.errors import EncoderError
+
+
+@dataclass(frozen=True, slots=True)
+class WordTable:
+    """Vectors by word, wherever they are held."""
+
+    width: int
+    vector: Callable[[str], AnyVector | None]
+    """The vector of a word as it is written; None where there is none."""
+    content: Callable[[], str]
+    """A hash of all words and vectors."""
+    subwords: Callable[[str], AnyVector | None] = lambda _: None
+    """The vector that its character n-grams give an out-of-vocabulary word."""
+    duplicates: int = 0
+    """Words that occur more than once; the first one counts."""
+
+
+def of_mapping(vectors: Mapping[str, Any]) -> WordTable:
+    """A dict word → vector.
+
+    Raises:
+        EncoderError: if vectors differ in their width.
+    """
+    rows = {word: np.asarray(vector, dtype=_precision(vector)) for word, vector in vectors.items()}
+    first, width = next((word, row.shape) for word, row in rows.items())
+    for word, row in rows.items():
+        if row.shape != width:
+            raise EncoderError(f"'{word}' has {_numbers(row)}, but '{first}' has {_numbers(rows[first])}")
+    return WordTable(
+        width[0], rows.get, lambda: _content(sorted(rows), (rows[word] for word in sorted(rows)))
+    )
+
+
+def of_rows(words: Sequence[object], matrix: AnyMatrix) -> WordTable:
+    """One word per row of a matrix."""
+    row_of: dict[object, int] = {}
+    for row, word in enumerate(words):
+        row_of.setdefault(word, row)
+
+    def vector(word: str) -> AnyVector | None:
+        return matrix[row_of[word]] if word in row_of else None
+
+    return WordTable(
+        matrix.shape[1],
+        vector,
+        lambda: _content(list(map(str, words)), [np.ascontiguousarray(matrix)]),
+        duplicates=len(words) - len(row_of),
+    )
+
+
+def of_pandas(frame: Any) -> WordTable:
+    """A pandas frame: words in its index or in its one column of text, numbers in the others."""
+    numbers = frame.select_dtypes("number")
+    others = [name for name in frame.columns if name not in numbers.columns]
+    texts = [name for name in others if all(isinstance(value, str) for value in frame[name])]
+    nested = [name for name in others if name not in texts]
+    words = frame[texts[0]] if texts else frame.index
+    return _of_columns(
+        "pandas", list(words), len(texts), numbers.to_numpy(), [list(frame[name]) for name in nested]
+    )
+
+
+def of_polars(frame: Any) -> WordTable:
+    """A polars frame: words in its one column of text, numbers in the others, or one column of lists."""
+    texts = [name for name, kind in frame.schema.items() if str(kind) == "String"]
+    numbers = [name for name, kind in frame.schema.items() if kind.is_numeric()]
+    nested = [name for name in frame.columns if name not in (*texts, *numbers)]
+    if not texts:
+        raise EncoderError(
+            f"a polars frame of word vectors needs a column of words; this has {_columns(frame)}"
+        )
+    return _of_columns(
+        "polars",
+        frame[texts[0]].to_list(),
+        len(texts),
+        frame.select(numbers).to_numpy(),
+        [frame[name].to_list() for name in nested],
+    )
+
+
+def _of_columns(
+    library: str, words: list[object], texts: int, numbers: Any, nested: Sequence[Sequence[Any]]
+) -> WordTable:
+    """Columns of numbers, or one column whose cells are vectors.
+
+    Raises:
+        EncoderError: for columns that leave open where words and vectors are.
+    """
+    expected = (
+        f"a {library} frame of word vectors has one column of words and columns of numbers, or one of lists"
+    )
+    if texts > 1 or len(nested) > 1 or (nested and numbers.shape[1]):
+        raise EncoderError(
+            f"{expected}; this has {texts} of text, {numbers.shape[1]} of numbers and {len(nested)} others"
+        )
+    if nested:
+        try:
+            numbers = np.array([np.asarray(cell, dtype=np.float64) for cell in nested[0]])
+        except (TypeError, ValueError):
+            raise EncoderError(f"{expected}; the lists differ in length or hold other things") from None
+    if numbers.ndim != 2 or not numbers.size:
+        raise EncoderError(f"{expected}; this has no numbers")
+    if not any(isinstance(word, str) for word in words):
+        raise EncoderError(
+            f"{expected}; its words are {type(words[0]).__name__}, not text: set them as the index"
+        )
+    matrix = numbers.astype(_precision(numbers), copy=False)
+    return of_rows(words, matrix)
+
+
+def _columns(frame: Any) -> str:
+    return ", ".join(map(str, frame.columns[:5])) + (", …" if len(frame.columns) > 5 else "")
+
+
+def of_keyed_vectors(keyed: Any) -> WordTable:
+    """gensim's KeyedVectors; those of fastText also have vectors for words out of the vocabulary."""
+    index, matrix = keyed.key_to_index, keyed.vectors
+
+    def vector(word: str) -> AnyVector | None:
+        return matrix[index[word]] if word in index else None
+
+    def subwords(word: str) -> AnyVector | None:
+        try:
+            return np.asarray(keyed.get_vector(word)) if word not in index else None
+        except KeyError:  # no n-gram of the word is known
+            return None
+
+    ngrams = getattr(keyed, "vectors_ngrams", None)
+    arrays = [matrix] if ngrams is None else [matrix, ngrams]
+    names = ("min_n", "max_n", "bucket")
+    settings = [] if ngrams is None else [f"{name}={getattr(keyed, name, None)}" for name in names]
+
+    def content() -> str:
+        return _content([*map(str, keyed.index_to_key), *settings], map(np.ascontiguousarray, arrays))
+
+    return WordTable(
+        int(keyed.vector_size), vector, content, subwords if ngrams is not None else lambda _: None
+    )
+
+
+def of_spacy(pipeline: Any) -> WordTable:
+    """The vectors of a spaCy pipeline, looked up as spaCy does.
+
+    Raises:
+        EncoderError: if it has none.
+    """
+    vocab = pipeline.vocab
+    width = int(vocab.vectors_length)
+    if not width:
+        raise EncoderError(
+            f"the spaCy pipeline '{pipeline.meta.get('name')}' has no word vectors; load one that has, such as "
+            "en_core_web_md"
+        )
+
+    def vector(word: str) -> AnyVector | None:
+        return np.asarray(vocab.get_vector(word)) if vocab.has_vector(word) else None
+
+    return WordTable(width, vector, lambda: hashlib.sha256(vocab.vectors.to_bytes()).hexdigest())
+
+
+def _precision(values: Any) -> Any:
+    """The type of floating-point numbers as they are; whole numbers become float64."""
+    kind = np.asarray(values).dtype
+    return kind if np.issubdtype(kind, np.floating) else np.float64
+
+
+def _content(words: Sequence[str], arrays: Iterable[AnyMatrix]) -> str:
+    whole = hashlib.sha256(json.dumps(words).encode())
+    for array in arrays:
+        whole.update(f"{array.dtype.str} {array.shape}".encode())
+        whole.update(array.view(np.uint8).data)
+    return whole.hexdigest()
+
+
+def _numbers(row: AnyVector) -> str:
+    return f"{len(row)} numbers" if row.ndim == 1 else f"an array of shape {row.shape}"

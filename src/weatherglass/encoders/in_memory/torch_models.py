@@ -1,0 +1,255 @@
+"""Encoders over models of sentence-transformers and transformers that the caller has loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, ClassVar, Self
+
+from weatherglass.arrays import AnyMatrix
+from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.in_memory.functions import as_matrix
+from weatherglass.encoders.layers import Layers
+from weatherglass.encoders.prompts import Prompt
+from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.transformers.encoder import LAYER_COUNT_KEYS, Settings, TransformerEncoder
+from weatherglass.encoders.transformers.tokens import Tokenizer, max_tokens
+from weatherglass.encoders.transformers.torch_model import TorchModel
+from weatherglass.encoders.views import View
+from weatherglass.errors import EncoderError
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "sentence-transformers")
+"""Their versions are part of an identity."""
+KNOWN_CODE = ("torch", "transformers", "sentence_transformers")
+"""Packages whose modules do what their weights and configuration say; code of someone else's cannot be hashed."""
+PER_CALL = ("truncation", "padding")
+"""Settings of a tokenizer that its last call left behind."""
+
+
+class InMemorySentenceTransformer:
+    """A SentenceTransformer, called as its owner would: with its own prompts, pooling and normalisation."""
+
+    in_parts: ClassVar[bool] = True
+
+    def __init__(self, name: str, model: Any, batch_size: int = 32) -> None:
+        self.name = name
+        self._model = model
+        self._batch_size = batch_size
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        prompt = getattr(self._model, "default_prompt_name", None)
+        limit = self._model.max_seq_length
+        return {
+            "modules": "+".join(type(module).__name__ for module in self._model),
+            **({"prompt_name": str(prompt)} if prompt else {}),
+            **({"max_length": str(limit)} if limit else {}),
+            "batch_size": str(self._batch_size),
+        }
+
+    @cached_property
+    def _identity(self) -> str | None:
+        weights, tokenizer = content_of_module(self._model), content_of_tokenizer(self._model.tokenizer)
+        if weights is None or tokenizer is None:
+            return None
+        names = ("prompts", "default_prompt_name", "truncate_dim", "max_seq_length")
+        settings = {name: getattr(self._model, name, None) for name in names}
+        return _hashed(["sentence-transformers", weights, tokenizer, settings, repr(self._model)])
+
+    def identity(self) -> str | None:
+        """Weights, configuration, tokenizer, prompts and library versions."""
+        return self._identity
+
+    def notes(self) -> list[str]:
+        return []
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        with evaluating(self._model):
+            vectors = self._model.encode(
+                list(texts), batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True
+            )
+        return as_matrix(vectors, self.name, len(texts))
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        return [self._coverage(text) for text in texts]
+
+    def _coverage(self, text: str) -> Coverage:
+        tokenizer = self._model.tokenizer
+        if not hasattr(
+            tokenizer, "convert_ids_to_tokens"
+        ):  # a static model, with a plain tokenizers.Tokenizer
+            return Coverage(tuple(tokenizer.encode(text, add_special_tokens=False).tokens))
+        tokens = tokenizer.convert_ids_to_tokens(tokenizer(text, verbose=False)["input_ids"])
+        limit = self._model.max_seq_length
+        if limit is None or len(tokens) <= limit:
+            return Coverage(tuple(tokens))
+        return Coverage(tuple(tokens[:limit]), note=f"cut to {limit} of {len(tokens)} tokens")
+
+
+class InMemoryTransformer(TransformerEncoder):
+    """A transformers model with its tokenizer; pooling and layers as with `hf:`."""
+
+    costly: ClassVar[bool] = False  # no other process can load it by a spec
+    in_parts: ClassVar[bool] = True
+
+    def __init__(
+        self, spec: Spec, pair: tuple[Any, Any], settings: Settings, prompt: Prompt, batch_size: int
+    ) -> None:
+        self._spec = spec
+        self._pair = pair
+        self._settings = settings
+        self._prompt = prompt
+        self._batch_size = batch_size
+
+    @classmethod
+    def of(cls, name: str, model: Any, tokenizer: Any, **options: str) -> Self:
+        """The encoder of a pair; `options` are those of `hf:` that concern how texts become vectors.
+
+        Raises:
+            SpecError: for an option that it does not have, or a layer that the model does not have.
+        """
+        spec = Spec(name, "", tuple(options.items()))
+        reader = spec.reader()
+        special_tokens = reader.flag("special_tokens", True)
+        default = "cls" if special_tokens and tokenizer.cls_token is not None else "last"
+        config = model.config.to_dict()
+        layers = Layers.parse(reader.text("layers", "-1"))
+        count = next((config[key] for key in LAYER_COUNT_KEYS if isinstance(config.get(key), int)), None)
+        if count is not None:
+            layers.numbers(count + 1)
+        parameter = next(model.parameters())
+        settings = Settings(
+            pooling=reader.choice("pooling", ("cls", "first", "mean", "max", "last"), default),
+            layers=layers,
+            special_tokens=special_tokens,
+            lowercase=reader.flag("lowercase", False),
+            normalise=reader.flag("normalise", False),
+            max_length=reader.integer("max_length", max_tokens(config) or 0, least=0),
+            dtype=str(parameter.dtype).removeprefix("torch."),
+            device=parameter.device.type,
+            trust_remote_code=False,
+        )
+        prompt = Prompt(reader.text("prompt", ""))
+        batch_size = reader.integer("batch_size", 128)
+        reader.done()
+        return cls(spec, (model, tokenizer), settings, prompt, batch_size)
+
+    @property
+    def name(self) -> str:
+        return self._spec.kind
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        choices = {**self._settings.as_options(), **self._prompt.as_options()}
+        del choices["trust_remote_code"]  # whatever code it has, its owner has run it
+        return {**choices, "batch_size": str(self._batch_size)}
+
+    @cached_property
+    def _content(self) -> str | None:
+        weights, tokenizer = content_of_module(self._pair[0]), content_of_tokenizer(self._pair[1])
+        return None if weights is None or tokenizer is None else _hashed(["transformers", weights, tokenizer])
+
+    def identity(self) -> str | None:  # type: ignore[override]
+        """Weights, configuration, tokenizer, choices and library versions; None for code that cannot be hashed."""
+        if self._content is None:
+            return None
+        return _hashed([self._content, self._settings.as_options(), self._prompt.as_options()])
+
+    def notes(self) -> list[str]:
+        return []
+
+    def with_view(self, view: View) -> Self:
+        from dataclasses import replace
+
+        settings = replace(self._settings, pooling=view.pooling, layers=view.layers)
+        other = type(self)(self._spec, self._pair, settings, self._prompt, self._batch_size)
+        other.__dict__["_content"] = self._content  # hashed once
+        return other
+
+    def other_views(self) -> tuple[list[str], list[Layers]]:
+        whole = "cls" if self._settings.special_tokens and self._pair[1].cls_token is not None else "last"
+        return [whole, "mean", "max"], [Layers.parse(text) for text in ("-1", "-2", "mean:-4..")]
+
+    def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
+        with evaluating(self._pair[0]):
+            return super().encode_views(texts, views)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        settings, inner = self._settings, self._pair[1]
+        limit = min(settings.max_length or inner.model_max_length, inner.model_max_length)
+        return Tokenizer(inner, settings.special_tokens, settings.lowercase, limit)
+
+    @cached_property
+    def _model(self) -> TorchModel:
+        model = self._pair[0]
+        if getattr(model.config, "is_encoder_decoder", False):
+            model = model.get_encoder()
+        return TorchModel(model, str(next(model.parameters()).device))
+
+
+@contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """Without dropout, and afterwards as it was: a model in training gives other vectors at every call."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
+
+
+def content_of_module(module: Any) -> str | None:
+    """A hash of weights, structure and configurations; None if code of someone else's is among them."""
+    import torch
+
+    parts = list(module.modules())
+    if any(type(part).__module__.partition(".")[0] not in KNOWN_CODE for part in parts):
+        return None
+    whole = hashlib.sha256("\n".join(type(part).__qualname__ for part in parts).encode())
+    configs = [part.config for part in parts if hasattr(getattr(part, "config", None), "to_json_string")]
+    whole.update("\n".join(config.to_json_string(use_diff=False) for config in configs).encode())
+    for name, tensor in module.state_dict().items():
+        if not isinstance(tensor, torch.Tensor):
+            return None
+        whole.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        bytes_of = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+        whole.update(memoryview(bytes_of))
+    return whole.hexdigest()
+
+
+def content_of_tokenizer(tokenizer: Any) -> str | None:
+    """A hash of a fast tokenizer's rules and vocabulary; None for one written in Python."""
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if not hasattr(backend, "to_str"):
+        return None
+    content = json.loads(backend.to_str())
+    return _hashed([{key: value for key, value in content.items() if key not in PER_CALL}])
+
+
+def check_pair(model: Any, tokenizer: Any) -> None:
+    """Refuse a pair in the wrong order or of two models."""
+    if not hasattr(tokenizer, "convert_ids_to_tokens") or not hasattr(model, "config"):
+        raise EncoderError(
+            f"a pair should be (model, tokenizer) of transformers, but is "
+            f"({type(model).__name__}, {type(tokenizer).__name__})"
+        )
+
+
+def _hashed(content: list[Any]) -> str:
+    versions = {library: _version(library) for library in LIBRARIES}
+    return hashlib.sha256(json.dumps([*content, versions], sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _version(library: str) -> str:
+    from importlib.metadata import PackageNotFoundError
+
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,59 @@
+"""The block for a model card: what people read, and below it the same verdicts as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weatherglass.report.paper import model_card
+from weatherglass.runs.results import Result
+
+START, END = "<!-- weatherglass:start -->", "<!-- weatherglass:end -->"
+"""What stands around the block, so that a later run can take its place."""
+FORMAT = 1
+"""Raised when a name in the JSON changes its meaning."""
+OF_VERDICT = (
+    "topic",
+    "model",
+    "metric",
+    "verdict",
+    "effect_size",
+    "ci_low",
+    "ci_high",
+    "significant",
+    "control",
+)
+
+
+def model_card_block(
+    results: Sequence[Result], record: Mapping[str, Any], verdicts: Sequence[Mapping[str, Any]] | None = None
+) -> str:
+    """Markdown between two comments; its last part is a fenced block of JSON (`card_content` in docs/gate.md)."""
+    judged = list(record.get("verdicts", []) if verdicts is None else verdicts)
+    content = {
+        "weatherglass": record.get("weatherglass"),
+        "format": FORMAT,
+        "date": record.get("finished"),
+        "alpha": record.get("settings", {}).get("alpha"),
+        "models": [
+            {name: entry.get(name) for name in ("model", "options", "identity", "resumable")}
+            for entry in record.get("models", [])
+        ],
+        "verdicts": [
+            {**{name: one.get(name) for name in OF_VERDICT}, "tests": list(one.get("tests", ()))}
+            for one in judged
+        ],
+    }
+    machine = json.dumps(content, indent=1, ensure_ascii=False).replace("```", "\\u0060\\u0060\\u0060")
+    people = model_card(results, record, verdicts)
+    return f"{START}\n{people}\n```json weatherglass\n{machine}\n```\n{END}\n"
+
+
+def put_into(card: str, block: str) -> str:
+    """The text of a model card with the block in place of an earlier one, else at its end."""
+    before, start, rest = card.partition(START)
+    _, end, after = rest.partition(END)
+    if start and end:
+        return before + block.rstrip("\n") + after
+    return (card.rstrip("\n") + "\n\n" if card.strip() else "") + block

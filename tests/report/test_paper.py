@@ -1,0 +1,77 @@
+"""Text for papers and model cards: it says what the run's record says, cites every paper, and breaks no format."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.report.conftest import HOSTILE, own_test
+from tests.report.made_up import made_up_run
+
+from weatherglass.catalogue import load_tests
+from weatherglass.catalogue.data import table
+from weatherglass.catalogue.published import bibtex_entries
+from weatherglass.report.paper import bibtex, methods_paragraph, model_card
+from weatherglass.runs.stored import read_run
+
+
+def test_every_reference_has_a_bibtex_entry_of_the_same_author_and_year() -> None:
+    entries = bibtex_entries()
+    for key, text in table("references").items():
+        entry = entries[key]
+        assert re.search(r"year = \{(\d+)\}", entry)[1] == re.search(r"\((\d{4})\)", text)[1]  # type: ignore[index]
+        assert re.search(r"author = \{([^,]+),", entry)[1] == text.split(",")[0]  # type: ignore[index]
+
+
+def test_bibtex_has_the_papers_of_the_tests_the_correction_and_the_software(tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat1", "sent-weat1"]))
+    text = bibtex(read_run(tmp_path).record)
+    assert re.findall(r"@\w+\{(\w+),", text) == ["caliskan2017", "may2019", "holm1979", "weatherglass"]
+    assert text.count("{") == text.count("}")
+
+
+def test_a_key_without_an_entry_is_a_comment_of_one_line() -> None:
+    text = bibtex({"citations": ["mine\n@evil{x}"]})
+    assert text.splitlines()[0] == "% no entry is known for: mine @evil{x}"
+
+
+def test_the_methods_paragraph_says_what_the_settings_say(tmp_path: Path) -> None:
+    results = made_up_run(tmp_path, load_tests(["*"]), ["a", "b"])
+    text = methods_paragraph(results, read_run(tmp_path).record)
+    for said in (
+        *(
+            "2 models (a, b)",
+            "the 46 association tests of May et al. (2019)",
+            "two-sided",
+            "Holm’s correction",
+        ),
+        *("family of 92 at level 0.01", "level 99 %", "exchange whole words", "divided by n − 1"),
+    ):
+        assert said in text
+    assert methods_paragraph([], {}) == ""
+
+
+def test_a_model_card_has_a_row_for_every_verdict(tmp_path: Path) -> None:
+    made_up_run(tmp_path, load_tests(["weat*"]), ["a", "b"])
+    run = read_run(tmp_path)
+    verdicts = [verdict.to_json() for verdict in run.verdicts()]
+    rows = [
+        line for line in model_card(run.results, run.record, verdicts).splitlines() if line.startswith("| ")
+    ]
+    assert len(rows) == 2 + len(verdicts)
+    assert {line.count("|") for line in rows} == {
+        8
+    }  # seven columns: with several models, one names the model
+    for verdict, row in zip(verdicts, rows[2:], strict=True):
+        assert f"{verdict['significant']} of {len(verdict['tests'])}" in row
+        assert str(verdict["verdict"]) in row
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_make_no_markup_in_a_model_card(tmp_path: Path, name: str) -> None:
+    made_up_run(tmp_path, [own_test("mine", ("A", "B", "C", "D"), "w")], [name])
+    run = read_run(tmp_path)
+    card = model_card(run.results, run.record, [verdict.to_json() for verdict in run.verdicts()])
+    assert not re.search(r"(?<!\\)<", card)
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in card.splitlines() if line.startswith("| ")} == {7}
