@@ -12,10 +12,13 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
     from weatherglass.api.measure import measure as measure
+    from weatherglass.api.multiverse_results import Multiverse as Multiverse
     from weatherglass.api.multiverses import multiverse as _multiverse
     from weatherglass.api.results import Run as Run
     from weatherglass.api.results import load_run as load_run
     from weatherglass.api.studies import run_study as _study
+    from weatherglass.api.study_results import StudyResult as StudyResult
+    from weatherglass.api.study_results import load_study as load_study
     from weatherglass.audit.evaluate import associate as associate
     from weatherglass.audit.settings import Settings as Settings
     from weatherglass.audit.word_map import word_map as word_map
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
     from weatherglass.encoders.in_memory import model as model
     from weatherglass.errors import WeatherglassError as WeatherglassError
     from weatherglass.metrics.weat.measure import Measure as Measure
-    from weatherglass.multiverses.multiverse import Multiverse as Multiverse
     from weatherglass.runs.results import Result as Result
 
     multiverse = _multiverse
@@ -40,13 +42,15 @@ _PLACES = {
     "list_tests": "catalogue",
     "load_encoder": "encoders",
     "load_run": "api.results",
+    "load_study": "api.study_results",
     "load_test": "catalogue",
     "measure": "api.measure",
     "Measure": "metrics.weat.measure",
-    "Multiverse": "multiverses.multiverse",
+    "Multiverse": "api.multiverse_results",
     "Result": "runs.results",
     "Run": "api.results",
     "Settings": "audit.settings",
+    "StudyResult": "api.study_results",
     "model": "encoders.in_memory",
     "multiverse": "api.multiverses",
     "run": "api.audits",

@@ -8,14 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from weatherglass.api.multiverse_results import Multiverse
 from weatherglass.audit.record import CommandCall, PythonCall, environment, now
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
+from weatherglass.multiverses import multiverse as multiverses
 from weatherglass.multiverses.knobs import KNOBS, Knobs
 from weatherglass.multiverses.lists import select_tests, word_lists
 from weatherglass.multiverses.models import model_views
-from weatherglass.multiverses.multiverse import Multiverse, carry_out
+from weatherglass.multiverses.multiverse import carry_out
 from weatherglass.progress import Progress, progress_here
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.journal import Journal
@@ -66,12 +68,12 @@ def multiverse(
     record = {**call.record(), "started": now(), **environment(), "settings": chosen.to_json()}
     shown = progress or progress_here()
     if folder is None:
-        return replace(carry_out(views, lists, chosen, shown), record=record)
+        return Multiverse.of(replace(carry_out(views, lists, chosen, shown), record=record))
     with Journal(Path(folder) / JOURNAL) as journal:
         done = carry_out(views, lists, chosen, shown, journal)
         finished = replace(done, record={**record, "finished": now(), "warnings": list(journal.warnings)})
         write_folder(finished, Path(folder))
-        return finished
+        return Multiverse.of(finished)
 
 
 def _listed(given: Any) -> Sequence[Any]:
@@ -79,7 +81,7 @@ def _listed(given: Any) -> Sequence[Any]:
     return given if isinstance(given, list | tuple) else [given]
 
 
-def write_folder(finished: Multiverse, folder: Path) -> None:
+def write_folder(finished: multiverses.Multiverse, folder: Path) -> None:
     """Write multiverse.json, specifications.tsv, a curve per list and model, and the page that shows them."""
     from weatherglass.report.multiverse.page import write_page
     from weatherglass.report.multiverse.tables import specifications_tsv

@@ -80,8 +80,6 @@ class Run(results.Run):
         Raises:
             UnknownNameError: for another kind, or a metric that the run does not have.
         """
-        from matplotlib import pyplot
-
         from weatherglass.report import figures
         from weatherglass.report.page.subjects import lay_out
         from weatherglass.report.tables import caption, interval_levels
@@ -98,15 +96,14 @@ class Run(results.Run):
             raise WeatherglassError(
                 f"{layout.metrics[number]} gives no effect sizes; plot its values as a matrix"
             )
-        empty = pyplot.figure()
         if chosen == "forest":
-            figures.forest(layout, number, note, levels, empty)
+            figure = figures.forest(layout, number, note, levels)
         elif chosen == "matrix":
-            figures.matrix(layout, number, note, empty)
+            figure = figures.matrix(layout, number, note)
         else:
             rows = [r for r in self.results if r.metric == layout.metrics[number]]
-            figures.sorted_effects(rows, note, levels, empty)
-        return empty.axes[0]
+            figure = figures.sorted_effects(rows, note, levels)
+        return figures.in_pyplot(figure)
 
     def to_latex(self, label: str = "tab:weatherglass") -> str:
         """A booktabs table for a paper: d, interval and p of every test.

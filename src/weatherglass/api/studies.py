@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weatherglass.api.study_results import FIGURES as FIGURES
+from weatherglass.api.study_results import PAGE as PAGE
+from weatherglass.api.study_results import TABLES as TABLES
+from weatherglass.api.study_results import StudyResult as StudyResult
 from weatherglass.parallel import Backend
-from weatherglass.progress import Progress, Silent
+from weatherglass.progress import Progress, progress_here
 from weatherglass.reliability.corpus.corpus import encode_corpus
 from weatherglass.reliability.study import (
     CORPORA,
@@ -20,29 +24,13 @@ from weatherglass.reliability.study import (
     train_study,
     trained_groups,
 )
-from weatherglass.reliability.study_file import Study
+from weatherglass.reliability.study_file import Study, read_study
 
 if TYPE_CHECKING:
     import polars as pl
 
     from weatherglass.reliability.regression.explain import Explanation
     from weatherglass.reliability.scoring.scores import ScoreTensor
-
-TABLES, FIGURES, PAGE = "tables", "figures", "study.html"
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """The tables, page and warnings of a finished study."""
-
-    tables: Mapping[str, pl.DataFrame]
-    page: Path
-    explanations: Mapping[str, Explanation]
-    """Set of base pairs -> the regression that says which words are measured reliably."""
-    failures: Sequence[str]
-    """One line for each embedding that could not be trained."""
-    warnings: Sequence[str] = ()
-    """About imported embeddings, and about stored scores that were computed again."""
 
 
 def group_warnings(groups: Sequence[Group]) -> list[str]:
@@ -51,8 +39,8 @@ def group_warnings(groups: Sequence[Group]) -> list[str]:
 
 
 def run_study(
-    study: Study,
-    folder: Path,
+    study: Study | str | Path,
+    folder: str | Path,
     backend: Backend | None = None,
     progress: Progress | None = None,
     train: bool = True,
@@ -62,16 +50,20 @@ def run_study(
     """Train, score, assess, explain and report; steps that are already in `folder` are skipped.
 
     Args:
+        study: a study, or the TOML file of one.
+        folder: where everything is kept.
         train: False to assess the embeddings that are already in `folder`, without training.
         senses: a file of words and their numbers of senses, to use instead of WordNet.
         parts: a file of words and their parts of speech, to use instead of Brill's lexicon.
     """
+    study = study if isinstance(study, Study) else read_study(Path(study))
+    folder = Path(folder)
     with study_folder(folder):
         if train:
             groups, failures = train_study(study, folder, backend, progress)
         else:
             groups, failures = [*trained_groups(study, folder), *imported_groups(study, folder, progress)], []
-        progress = progress or Silent()
+        progress = progress or progress_here()
         warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
         scored = score_study(study, groups, folder, backend, progress)
         tables, page, explanations = _report(study, groups, scored, folder, (senses, parts), progress)

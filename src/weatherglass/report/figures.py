@@ -83,17 +83,14 @@ def save_figure(figure: Figure, path: Path, kind: str) -> None:
         figure.savefig(unfinished, format=kind, dpi=300, bbox_inches="tight", metadata=metadata)
 
 
-def matrix(layout: Layout, measure: int, note: str, figure: Figure | None = None) -> Figure:
-    """The matrix: tests down, models across; a cell has its mark, and d if there is room.
-
-    `figure` is an empty one to draw on, such as one of pyplot.
-    """
+def matrix(layout: Layout, measure: int, note: str) -> Figure:
+    """The matrix: tests down, models across; a cell has its mark, and d if there is room."""
     from matplotlib.patches import Rectangle
 
     columns, rows = len(layout.subjects), len(layout.tests)
     numbered = columns <= NUMBERED
     width = 0.62 if numbered else 0.24
-    axes = _axes(columns * width, rows * ROW, figure)
+    axes = _axes(columns * width, rows * ROW)
     for (t, s), number in layout.cells(measure).items():
         r = layout.results[number]
         fill = FILL.get((r.significance, r.lean == -1))
@@ -115,14 +112,16 @@ def matrix(layout: Layout, measure: int, note: str, figure: Figure | None = None
     return _figure(axes)
 
 
-def forest(layout: Layout, measure: int, note: str, levels: str, figure: Figure | None = None) -> Figure:
+def forest(layout: Layout, measure: int, note: str, levels: str) -> Figure:
     """The forest plot: d with its interval for each test, a panel for each model, all on one scale.
 
-    `levels` are those of the intervals; `figure` is an empty one to draw on.
+    `levels` are those of the intervals.
     """
+    from matplotlib.figure import Figure
+
     rows, columns = len(layout.tests), len(layout.subjects)
     panel_width = 3.2 if columns == 1 else 1.7
-    figure = _sized(figure, panel_width * columns, rows * ROW)
+    figure = Figure(figsize=(panel_width * columns, rows * ROW))
     axes = figure.subplots(1, columns, sharex=True, sharey=True, squeeze=False)[0]
     cells = layout.cells(measure)
     for s, (panel, subject) in enumerate(zip(axes, layout.subjects, strict=True)):
@@ -156,13 +155,13 @@ def _point(axes: Axes, y: float, r: Result) -> None:
     )
 
 
-def sorted_effects(results: Sequence[Result], note: str, levels: str, figure: Figure | None = None) -> Figure:
+def sorted_effects(results: Sequence[Result], note: str, levels: str) -> Figure:
     """The curve: d of every result from the smallest to the largest, with its interval."""
     shown = sorted(
         (r for r in results if r.is_effect_size and not math.isnan(r.effect_size)),
         key=lambda r: r.effect_size,
     )
-    axes = _axes(4.8, 2.2, figure)
+    axes = _axes(4.8, 2.2)
     axes.axhline(0, color=SOFT, linewidth=0.6)
     for place, r in enumerate(shown):
         colour = FILL["**", r.lean == -1] if r.significance else SOFT
@@ -173,22 +172,28 @@ def sorted_effects(results: Sequence[Result], note: str, levels: str, figure: Fi
     axes.set_ylabel("d", color=INK)
     axes.set_xlim(-1, max(1, len(shown)))
     axes.spines[["top", "right"]].set_visible(False)
-    _finish(axes, f"d with its {levels} interval; dark where p ≤ alpha, orange below 0. {note}")
+    put_note(
+        axes, f"d with its {levels} interval; dark where p ≤ alpha, orange below 0. {note}", 80, (-30, -40)
+    )
     return _figure(axes)
 
 
-def _axes(width: float, height: float, figure: Figure | None = None) -> Axes:
-    return _sized(figure, max(width, 0.5), max(height, 0.3)).add_axes((0, 0, 1, 1))
+def in_pyplot(figure: Figure) -> Axes:
+    """The first axes of a figure that pyplot, and so a notebook, shows as its own."""
+    from matplotlib import pyplot
+
+    manager = pyplot.figure().canvas.manager
+    if manager is not None:
+        manager.canvas.figure = figure
+        figure.set_canvas(manager.canvas)
+    return figure.axes[0]
 
 
-def _sized(figure: Figure | None, width: float, height: float) -> Figure:
-    """The figure to draw on, of this size in inches; a new one that pyplot does not know where none is given."""
-    from matplotlib.figure import Figure as NewFigure
+def _axes(width: float, height: float) -> Axes:
+    from matplotlib.figure import Figure
 
-    if figure is None:
-        return NewFigure(figsize=(width, height))
-    figure.set_size_inches(width, height)
-    return figure
+    figure = Figure(figsize=(max(width, 0.5), max(height, 0.3)))
+    return figure.add_axes((0, 0, 1, 1))
 
 
 def _figure(axes: Axes) -> Figure:

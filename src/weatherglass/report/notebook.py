@@ -9,11 +9,10 @@ from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.runs.results import Result
 from weatherglass.runs.verdict import Verdict
 
-MOST_ROWS = 60
-"""Of each table; the rest is in the frame."""
+MOST_BYTES = 22_000
+"""Of each of the two tables of a run; what does not fit is in the frame."""
 LONGEST = 40
 """Letters of a cell; escaped, each may become six."""
-_CELL = "padding:1px 8px;text-align:"
 
 
 def run_html(title: str, results: Sequence[Result], verdicts: Sequence[Verdict], alpha: float) -> str:
@@ -37,7 +36,7 @@ def run_html(title: str, results: Sequence[Result], verdicts: Sequence[Verdict],
 def html_table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], total: int, numbers: Sequence[int] = ()
 ) -> str:
-    """A table of at most `MOST_ROWS` rows, and how many more there are.
+    """A table of as many rows as fit `MOST_BYTES`, and how many more there are.
 
     Args:
         heads: of the columns.
@@ -45,17 +44,23 @@ def html_table(
         total: how many rows there are.
         numbers: the columns that are aligned to the right.
     """
-    aligned = ["right" if place in numbers else "left" for place in range(len(heads))]
-    lines = [_row("th", heads, aligned)]
-    lines += [_row("td", row, aligned) for _, row in zip(range(MOST_ROWS), rows, strict=False)]
-    more = f"<p>… and {total - MOST_ROWS} more rows</p>" if total > MOST_ROWS else ""
+    lines = [_row("th", heads, numbers)]
+    size = len(lines[0].encode())
+    for row in rows:
+        line = _row("td", row, numbers)
+        size += len(line.encode())
+        if size > MOST_BYTES:
+            break
+        lines.append(line)
+    left_out = total - (len(lines) - 1)
+    more = f"<p>… and {left_out} more rows</p>" if left_out else ""
     return f"<table>{''.join(lines)}</table>{more}"
 
 
-def _row(tag: str, cells: Sequence[str], aligned: Sequence[str]) -> str:
+def _row(tag: str, cells: Sequence[str], numbers: Sequence[int]) -> str:
     made = (
-        f'<{tag} style="{_CELL}{side}">{escape(_cut(cell))}</{tag}>'
-        for cell, side in zip(cells, aligned, strict=True)
+        f"<{tag}{' align=right' if place in numbers else ' align=left'}>{escape(_cut(cell))}</{tag}>"
+        for place, cell in enumerate(cells)
     )
     return f"<tr>{''.join(made)}</tr>"
 

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
@@ -62,6 +62,39 @@ def latex(runs: Sequence[StoredRun], label: str = LABEL) -> str:
     ]
     needs = "% needs \\usepackage{booktabs}" + (" and \\usepackage{graphicx}" if _rotated(layout) else "")
     return needs + "\n" + "\n".join(tables)
+
+
+def latex_table(heads: Sequence[str], rows: Iterable[Sequence[object]], title: str, label: str) -> str:
+    """Any table for a paper: texts to the left, numbers to the right with two decimals."""
+    listed = [list(row) for row in rows]
+    numeric = [
+        all(isinstance(row[place], int | float | None) for row in listed) for place in range(len(heads))
+    ]
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table*}",
+        r"  \centering\footnotesize",
+        rf"  \caption{{{_tex(title)}.}}",
+        rf"  \label{{{label}}}",
+        rf"  \begin{{tabular}}{{{''.join('r' if each else 'l' for each in numeric)}}}",
+        r"    \toprule",
+        rf"    {' & '.join(_tex(head.replace('_', ' ')) for head in heads)} \\",
+        r"    \midrule",
+        *(rf"    {' & '.join(_tex_value(value) for value in row)} \\" for row in listed),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table*}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _tex_value(value: object) -> str:
+    if value is None:
+        return "--"
+    if isinstance(value, float):
+        return effect(value).replace("–", "--") if value >= 0 else f"${effect(value).replace('−', '-')}$"
+    return _tex(str(value))
 
 
 def comma_separated(runs: Sequence[StoredRun]) -> str:

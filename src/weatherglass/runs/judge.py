@@ -135,7 +135,7 @@ def _judged(
         result,
         p_adjusted=p_adjusted,
         significance=mark,
-        warnings=warnings,
+        warnings=tuple(dict.fromkeys(warnings)),  # a saved run is judged again when it is loaded
         **power_fields(result, alpha),
         small=is_small(result, correction.smallest),
     )

@@ -28,7 +28,7 @@ def loaded(folder: Path) -> tuple[Any, Any]:
 def own_module() -> Any:
     import torch
 
-    class Own(torch.nn.Module):
+    class Own(torch.nn.Module):  # type: ignore[misc]
         def forward(self, states: Any) -> Any:
             return states
 

@@ -32,18 +32,14 @@ def write_curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, 
 
 
 def curve(
-    block: Mapping[str, Any],
-    specifications: Sequence[Mapping[str, Any]],
-    alpha: float = 0.05,
-    figure: Figure | None = None,
+    block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float = 0.05
 ) -> Figure:
     """d with intervals above, a tick in each chosen level's row below; published settings have a ring."""
-    from matplotlib.figure import Figure as NewFigure
+    from matplotlib.figure import Figure
 
     shown = sorted((one for one in specifications if one["d"] is not None), key=lambda one: one["d"])
     levels = [(knob, name) for knob, names in block["knobs"].items() for name in names]
-    figure = figure or NewFigure()
-    figure.set_size_inches(6.4, 1.9 + ROW * len(levels))
+    figure = Figure(figsize=(6.4, 1.9 + ROW * len(levels)))
     above, below = figure.subplots(
         2, 1, sharex=True, gridspec_kw={"height_ratios": [1.7, max(0.4, ROW * len(levels))], "hspace": 0.05}
     )
