@@ -1,7 +1,7 @@
 """The code and shell blocks of a page, and how they are run: in order, in one folder, as a reader would.
 
 A block that starts with a comment that is a file name (`# chores.toml`) is that file. A block below a comment
-`<!-- not run: why -->` is left out. The module needs nothing but the standard library and weatherglass, so that the wheel can
+`<!-- not run: why -->` is left out; `<!-- exit code 1 -->` says what the block below it ends with. The module needs nothing but the standard library and weatherglass, so that the wheel can
 be tried with it in an environment that has nothing else:
 
     python tests/docs/blocks.py README.md
@@ -23,7 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-BLOCK = re.compile(r"^(?:<!-- not run: (.+?) -->\n)?```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?:<!-- not run: (.+?) -->\n)?(?:<!-- exit code (\d) -->\n)?```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 FILE = re.compile(r"# ([\w./-]+\.\w+)(?::.*)?\n")
 SHELL = ("sh", "bash")
 
@@ -36,6 +38,8 @@ class Block:
     text: str
     line: int
     why_not_run: str | None
+    exit_code: int = 0
+    """That its last command ends with, such as 1 where a gate is shown that fails."""
 
     @property
     def file(self) -> str | None:
@@ -47,7 +51,7 @@ class Block:
 def blocks(page: str) -> list[Block]:
     """The blocks of a page, in order."""
     return [
-        Block(found[2], found[3], page[: found.start(3)].count("\n") + 1, found[1])
+        Block(found[3], found[4], page[: found.start(4)].count("\n") + 1, found[1], int(found[2] or 0))
         for found in BLOCK.finditer(page)
     ]
 
@@ -78,7 +82,8 @@ def run_page(text: str, folder: Path) -> int:
     with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
         sys.path.insert(0, str(folder))
         try:
-            return sum(_run(block, names) for block in blocks(text) if is_run(block))
+            run = sorted(filter(is_run, blocks(text)), key=lambda block: block.file is None)  # files first
+            return sum(_run(block, names) for block in run)
         finally:
             sys.path.remove(str(folder))
 
@@ -117,7 +122,7 @@ def _call(arguments: list[str], block: Block) -> None:
         ended = app(arguments, standalone_mode=False)
     except (WeatherglassError, SystemExit) as error:
         raise AssertionError(f"line {block.line}: weatherglass {shlex.join(arguments)}: {error!r}") from error
-    assert not ended, f"line {block.line}: weatherglass {shlex.join(arguments)} ends with {ended}"
+    assert (ended or 0) == block.exit_code, f"line {block.line}: weatherglass {shlex.join(arguments)} ends with {ended}"
 
 
 def _run_bash(block: Block) -> None:
@@ -134,8 +139,8 @@ def _run_bash(block: Block) -> None:
             text=True,
             check=False,
         )
-    if ended.returncode != 0:
-        raise AssertionError(f"line {block.line} ends with {ended.returncode}:\n{block.text}\n{ended.stderr}")
+    if ended.returncode != block.exit_code:
+        raise AssertionError(f"line {block.line} ends with {ended.returncode}:\n{block.text}\n{ended.stderr[-1000:]}")
 
 
 def _run_examples(block: Block, names: dict[str, Any]) -> None:

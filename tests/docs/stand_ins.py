@@ -13,13 +13,14 @@ from tests.encoders.transformers.tiny_models import build
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.catalogue import load_tests
 
 JOBS = ("nurse", "engineer", "teacher", "plumber", "librarian", "surgeon")
 
 
 def words_and_vectors() -> tuple[list[str], AnyMatrix]:
-    """Every word of the 46 tests, with vectors of the embedded model."""
-    texts = (text for name in wg.list_tests() for text in wg.load_test(name).texts)
+    """Every word of the 46 tests and of some others, with vectors of the embedded model."""
+    texts = (text for test in load_tests(["*", "religion", "disability"]) for text in test.texts)
     words = sorted({word for text in texts for word in re.findall(r"\w+|[^\w\s]", text)} | {"cook", *JOBS})
     return words, np.asarray(wg.load_encoder("wordllama?dim=64", cache=False).encode(words))
 

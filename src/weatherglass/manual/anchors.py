@@ -18,10 +18,10 @@ ANCHORS = {
     "unknown-words": r"(are|is) unknown to the model",
     "broken-pairs": r"left out: the model knows one word of it only",
     "other-language": r"the model splits sentences by the rules of ",
-    "unknown-language": r"unknown to the \w+ lexicon",
+    "unknown-language": r"unknown to the \w+ lexicon|not in Latin letters",
     "same-words": r"(share \d+ |hold the same )",
-    "repeated-words": r"set \w+ \(.*\): \d+ .*left out",
-    "guessed-forms": r"\b(guess|class|form)\w*\b.*'weatherglass tests sentences|no (singular|plural|form)",
+    "repeated-words": r"\d+ duplicates? left out",
+    "unknown-forms": r"the [\w ]+ of \d+ words? is not known|goes into no template",
     "profile": r"profile '",
 }
 """Anchor -> what its warnings say; the first that fits counts."""

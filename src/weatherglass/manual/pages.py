@@ -30,7 +30,6 @@ GUIDE = (
     "metrics.md",
     "measures.md",
     "profiles.md",
-    "mitigation.md",
     "report.md",
     "gate.md",
     "trust.md",
