@@ -56,5 +56,7 @@ def _exists(page: Path, address: str, pages: dict[Path, Page]) -> bool:
         target = target / "index.html"
     if not target.exists():
         return False
-    anchored = target in pages and target.parent.name != "gallery"  # a run's page writes its anchors by script
+    anchored = (
+        target in pages and target.parent.name != "gallery"
+    )  # a run's page writes its anchors by script
     return not parts.fragment or not anchored or unquote(parts.fragment) in pages[target].anchors

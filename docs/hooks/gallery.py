@@ -35,7 +35,9 @@ EXHIBITS = {
         "measures-figures/measures.svg",
         "The same tests under ten measures: a finding that holds under one of them is a finding about that measure",
     ),
-    "page": Exhibit("weatherglass report audit", "audit/report.html", "The page that every run leaves behind"),
+    "page": Exhibit(
+        "weatherglass report audit", "audit/report.html", "The page that every run leaves behind"
+    ),
 }
 
 

@@ -5,6 +5,7 @@ A page says where something goes with a comment, which other readers of Markdown
     <!-- made: commands -->                       every command, from the command line itself
     <!-- made: output weatherglass run -t weat6 -->   what this command prints, run by the build
     <!-- made: gallery NAME -->                   a figure or page of the gallery
+    <!-- made: names PACKAGE -->                  the public names of a package, for mkdocstrings
     <!-- made: notebook NAME -->                  a notebook of docs/notebooks, executed by the build
 """
 
@@ -21,6 +22,7 @@ from mkdocs.structure.files import File, Files
 from checks import problems
 from commands import command_pages
 from gallery import Gallery
+from names import reference
 from notebooks import notebook_page
 from terminal import Terminal
 
@@ -58,6 +60,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
                 return f"```text\n{_terminal.output(place[2])}```"
             case "gallery":
                 return _gallery.markdown(place[2])
+            case "names":
+                return reference(place[2])
             case "notebook":
                 return notebook_page(ROOT / "docs" / "notebooks" / f"{place[2]}.ipynb")
         raise PluginError(f"{page.file.src_uri}: nothing is called '{place[1]}'; see docs/hooks/site.py")

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 BLOCK = re.compile(
-    r"^(?:<!-- not run: (.+?) -->\n)?(?:<!-- exit code (\d) -->\n)?```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^(?:<!-- not run: (.+?) -->\n)?(?:<!-- exit code (\d) -->\n)?```(\w+)[^\n]*\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 FILE = re.compile(r"# ([\w./-]+\.\w+)(?::.*)?\n")
 SHELL = ("sh", "bash")
@@ -105,8 +106,13 @@ def _run(block: Block, names: dict[str, Any]) -> int:
 
 def _run_shell(block: Block) -> None:
     """In this process where a block has nothing but weatherglass commands, which saves starting it for each."""
-    lines = [line for line in block.text.replace("\\\n", " ").splitlines() if shlex.split(line, comments=True)]
-    simple = [re.fullmatch(r"""weatherglass (?:[^'"#|&<>;$*?]|'[^']*'|"[^"$]*")*(?:\s#.*)?""", line) for line in lines]
+    lines = [
+        line for line in block.text.replace("\\\n", " ").splitlines() if shlex.split(line, comments=True)
+    ]
+    simple = [
+        re.fullmatch(r"""weatherglass (?:[^'"#|&<>;$*?]|'[^']*'|"[^"$]*")*(?:\s#.*)?""", line)
+        for line in lines
+    ]
     if all(simple):
         for arguments in commands(block):
             _call(arguments, block)
@@ -122,7 +128,9 @@ def _call(arguments: list[str], block: Block) -> None:
         ended = app(arguments, standalone_mode=False)
     except (WeatherglassError, SystemExit) as error:
         raise AssertionError(f"line {block.line}: weatherglass {shlex.join(arguments)}: {error!r}") from error
-    assert (ended or 0) == block.exit_code, f"line {block.line}: weatherglass {shlex.join(arguments)} ends with {ended}"
+    assert (ended or 0) == block.exit_code, (
+        f"line {block.line}: weatherglass {shlex.join(arguments)} ends with {ended}"
+    )
 
 
 def _run_bash(block: Block) -> None:
@@ -140,7 +148,9 @@ def _run_bash(block: Block) -> None:
             check=False,
         )
     if ended.returncode != block.exit_code:
-        raise AssertionError(f"line {block.line} ends with {ended.returncode}:\n{block.text}\n{ended.stderr[-1000:]}")
+        raise AssertionError(
+            f"line {block.line} ends with {ended.returncode}:\n{block.text}\n{ended.stderr[-1000:]}"
+        )
 
 
 def _run_examples(block: Block, names: dict[str, Any]) -> None:

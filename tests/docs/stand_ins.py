@@ -34,7 +34,9 @@ def text_vectors(path: Path) -> None:
 def binary_vectors(path: Path) -> None:
     words, vectors = words_and_vectors()
     head = f"{len(words)} {vectors.shape[1]}\n".encode()
-    rows = (f"{word} ".encode() + row.astype("<f4").tobytes() for word, row in zip(words, vectors, strict=True))
+    rows = (
+        f"{word} ".encode() + row.astype("<f4").tobytes() for word, row in zip(words, vectors, strict=True)
+    )
     content = head + b"".join(rows)
     path.write_bytes(gzip.compress(content, 1) if path.suffix == ".gz" else content)
 
@@ -45,7 +47,12 @@ def finished_run(path: Path) -> None:
 
 
 def published_test(path: Path) -> None:
-    sets = {"targ1": ["aster", "rose"], "targ2": ["ant", "flea"], "attr1": ["love", "joy"], "attr2": ["filth", "grief"]}
+    sets = {
+        "targ1": ["aster", "rose"],
+        "targ2": ["ant", "flea"],
+        "attr1": ["love", "joy"],
+        "attr2": ["filth", "grief"],
+    }
     test = {key: {"category": key, "examples": words} for key, words in sets.items()}
     path.write_text(json.dumps(test), encoding="utf-8")
 

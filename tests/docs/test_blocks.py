@@ -15,7 +15,7 @@ from tests.docs.stand_ins import STAND_INS
 from weatherglass.cli import app
 
 ROOT = Path(__file__).parents[2]
-WRITTEN_BY_COMMANDS = ("docs/api/", "docs/study/", "docs/multiverse", "docs/performance.md", "docs/reference")
+WRITTEN_BY_COMMANDS = ("docs/study/", "docs/multiverse", "docs/performance.md", "docs/reference")
 """Pages of results, whose commands take hours; what they say is tested where they are written."""
 PAGES = [
     path
@@ -50,7 +50,9 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("page", RUN, ids=name_of)
-def test_the_blocks_of_a_page_work(page: Path, stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_blocks_of_a_page_work(
+    page: Path, stand_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / ".cache"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     shown = "\n".join(block.text for block in blocks(text_of(page)) if is_run(block))

@@ -25,7 +25,11 @@ def shown(cell: str, names: dict[str, Any]) -> Any:
     tree = ast.parse(cell)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "cell", "exec"), names)
-    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if isinstance(last, ast.Expr) else None
+    return (
+        eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+        if isinstance(last, ast.Expr)
+        else None
+    )
 
 
 def test_there_are_three() -> None:
@@ -33,7 +37,9 @@ def test_there_are_three() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_cell_runs_and_what_it_shows_is_small(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_every_cell_runs_and_what_it_shows_is_small(
+    path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     mpl.use("agg")
     names: dict[str, Any] = {"__name__": "notebook"}

@@ -34,7 +34,9 @@ def test_the_last_part_of_a_topic_is_enough() -> None:
 
 
 def test_a_section_ends_where_the_next_of_its_level_begins() -> None:
-    page = Page("a.md", "# A\n\none\n\n## B\n\ntwo\n\n```sh\n# not a heading\n```\n\n### C\n\nthree\n\n## D\n\nfour\n")
+    page = Page(
+        "a.md", "# A\n\none\n\n## B\n\ntwo\n\n```sh\n# not a heading\n```\n\n### C\n\nthree\n\n## D\n\nfour\n"
+    )
     assert page.anchors() == ["a", "b", "c", "d"]
     assert page.text("b").split() == "## B two ```sh # not a heading ``` ### C three".split()
     with pytest.raises(UnknownNameError, match="unknown section of 'a' 'e'"):
@@ -42,7 +44,10 @@ def test_a_section_ends_where_the_next_of_its_level_begins() -> None:
 
 
 def test_a_terminal_has_no_addresses_comments_or_pictures() -> None:
-    page = Page("how-to/x.md", "# X\n\n<!-- made: commands -->\n\n![a](b.png) **p**{ #p } [units](../concepts/units.md#a)\n")
+    page = Page(
+        "how-to/x.md",
+        "# X\n\n<!-- made: commands -->\n\n![a](b.png) **p**{ #p } [units](../concepts/units.md#a)\n",
+    )
     assert page.text() == "# X\n\n **p** units\n"
     assert page.topics_named() == ["concepts/units#a"]
 
@@ -88,6 +93,8 @@ def test_the_wheel_carries_what_the_list_names() -> None:
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     folders = {re.sub(r"/\*\.md$", "", pattern) for pattern in GUIDE}
     assert {path.removeprefix("docs/") for path in included} == folders
-    assert all(place == f"weatherglass/manual/pages/{path.removeprefix('docs/')}" for path, place in included.items())
+    assert all(
+        place == f"weatherglass/manual/pages/{path.removeprefix('docs/')}" for path, place in included.items()
+    )
     assert all((ROOT / path).exists() for path in included)
     assert CHECKOUT == ROOT / "docs"
