@@ -26,7 +26,7 @@ OF_OTHERS = {
     "weatherglass.encoders.papers.gensen",
     "weatherglass.encoders.in_memory",
 }
-"""The one name that the registry of encoders imports, which users ask for by a spec; and `model`, which is `weatherglass.model`."""
+"""What the registry of encoders imports, and users ask for by a spec; and `model`, which is `weatherglass.model`."""
 
 
 def hook() -> ModuleType:

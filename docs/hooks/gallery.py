@@ -62,7 +62,8 @@ class Gallery:
         address = f"gallery/{name}{Path(exhibit.file).suffix}"
         shows = html.escape(exhibit.shows, quote=True)
         shown = (
-            f'<iframe class="exhibit" src="{address}" title="{shows}" loading="lazy"></iframe>\n\n[Open it alone]({address})'
+            f'<iframe class="exhibit" src="{address}" title="{shows}" loading="lazy"></iframe>\n\n'
+            f"[Open it alone]({address})"
             if address.endswith(".html")
             else f'<img class="exhibit" src="{address}" alt="{shows}">'
         )

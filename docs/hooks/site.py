@@ -16,15 +16,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from checks import problems
+from gallery import Gallery
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
-
-from checks import problems
-from commands import command_pages
-from gallery import Gallery
 from names import reference
 from notebooks import notebook_page
 from terminal import Terminal
+
+from commands import command_pages
 
 ROOT = Path(__file__).parents[2]
 MADE = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", re.MULTILINE)

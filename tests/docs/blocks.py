@@ -1,8 +1,9 @@
 """The code and shell blocks of a page, and how they are run: in order, in one folder, as a reader would.
 
 A block that starts with a comment that is a file name (`# chores.toml`) is that file. A block below a comment
-`<!-- not run: why -->` is left out; `<!-- exit code 1 -->` says what the block below it ends with. The module needs nothing but the standard library and weatherglass, so that the wheel can
-be tried with it in an environment that has nothing else:
+`<!-- not run: why -->` is left out; `<!-- exit code 1 -->` says what the block below it ends with. The module needs
+nothing but the standard library and weatherglass, so that the wheel can be tried with it in an environment that has
+nothing else:
 
     python tests/docs/blocks.py README.md
 """

@@ -98,7 +98,8 @@ def test_a_block_that_fails_is_found(tmp_path: Path) -> None:
 
 
 def test_a_block_says_why_it_is_not_run() -> None:
-    page = "<!-- not run: it needs a cluster -->\n```sh\nfalse\n```\n\n```toml\n# a.toml\nx = 1\n```\n\n```toml\nx = 1\n```\n"
+    not_run = "<!-- not run: it needs a cluster -->\n```sh\nfalse\n```\n\n"
+    page = f"{not_run}```toml\n# a.toml\nx = 1\n```\n\n```toml\nx = 1\n```\n"
     assert [(block.why_not_run, block.file, is_run(block)) for block in blocks(page)] == [
         ("it needs a cluster", None, False),
         (None, "a.toml", True),

@@ -40,7 +40,7 @@ GUIDE = (
     "packages.md",
     "migration.md",
 )
-"""What the wheel carries, in the order of the list that `weatherglass docs` prints; studies and figures stay on the site."""
+"""What the wheel carries, in the order in which `weatherglass docs` lists it; studies and figures stay on the site."""
 
 START = "start"
 """The topic of the first page."""
