@@ -75,6 +75,7 @@ dist:  ## build what is published, check it, and try the wheel in an empty envir
 	.venv-wheel/bin/pip install --quiet dist/*.whl
 	.venv-wheel/bin/weatherglass --help
 	.venv-wheel/bin/weatherglass run -t weat6 -o .venv-wheel/run
+	.venv-wheel/bin/python tests/docs/blocks.py README.md docs/index.md  # from the wheel alone, in an empty folder
 
 $(VENV)/installed-base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
