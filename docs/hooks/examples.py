@@ -7,7 +7,7 @@ from typing import Any
 
 import griffe
 
-EXAMPLE = re.compile(r"^([ ]*)>>> .*(?:\n\1\S.*)*", re.MULTILINE)
+EXAMPLE = re.compile(r"^>>> .*(?:\n\S.*)*", re.MULTILINE)  # an indented one is code already
 
 
 class Examples(griffe.Extension):
@@ -20,4 +20,4 @@ class Examples(griffe.Extension):
 
 
 def _fenced(example: re.Match[str]) -> str:
-    return f"\n{example[1]}```python\n{example[0]}\n{example[1]}```\n"
+    return f"\n```python\n{example[0]}\n```\n"
