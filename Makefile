@@ -13,7 +13,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof languages-proof reference dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof languages-proof reference docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -62,6 +62,9 @@ languages-proof: .venv-languages/installed  ## French, Japanese and Russian vect
 reference: $(VENV)/installed-dev  ## audit the reference models; writes their table and docs/reference.md
 	$(BIN)/python docs/reference/write.py .reference
 
+docs: $(VENV)/installed-docs  ## the site, into site/: strict, from what is installed; needs no network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 dist:  ## build what is published, check it, and try the wheel in an empty environment
 	rm -rf dist .venv-build .venv-wheel
 	$(PYTHON) -m venv .venv-build
@@ -72,6 +75,7 @@ dist:  ## build what is published, check it, and try the wheel in an empty envir
 	.venv-wheel/bin/pip install --quiet dist/*.whl
 	.venv-wheel/bin/weatherglass --help
 	.venv-wheel/bin/weatherglass run -t weat6 -o .venv-wheel/run
+	.venv-wheel/bin/python tests/docs/blocks.py README.md docs/index.md  # from the wheel alone, in an empty folder
 
 $(VENV)/installed-base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -83,6 +87,10 @@ $(VENV)/installed-dev: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all]" --group dev
 	touch $@ $(VENV)/installed-base
+
+$(VENV)/installed-docs: $(VENV)/installed-dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all,docs]"
+	touch $@
 
 $(VENV)/installed-all: $(VENV)/installed-dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[all,use]"
@@ -115,4 +123,4 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-proof .venv-languages .venv-base .venv-lowest .venv-build .venv-wheel dist .models-proof
+	rm -rf $(VENV) .venv-proof .venv-languages .venv-base .venv-lowest .venv-build .venv-wheel dist site .models-proof

@@ -1,11 +1,11 @@
-"""docs/api lists every public name; each can be imported, and importing a package imports none of them."""
+"""docs/api has every public name in an example; each can be imported, and importing a package imports none of them."""
 
 from __future__ import annotations
 
 import ast
-import doctest
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -18,20 +18,31 @@ import pytest
 import weatherglass
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "api" / "README.md"
+PAGES = ROOT / "docs" / "api"
+NAMES = re.compile(r"^<!-- made: names ([\w.]+) -->$", re.MULTILINE)
 SOURCE = ROOT / "src" / "weatherglass"
-OF_OTHERS = {"weatherglass.encoders.papers.elmo", "weatherglass.encoders.papers.gensen"}
-"""Their one name is what the registry of encoders imports; a spec is how users ask for it."""
+OF_OTHERS = {
+    "weatherglass.encoders.papers.elmo",
+    "weatherglass.encoders.papers.gensen",
+    "weatherglass.encoders.in_memory",
+}
+"""What the registry of encoders imports, and users ask for by a spec; and `model`, which is `weatherglass.model`."""
 
 
-def writer() -> ModuleType:
-    """docs/api/write.py, which is in no package."""
-    spec = spec_from_file_location("write_api", ROOT / "docs" / "api" / "write.py")
+def hook() -> ModuleType:
+    """docs/hooks/names.py, which is in no package."""
+    spec = spec_from_file_location("names", ROOT / "docs" / "hooks" / "names.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def pages_by_package() -> dict[str, str]:
+    """Package -> the page of docs/api that has its names."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(PAGES.glob("*.md"))]
+    return {package: text for text in texts for package in NAMES.findall(text)}
 
 
 def packages_with_public_names() -> list[str]:
@@ -44,16 +55,25 @@ def lazy_packages() -> list[Path]:
     return sorted(path for path in SOURCE.rglob("__init__.py") if "= lazy_names(" in path.read_text("utf-8"))
 
 
-def test_the_page_is_what_the_code_says() -> None:
-    said = PAGE.read_text(encoding="utf-8")
-    assert said == writer().page(), "docs/api/README.md is out of date; run: python docs/api/write.py"
-
-
-def test_every_package_with_public_names_is_on_the_page() -> None:
-    template = (ROOT / "docs" / "api" / "template.md").read_text(encoding="utf-8")
-    listed = set(writer().PLACE.findall(template))
+def test_every_package_with_public_names_has_a_page() -> None:
+    listed = set(pages_by_package())
     assert set(packages_with_public_names()) <= listed
     assert listed - set(packages_with_public_names()) == {"weatherglass.errors", "weatherglass.progress"}
+
+
+@pytest.mark.parametrize("package", pages_by_package())
+def test_every_public_name_is_used_in_an_example_of_its_page(package: str) -> None:
+    """tests/docs runs the examples."""
+    examples = "\n".join(re.findall(r"^(?:>>>|\.\.\.) (.*)$", pages_by_package()[package], re.MULTILINE))
+    names = hook().public_names(import_module(package))
+    assert [name for name in names if not re.search(rf"\b{name}\b", examples)] == []
+
+
+@pytest.mark.parametrize("package", pages_by_package())
+def test_every_public_name_is_described(package: str) -> None:
+    described = hook().reference(package)
+    for name in hook().public_names(import_module(package)):
+        assert re.search(rf"^(      heading: {name}|### `{name}` .*)$", described, re.MULTILINE)
 
 
 @pytest.mark.parametrize("package", packages_with_public_names())
@@ -105,9 +125,3 @@ def test_importing_weatherglass_imports_no_room() -> None:
     )
     loaded = json.loads(subprocess.check_output([sys.executable, "-c", code]))
     assert set(loaded) == {"weatherglass", "weatherglass.lazy", "weatherglass.moved"}
-
-
-def test_the_examples_of_the_page_print_what_they_say() -> None:
-    failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
-    assert tried > 10
-    assert failed == 0, f"{failed} examples of docs/api fail; they are printed above"

@@ -11,6 +11,7 @@ import typer
 from weatherglass.cli import models, reliability, reproduce, tests
 from weatherglass.cli.command_line import App, RememberingGroup
 from weatherglass.cli.compare import compare
+from weatherglass.cli.docs import docs
 from weatherglass.cli.exit_codes import state_exit_codes
 from weatherglass.cli.explain import explain
 from weatherglass.cli.metrics import metrics
@@ -48,6 +49,7 @@ app.command("models")(models.models)
 app.command("try")(models.try_model)
 app.command("encode")(models.encode)
 app.add_typer(models.cache_app, name="cache")
+app.command("docs")(docs)
 reliability.app.command("explain")(explain_study)
 reliability.app.command("word")(word)
 reliability.app.command("audit")(audit)

@@ -216,6 +216,7 @@ def show_families(finished: Run) -> None:
 def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequence[str] = ()) -> None:
     """Print every row or a summary by topic, then warnings, verdicts, what they say, and where the page is."""
     from weatherglass.cli.console import say, warn_about, width_of
+    from weatherglass.manual.anchors import anchor_of, with_anchor
     from weatherglass.report.folded import Placed, placed_warnings
     from weatherglass.report.terminal import MOST_ROWS, notes, results_lines, spread_lines
     from weatherglass.report.verdicts import MOST_CHARTS, sentences, summary_lines, verdict_charts
@@ -228,7 +229,9 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequen
         say(results_lines(finished, width))
     if table:
         say(spread_lines(finished.results))
-    warn_about(placed_warnings(finished), finished.warnings if verbose else None)
+    warn_about(placed_warnings(finished), [with_anchor(w) for w in finished.warnings] if verbose else None)
+    if any(map(anchor_of, finished.warnings)):
+        say(["What a warning means: weatherglass docs warnings"], err=True)
     failures = [Placed(f"{f.test} on {f.model}", f.reason) for f in finished.failures]
     warn_about(failures, [str(failure) for failure in failures] if verbose else None, "failure")
     charts = len({(one.model, one.options, one.metric) for one in verdicts})
