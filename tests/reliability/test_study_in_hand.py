@@ -33,7 +33,7 @@ def test_tables_are_frames_of_either_library(undisturbed: Undisturbed) -> None:
     other = study.to_frame("claims", "pandas")
     assert list(other["claim"]) == study.tables["claims"]["claim"].to_list()
     with pytest.raises(UnknownNameError, match="did you mean 'summary'"):
-        study.to_frame("sumary")
+        study.to_frame("summaries")
 
 
 def test_plot_draws_a_figure_of_the_study(undisturbed: Undisturbed) -> None:

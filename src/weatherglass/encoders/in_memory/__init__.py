@@ -15,8 +15,6 @@ import numpy as np
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import EncoderError
 
-__all__ = ["is_encoder", "is_pair", "model", "models_in", "spec_or_encoder"]
-
 ACCEPTED = (
     "a spec or path, gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair of transformers, a spaCy "
     "pipeline, an object with .encode or .transform, a dict or frame of word vectors, or a function texts → array"
