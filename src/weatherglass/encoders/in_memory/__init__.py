@@ -15,7 +15,6 @@ import numpy as np
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import EncoderError
 
-
 ACCEPTED = (
     "a spec or path, gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair of transformers, a spaCy "
     "pipeline, an object with .encode or .transform, a dict or frame of word vectors, or a function texts → array"
