@@ -209,7 +209,7 @@ def _tex_stack(result: Result | None) -> str:
         return "--"
     below = [part for part in (_tex_interval(result), _tex_p(result)) if part]
     lines = [_tex_cell(result), *(rf"{{\scriptsize {part}}}" for part in below)]
-    return r"\shortstack[r]{" + r"\\".join(lines) + "}"
+    return r"\shortstack[r]{" + r"\\ ".join(lines) + "}"
 
 
 def _tex_interval(result: Result) -> str:
