@@ -8,7 +8,7 @@ from typing import Any
 from weatherglass import __version__
 from weatherglass.report.cure.figures import effects_figure, recovery_figure
 from weatherglass.report.numbers import effect, interval, p_value
-from weatherglass.report.shell import template_environment
+from weatherglass.report.shell import script_hash, shared_asset, template_environment
 
 PAGE = "index.html"
 
@@ -18,8 +18,11 @@ def page(judgement: Mapping[str, Any]) -> str:
     environment = template_environment(__package__, "templates")
     environment.filters |= {"effect": effect, "p": p_value}
     environment.globals |= {"interval": interval}
+    script = f'\n"use strict";\n{shared_asset("theme.js")}\n'
     return environment.get_template("cure.html").render(
         version=__version__,
+        script=script,
+        script_hash=script_hash(script),
         j=judgement,
         held_out_figure=effects_figure(_effects(judgement["held_out"])),
         tests_figure=effects_figure(_effects(judgement["tests"])),
