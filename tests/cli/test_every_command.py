@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "compare": ("RUN", "RUN"),
     "multiverse": ("-t", "weat6", "--knobs", "similarity", "-o", "multiverse"),
     "verdict": ("RUN",),
+    "mitigate": ("vectors:VECTORS", "--with", "centre", "-o", "centred.txt"),
+    "docs": ("warnings",),
     "words": ("wordllama", "-t", "weat6"),
     "metrics": (),
     "models": (),
@@ -45,7 +47,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 """What each command is called with; RUN, FILE and VECTORS are made by the test."""
 OF_STUDIES = {
     *("reproduce du2021", "reliability run", "reliability assess", "reliability train"),
-    *("reliability score", "reliability explain"),
+    *("reliability score", "reliability explain", "reliability word", "reliability audit"),
 }
 """Called in tests/reliability/test_json.py, where there is a study."""
 

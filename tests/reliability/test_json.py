@@ -41,6 +41,15 @@ def test_train_score_and_explain(study_file: Path, undisturbed: Undisturbed) -> 
     assert "regression" in explained
 
 
+def test_word_and_audit(undisturbed: Undisturbed) -> None:
+    folder, study = undisturbed
+    row = study.tables["words"].row(0, named=True)
+    said = printed("reliability", "word", folder, row["word"])
+    assert row["score"] in [each["score"] for each in said]
+    audited = printed("reliability", "audit", folder, "-t", "weat6", "-q")
+    assert audited
+
+
 def test_du2021(text: Path, tmp_path: Path) -> None:
     content = printed(
         "reproduce", "du2021", text, "--seeds", "2", "--dimensions", "4", "-o", tmp_path / "study"

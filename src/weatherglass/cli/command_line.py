@@ -21,7 +21,7 @@ class App(typer.Typer):
 
 
 class Command(TyperCommand):
-    """A command whose help has its options in groups and ends with examples."""
+    """A command whose help has its options in groups, then its exit codes, and ends with examples."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments, then the options by group, in the order in which they are declared."""
@@ -37,7 +37,8 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Examples, each on one line, to be copied."""
+        """The exit codes, then examples, each on one line, to be copied."""
+        super().format_epilog(ctx, formatter)
         write_examples(ctx, formatter)
 
 

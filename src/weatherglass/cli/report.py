@@ -38,7 +38,15 @@ def report(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR…", help="Folders of runs.", show_default=False)
     ],
-    form: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.html,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help=f"What to write: {', '.join(each.value for each in Format)}.",
+        ),
+    ] = Format.html,
     comparison: Annotated[
         Path | None,
         typer.Option(
