@@ -112,7 +112,7 @@ def mitigate(
     if as_json:
         print_json(
             {
-                **({"written": written.to_json()} if written else {}),
+                **({"written": [written.path], "vectors": written.to_json()} if written else {}),
                 **({"judgement": judgement.to_json()} if judgement else {}),
             }
         )
