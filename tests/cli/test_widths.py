@@ -28,6 +28,7 @@ from weatherglass.cli.console import in_ascii, is_plain
 from weatherglass.cli.reliability_explain import print_explanations
 from weatherglass.cli.run import show
 from weatherglass.cli.study_output import print_claims, print_warnings
+from weatherglass.manual.anchors import with_anchor
 from weatherglass.report.terminal import MOST_ROWS
 from weatherglass.runs.marks import Mark, VerdictMark, mark_of
 from weatherglass.runs.results import Run
@@ -161,7 +162,8 @@ def test_warnings_are_folded_to_a_line_per_kind_and_whole_with_verbose(
     given = sum(len(result.warnings) for result in run.results)
     monkeypatch.setenv("COLUMNS", "100")
     show(run, folder, False, False)
-    first, *kinds = capsys.readouterr().err.strip().splitlines()
+    first, *kinds, help_line = capsys.readouterr().err.strip().splitlines()
+    assert help_line == "What a warning means: weatherglass docs warnings"
     assert re.fullmatch(
         rf"{given} warnings of {len(kinds)} kinds; all of them in the page and with --verbose", first
     )
@@ -169,7 +171,10 @@ def test_warnings_are_folded_to_a_line_per_kind_and_whole_with_verbose(
     assert len(kinds) < 10
     monkeypatch.setenv("COLUMNS", "4000")
     show(run, folder, False, True)
-    assert capsys.readouterr().err.strip().splitlines() == [f"warning: {warning}" for warning in run.warnings]
+    assert capsys.readouterr().err.strip().splitlines() == [
+        *(f"warning: {with_anchor(warning)}" for warning in run.warnings),
+        help_line,
+    ]
 
 
 @pytest.mark.parametrize(

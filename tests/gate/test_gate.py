@@ -138,6 +138,7 @@ def test_every_column_can_be_named() -> None:
         "options",
         "test",
         "metric",
+        "fitted_words",
         "sets",
         "permute",
         "alternative",

@@ -70,6 +70,7 @@ def test_without_tensorflow_the_error_ends_with_the_command(
 ) -> None:
     (tmp_path / "saved_model.pb").touch()
     monkeypatch.setattr("weatherglass.encoders.papers.use.find_spec", lambda _: None)
+    monkeypatch.setattr("weatherglass.storage.installed.installed_from", lambda: None)  # as from an index
     with pytest.raises(MissingExtraError, match=r"pip install 'weatherglass\[use\]'$"):
         load_encoder(f"use:{tmp_path}")
 

@@ -202,6 +202,7 @@ def test_a_row_has_a_human_name_its_id_and_colour_by_size_and_outline_by_certain
     run = read_run(one_model.parent)
     results = {result.test: result for result in run.results}
     browser.open(one_model)
+    browser.wait("document.querySelector('#tests-table tr[data-t]') !== null")
     rows = browser.run(
         "[...document.querySelectorAll('#tests-table tr[data-t]')].map(r => [r.querySelector('th code').textContent, "
         "r.querySelector('th').firstChild.textContent, r.querySelector('.chip').className, "
@@ -457,8 +458,7 @@ def test_the_curve_of_a_multiverse_stands_in_the_detail_and_among_the_cards(
 
 def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, tmp_path: Path) -> None:
     effects_and_values = made_up_run(tmp_path, load_tests(["weat1"]), metrics=["cosine/mean", "mac"])
-    journal = tmp_path / JOURNAL
-    journal.unlink()
+    (tmp_path / JOURNAL).write_bytes(b"")
     with RunFolder(tmp_path) as folder:
         for key, result in enumerate(effects_and_values):
             own: dict[str, Any] = {
