@@ -221,7 +221,7 @@ def test_the_page_is_whole_escaped_and_says_what_a_turned_sign_is(
     assert "http" not in html.replace("http-equiv", "")
     odd = {**found, "model": "<script>x</script>", "reasons": ["d turned; no cure"]}
     shown = page(odd)
-    assert "<script>" not in shown
+    assert "<script>x" not in shown
     assert "no cure" in shown
 
 
