@@ -281,7 +281,7 @@ def test_the_command_prints_json_alone_and_a_curve_of_80_columns(tmp_path: Path)
     printed = CliRunner().invoke(app, [*command, "--json"])
     record: dict[str, Any] = json.loads(printed.stdout)
     assert record["topics"][0]["topic"] == "gender and career"
-    shown = CliRunner().invoke(app, command).stdout.splitlines()
+    shown = CliRunner().invoke(app, command, env={"COLUMNS": "80"}).stdout.splitlines()
     assert max(map(len, shown[:-1])) <= 80
     assert any("●" in line for line in shown)
     assert "hangs on statistic" in " ".join(shown)
