@@ -32,6 +32,8 @@ class Browser:
         self.resize(width)
         self.emulate("dark" if dark else "light")
         self.driver.get(path.resolve().as_uri() + fragment)
+        # The driver may take the load of about:blank for that of the page.
+        self.wait("location.protocol === 'file:' && document.readyState === 'complete'")
 
     def resize(self, width: int, height: int = 900, scale: float = 1) -> None:
         """The window in CSS pixels; a zoom of 200 % is half the width at a scale of 2."""
