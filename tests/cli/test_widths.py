@@ -110,7 +110,7 @@ def test_one_model_and_46_tests_are_46_rows_with_mark_d_interval_and_p(
         result.test: mark_of(result, 0.05).glyph or " " for result in run.results
     }
     head = next(line for line in out.splitlines() if line.startswith("  test"))
-    assert ("X+Y" in head, "sentences" in head) == (width >= 100, width >= 100)
+    assert ("X+Y" in head, "published" in head) == (width >= 100, width >= 100)
     assert ("direction" in head) == (width >= 120)
     lines = out.splitlines()
     topics = [line for line in lines if re.match(r"^(Gender|Race|Age|Illness|Angry|Double|Controls)", line)]

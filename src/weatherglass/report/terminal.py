@@ -10,6 +10,7 @@ from weatherglass.report.measures import spreads
 from weatherglass.report.numbers import percent, spaced
 from weatherglass.runs.agreement import metric_agreement
 from weatherglass.runs.marks import Mark, mark_of
+from weatherglass.runs.published_p import published_p
 from weatherglass.runs.results import Result, Run
 from weatherglass.runs.verdict import CONTROL, published_topics
 
@@ -107,13 +108,13 @@ def _table(
     effects = rows[0].is_effect_size
     intervals = any(row.ci_low is not None for row in rows)
     levels = " or ".join(dict.fromkeys(percent(row.trust.level) for row in rows if row.trust))
-    in_sentences = any(row.p_elements is not None for row in rows)
+    published = any(published_p(row) is not None for row in rows)
     columns = [
         Column("  test", shorten="middle", least=14, most=widest_name(width)),
         Column("d" if effects else "value", right=True),
         *([Column(f"{levels} of {'d' if effects else 'it'}")] if intervals else []),
         Column("p", right=True),
-        *([Column("sentences", right=True, from_width=SIZES_FROM)] if in_sentences else []),
+        *([Column("published", right=True, from_width=SIZES_FROM)] if published else []),
         Column("X+Y" if effects else "units", right=True, from_width=SIZES_FROM),
         Column("direction", shorten="middle", least=12, from_width=DIRECTION_FROM),
     ]
@@ -130,7 +131,7 @@ def _table(
                     format_value(row, row.value),
                     *([_interval(row)] if intervals else []),
                     format_p(row.p_value),
-                    *([format_p(row.p_elements)] if in_sentences else []),
+                    *([format_p(published_p(row))] if published else []),
                     _sizes(row),
                     direction_in(row, width),
                 ]
@@ -161,8 +162,8 @@ def legend(run: Run, width: int) -> Iterator[str]:
     correction = run.record["correction"]
     families = [_families(correction)] if any(not result.why_no_p for result in run.results) else []
     yield from items_in_lines([*marks, *families], width)
-    if width >= SIZES_FROM and any(result.p_elements is not None for result in run.results):
-        yield "sentences: p with single sentences exchanged, as published; kept for comparison"
+    if width >= SIZES_FROM and any(published_p(result) is not None for result in run.results):
+        yield "published: p as the papers compute it, one-sided, single words or sentences exchanged"
 
 
 def _families(correction: Mapping[str, object]) -> str:
