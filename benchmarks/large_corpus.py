@@ -333,7 +333,7 @@ def facts(measured: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def rows(measured: Mapping[str, Any]) -> list[str]:
+def table_of(measured: Mapping[str, Any]) -> list[str]:
     """The measured steps as a table."""
     million = measured["text"]["tokens"] / 1e6
     lines = ["| step | CPU s a million tokens | peak MB | disk | |", "|---|---|---|---|---|"]
@@ -385,7 +385,7 @@ def main() -> None:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         measured = measure(options.sources, round(options.tokens * MILLION), options.dimensions, folder)
-    lines = [*facts(measured), "", *rows(measured), "", estimate(measured)]
+    lines = [*facts(measured), "", *table_of(measured), "", estimate(measured)]
     print("\n".join(lines))
     if options.write:
         before, _, rest = options.write.read_text(encoding="utf-8").partition(BEGIN)
