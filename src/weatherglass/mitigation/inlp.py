@@ -16,17 +16,17 @@ from weatherglass.errors import EncoderError
 from weatherglass.mitigation.change import Steps, projection
 from weatherglass.mitigation.classifier import logistic_weights
 from weatherglass.mitigation.fitting import ROUNDING, labelled_rows, nothing_left, partly_known
-from weatherglass.mitigation.lists import Classes, Sides, class_list, content_hash
+from weatherglass.mitigation.lists import class_list, content_hash
+from weatherglass.mitigation.of_classes import OfClasses
 
 PENALTY = 1e-3
 """Of the classifier, on vectors scaled to a mean length of 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class Inlp:
+class Inlp(OfClasses):
     """Removes the directions of successive linear classifiers of the classes of its list."""
 
-    classes: Classes
     iterations: int = 10
 
     @classmethod
@@ -45,20 +45,6 @@ class Inlp:
     def name(self) -> str:
         """With its list."""
         return f"inlp?classes={self.classes.source}&iterations={self.iterations}"
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """Topics of the catalogue that its list is about."""
-        return self.classes.topics
-
-    @property
-    def sides(self) -> Sides:
-        """The words of both ends of the attribute."""
-        return self.classes.words[0], self.classes.words[1]
-
-    def texts(self) -> tuple[str, ...]:
-        """The words of all classes."""
-        return self.classes.all_words
 
     def identity(self) -> str:
         """A hash of the words by class, and of the number of classifiers."""

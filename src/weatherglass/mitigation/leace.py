@@ -15,17 +15,17 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError
 from weatherglass.mitigation.change import Step, Steps
 from weatherglass.mitigation.fitting import labelled_rows, nothing_left, partly_known
-from weatherglass.mitigation.lists import Classes, Sides, class_list, content_hash
+from weatherglass.mitigation.lists import class_list, content_hash
+from weatherglass.mitigation.of_classes import OfClasses
 
 SMALLEST = 0.01
 """Singular values of W Σ_xz below this are no signal; the package's `svd_tol`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Leace:
+class Leace(OfClasses):
     """Erases what a linear classifier could read of the classes of its list."""
 
-    classes: Classes
     shrinkage: bool = True
 
     @classmethod
@@ -44,20 +44,6 @@ class Leace:
     def name(self) -> str:
         """With its list."""
         return f"leace?classes={self.classes.source}&shrinkage={'yes' if self.shrinkage else 'no'}"
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """Topics of the catalogue that its list is about."""
-        return self.classes.topics
-
-    @property
-    def sides(self) -> Sides:
-        """The words of both ends of the attribute."""
-        return self.classes.words[0], self.classes.words[1]
-
-    def texts(self) -> tuple[str, ...]:
-        """The words of all classes."""
-        return self.classes.all_words
 
     def identity(self) -> str:
         """A hash of the words by class, and of the shrinkage."""

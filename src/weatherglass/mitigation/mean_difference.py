@@ -10,14 +10,13 @@ from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
 from weatherglass.mitigation.change import Steps, projection
 from weatherglass.mitigation.fitting import labelled_rows, nothing_left, partly_known, span
-from weatherglass.mitigation.lists import Classes, Sides, class_list, content_hash
+from weatherglass.mitigation.lists import class_list, content_hash
+from weatherglass.mitigation.of_classes import OfClasses
 
 
 @dataclass(frozen=True, slots=True)
-class MeanDifference:
+class MeanDifference(OfClasses):
     """After it all classes of the list have the same mean, as far as the directions of their means go."""
-
-    classes: Classes
 
     @classmethod
     def from_spec(cls, spec: Spec) -> MeanDifference:
@@ -35,20 +34,6 @@ class MeanDifference:
     def name(self) -> str:
         """With its list."""
         return f"mean-difference?classes={self.classes.source}"
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """Topics of the catalogue that its list is about."""
-        return self.classes.topics
-
-    @property
-    def sides(self) -> Sides:
-        """The words of both ends of the attribute."""
-        return self.classes.words[0], self.classes.words[1]
-
-    def texts(self) -> tuple[str, ...]:
-        """The words of all classes."""
-        return self.classes.all_words
 
     def identity(self) -> str:
         """A hash of the words by class."""
