@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -130,7 +131,7 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     spawn = multiprocessing.get_context("spawn")
     existing = set(multiprocessing.active_children())
     with thread_share(jobs):
-        pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_ignore_interrupts)
+        pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_follow_parent)
         try:
             yield pool
         except BaseException:
@@ -141,8 +142,20 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _ignore_interrupts() -> None:
+def _follow_parent() -> None:
+    """In a worker: Ctrl-C is the parent's to handle; a parent that is killed takes its workers with it.
+
+    Without that, a worker would wait for its next unit, and hold its memory, for ever.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager
