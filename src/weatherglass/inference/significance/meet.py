@@ -104,12 +104,12 @@ def _grow(values: Integers, size: int, sums: Integers, spare: Integers) -> Integ
     lengths = np.zeros(h + 1, dtype=np.int64)
     lengths[0] = 1
     for count in range(h):
-        # Not the literal 0, for which numba would compile `_merge` three times over.
+        # Not the literal 0, for which numba would compile the merge three times over.
         shorter, longer, out = int(np.int64(0)), int(np.int64(0)), int(np.int64(0))
         for k in range(min(count + 1, size) + 1):
             # `longer` and `shorter` are where the old lists of k and k − 1 start.
             end = longer + lengths[k]
-            out = _merge(old, longer, end, shorter, longer, values[count], new, out)
+            out = _merge_in_four(old, longer, end, shorter, longer, values[count], new, out)
             shorter, longer = longer, end
         for k in range(min(count + 1, size), 0, -1):
             lengths[k] += lengths[k - 1]
@@ -118,8 +118,66 @@ def _grow(values: Integers, size: int, sums: Integers, spare: Integers) -> Integ
 
 
 @compiled
+def _merge_in_four(
+    old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, new: Integers, out: int
+) -> int:
+    """Merge old[i:i_end] with old[j:j_end] + value into new[out:]; returns the new end.
+
+    A step of a merge waits for the one before it. So the smaller half of the result and the larger one are merged side
+    by side, each from both ends at once: four steps that do not wait for each other take two thirds of the time of two.
+    """
+    finish = out + (i_end - i) + (j_end - j)
+    if finish - out < 64:
+        return _merge(old, i, i_end, j, j_end, value, new, out)
+    half = (finish - out) // 2
+    taken = _among_the_smallest(old, i, i_end, j, j_end, value, half)
+    # The smaller half is what is before i_to and j_to, the larger one is what starts at i_2 and j_2.
+    i_to, j_to, last = i + taken, j + half - taken, out + half - 1
+    i_2, j_2, out_2, last_2 = i_to, j_to, out + half, finish - 1
+    steps = 1
+    while steps > 0:
+        steps = min(i_to - i, j_to - j, (last - out + 1) // 2)
+        steps = min(steps, i_end - i_2, j_end - j_2, (last_2 - out_2 + 1) // 2)
+        for _ in range(steps):
+            left, right = old[np.uint64(i)], old[np.uint64(j)] + value
+            take = int(left <= right)
+            new[np.uint64(out)] = min(left, right)
+            i, j, out = i + take, j + 1 - take, out + 1
+            left, right = old[np.uint64(i_to - 1)], old[np.uint64(j_to - 1)] + value
+            take = int(left > right)
+            new[np.uint64(last)] = max(left, right)
+            i_to, j_to, last = i_to - take, j_to - 1 + take, last - 1
+            left, right = old[np.uint64(i_2)], old[np.uint64(j_2)] + value
+            take = int(left <= right)
+            new[np.uint64(out_2)] = min(left, right)
+            i_2, j_2, out_2 = i_2 + take, j_2 + 1 - take, out_2 + 1
+            left, right = old[np.uint64(i_end - 1)], old[np.uint64(j_end - 1)] + value
+            take = int(left > right)
+            new[np.uint64(last_2)] = max(left, right)
+            i_end, j_end, last_2 = i_end - take, j_end - 1 + take, last_2 - 1
+    _merge(old, i, i_to, j, j_to, value, new, out)
+    _merge(old, i_2, i_end, j_2, j_end, value, new, out_2)
+    return finish
+
+
+@compiled
+def _among_the_smallest(
+    old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, number: int
+) -> int:
+    """How many of old[i:i_end] are among the `number` smallest of it and old[j:j_end] + value, by bisection."""
+    low, high = max(0, number - (j_end - j)), min(number, i_end - i)
+    while low < high:
+        middle = (low + high) // 2
+        if old[i + middle] <= old[j + number - middle - 1] + value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def _merge(old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, new: Integers, out: int) -> int:
-    """Merge old[i:i_end] with old[j:j_end] + value into new[out:], from both ends at once; returns the new end.
+    """The same in two: from both ends at once.
 
     The two ends do not wait for each other, which halves the time; unsigned indices spare a check for negatives.
     """
