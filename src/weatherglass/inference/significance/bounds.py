@@ -17,7 +17,7 @@ from weatherglass.inference.significance.tail import Tail
 from weatherglass.inference.significance.tilt import Tilt, find_tilt
 
 _UNIT = 2.0**-53
-_WRAP_SHARE = 1e-3
+_WRAP_SHARE = 1e-4
 """Wrapped mass may widen the interval by about this share of the precision asked for, and products that are cut off
 by no more than it."""
 _CERTAIN = 300.0
@@ -59,7 +59,7 @@ def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
     tilted = TiltedTail(tail, tilt, precision)
     if not tilted.sound:
         return Interval(0.0, 1.0)
-    terms = math.ceil(min(1.1 * tilted.period * tilt.density / precision, 1e15))
+    terms = math.ceil(min(1.105 * tilted.period * tilt.density / precision, 1e15))
     gap = math.inf
     while True:
         terms = min(terms, tilted.period)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from weatherglass.inference.significance.tail import Tail
 _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
 """More elements are out of reach, whatever the budget."""
+_LARGEST_PREDICTION = 200
+"""Beyond it the prediction is that a meeting takes for ever."""
 _SECONDS_A_STEP = 1e-9
 _SECONDS_A_BYTE = 0.3e-9
 
@@ -34,7 +37,7 @@ class Halves:
     @property
     def bytes(self) -> int:
         """Both tables, and the buffer in which the larger one grows."""
-        return 8 * (_stored(self.first) + _stored(self.second) + _stored(max(self.first - 1, 0)))
+        return 8 * (_stored(self.first) + _stored(self.second) + _buffered(self.first))
 
     @property
     def seconds(self) -> float:
@@ -46,6 +49,19 @@ class Halves:
 def _stored(h: int) -> int:
     """How many subsets of h values have at most half of them."""
     return ((1 << h) + (math.comb(h, h // 2) if h % 2 == 0 else 0)) // 2
+
+
+def _buffered(h: int) -> int:
+    """How many sums of at most h // 2 values there are before the last of h values is added."""
+    return sum(math.comb(h - 1, k) for k in range(h // 2 + 1)) if h > 0 else 1
+
+
+@cache
+def endless_memory_seconds(n: int) -> float:
+    """What a meeting of n elements would take if all memory were allowed: it doubles with every two elements more."""
+    if n > _LARGEST_PREDICTION:
+        return math.inf
+    return min(Halves((n - tried + 1) // 2, (n - tried) // 2, tried).seconds for tried in range(min(n, 8)))
 
 
 @cache
@@ -69,11 +85,13 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
     # Alternate elements, so that the two halves are alike and the largest ones are tried both ways.
     first = np.ascontiguousarray(tail.values[: n - halves.tried : 2])
     second = np.ascontiguousarray(tail.values[1 : n - halves.tried : 2])
+    # Fresh memory costs time by itself, so both halves grow in the same buffer.
+    spare = np.empty(_buffered(halves.first), dtype=np.int64)
     return int(
         _meet(
-            *_sums_by_cardinality(first, tail.size),
+            *_sums_by_cardinality(first, tail.size, spare),
             int(first.sum()),
-            *_sums_by_cardinality(second, tail.size),
+            *_sums_by_cardinality(second, tail.size, spare),
             int(second.sum()),
             np.ascontiguousarray(tail.values[n - halves.tried :]),
             tail.size,
@@ -82,16 +100,14 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
     )
 
 
-def _sums_by_cardinality(values: Integers, size: int) -> tuple[Integers, Integers]:
+def _sums_by_cardinality(values: Integers, size: int, spare: Integers) -> tuple[Integers, Integers]:
     """All sums of at most `size` and at most half of the values, ascending within each cardinality, and where each
-    cardinality starts.
+    cardinality starts. The spare buffer is where they grow by turns.
     """
     h = len(values)
     most = min(size, h // 2)
     starts = np.cumsum([0] + [math.comb(h, k) if k <= most else 0 for k in range(h + 1)])
-    one_less = sum(math.comb(h - 1, k) for k in range(min(h - 1, most) + 1))
-    sums, spare = np.empty(starts[-1], dtype=np.int64), np.empty(one_less, dtype=np.int64)
-    return _grow(values, most, sums, spare), starts
+    return _grow(values, most, np.empty(starts[-1], dtype=np.int64), spare), starts
 
 
 @compiled
@@ -223,13 +239,16 @@ def _meet(
     """
     total = 0
     h1, h2 = len(first_starts) - 2, len(second_starts) - 2
-    for way in range(1 << len(tried)):
-        need, left = threshold, size
-        for b in range(len(tried)):
-            if way >> b & 1:
-                need -= int(tried[b])
-                left -= 1
-        for k in range(max(0, left - h2), min(h1, left) + 1):
+    ways = [
+        (threshold - int(tried[list(taken)].sum()), size - count)
+        for count in range(len(tried) + 1)
+        for taken in combinations(range(len(tried)), count)
+    ]
+    # All that a list of sums is needed for comes at once, while it is at hand in the processor's cache.
+    for k in sorted(range(h1 + 1), key=lambda k: min(k, h1 - k)):
+        for need, left in ways:
+            if not 0 <= left - k <= h2:
+                continue
             # Of a cardinality above half, the sums of what is left out are at hand: total − u for the sum u.
             k_first, k_second = min(k, h1 - k), min(left - k, h2 - left + k)
             rows = first[first_starts[k_first] : first_starts[k_first + 1]]
@@ -251,11 +270,20 @@ def _pairs(rows: Integers, columns: Integers, need: int) -> int:
 
     Copying the columns costs less than compiling a second walk would; one pair of cardinalities in ten is of this kind.
     """
-    return int(_pairs_apart(rows, np.negative(columns[::-1]), need))
+    return _pairs_apart(rows, np.negative(columns[::-1]), need)
+
+
+def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
+    """Pairs of ascending numbers with row − column ≥ need.
+
+    Far out in a tail most rows are too small for every column: they are passed over by bisection.
+    """
+    first, last = np.searchsorted(rows, (columns[0] + need, columns[-1] + need))
+    return int(_walk(rows[first:last], columns, need)) + (len(rows) - int(last)) * len(columns)
 
 
 @compiled
-def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
+def _walk(rows: Integers, columns: Integers, need: int) -> int:
     """Pairs of ascending numbers with row − column ≥ need.
 
     A walk up the columns as the rows rise. It compares whole tiles, 16 rows with 8 columns at a time, which takes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -40,8 +41,12 @@ class Tilt:
     """The estimated density of the sum at the threshold, per grid unit, divided by the tail's share."""
 
 
+@lru_cache(maxsize=8)
 def find_tilt(tail: Tail) -> Tilt:
-    """Solve the saddlepoint equations (mean count = size, mean sum = threshold) for a tail beyond the mean."""
+    """Solve the saddlepoint equations (mean count = size, mean sum = threshold) for a tail beyond the mean.
+
+    Kept for the tails of the moment: what counting would cost and the bounds ask for the same tilt.
+    """
     values = tail.values.astype(np.float64)
     mean, sd = float(values.mean()), float(values.std())
     scores = (values - mean) / sd
