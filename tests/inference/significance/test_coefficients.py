@@ -19,9 +19,7 @@ def written_out(weights: Weights, size: int, threshold: int, period: int, counts
     total = 0j
     for at in range(counts):
         product = cmath.exp(-2j * math.pi * (at * size % counts) / counts)
-        for value, out, into in zip(
-            weights.values.tolist(), weights.excluded, weights.included, strict=True
-        ):
+        for value, out, into in zip(weights.values.tolist(), weights.excluded, weights.included, strict=True):
             turn = at / counts + (k * value % period) / period
             product *= out + into * cmath.exp(2j * math.pi * turn)
         total += product

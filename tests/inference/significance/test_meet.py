@@ -23,7 +23,18 @@ from weatherglass.inference.significance.meet import (
 )
 from weatherglass.inference.significance.tail import Tail, as_extreme_as
 
-KINDS = ("gaussian", "tied", "ranks", "nearly constant", "huge", "tiny", "wild", "apart", "near ties", "equal")
+KINDS = (
+    "gaussian",
+    "tied",
+    "ranks",
+    "nearly constant",
+    "huge",
+    "tiny",
+    "wild",
+    "apart",
+    "near ties",
+    "equal",
+)
 whole = st.integers(-5, 5) | st.integers(-(2**58), 2**58)
 
 
@@ -102,10 +113,12 @@ def test_pairs_are_those_that_reach_the_need(rows: list[int], columns: list[int]
 
 
 def test_far_out_in_the_tail_most_rows_are_passed_over() -> None:
-    rows, columns = np.arange(1000), np.arange(1000)
-    assert _pairs_apart(rows, columns, 998) == 3  # 999 − 0, 999 − 1 and 998 − 0
-    assert _pairs_apart(rows, columns, 1000) == 0
-    assert _pairs_apart(rows, columns, -2000) == 1_000_000
+    rows, columns = np.arange(9000), np.arange(1000)
+    assert _pairs_apart(rows, columns, 8998) == 3  # 8999 − 0, 8999 − 1 and 8998 − 0
+    assert _pairs_apart(rows, columns, 9000) == 0
+    assert _pairs_apart(rows, columns, -2000) == 9_000_000
+    for need in (-999, -998, -500, 0, 1, 500, 8001, 8500):
+        assert _pairs_apart(rows, columns, need) == int(np.clip(rows - need + 1, 0, 1000).sum())
 
 
 def test_the_halves_of_50_elements_take_a_fifth_of_a_gigabyte() -> None:

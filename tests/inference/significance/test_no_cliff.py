@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,7 @@ def test_the_first_size_that_is_not_counted_is_certified_to_three_digits_and_lar
     assert max(gaps) <= 0.01
     assert gaps[:-2] == sorted(gaps[:-2])
     # Each step is a small one: the precision is never lost all at once.
-    assert max(after / before for before, after in zip(gaps, gaps[1:], strict=False)) < 2.2
+    assert max(after / before for before, after in pairwise(gaps)) < 2.2
 
 
 def test_a_precision_that_was_asked_for_is_never_made_coarser() -> None:

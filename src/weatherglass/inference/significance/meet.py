@@ -20,6 +20,8 @@ from weatherglass.inference.significance.tail import Tail
 _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
 """More elements are out of reach, whatever the budget."""
+_WORTH_BISECTING = 4096
+"""Rows below which a walk over all of them takes less time than to ask numpy which matter."""
 _LARGEST_PREDICTION = 200
 """Beyond it the prediction is that a meeting takes for ever."""
 _SECONDS_A_STEP = 1e-9
@@ -278,6 +280,8 @@ def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
 
     Far out in a tail most rows are too small for every column: they are passed over by bisection.
     """
+    if len(rows) < _WORTH_BISECTING:
+        return int(_walk(rows, columns, need))
     first, last = np.searchsorted(rows, (columns[0] + need, columns[-1] + need))
     return int(_walk(rows[first:last], columns, need)) + (len(rows) - int(last)) * len(columns)
 
