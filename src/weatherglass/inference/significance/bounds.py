@@ -18,9 +18,12 @@ from weatherglass.inference.significance.tilt import Tilt, find_tilt
 
 _UNIT = 2.0**-53
 _WRAP_SHARE = 1e-4
-"""Wrapped mass may widen the interval by about this share of the precision asked for."""
+"""Wrapped mass may widen the interval by about this share of the precision asked for, and products that are cut off
+by no more than it."""
 _CERTAIN = 300.0
 """Log-odds beyond which an element is held fixed; the subsets left out weigh e^(−300) each at most."""
+_PULLS = np.geomspace(0.5, 64, 29)
+"""Where Chernoff's inequality is tried, per standard deviation."""
 _LONGEST_PERIOD = 2**62
 """Beyond it, adding two residues could overflow."""
 
@@ -56,7 +59,7 @@ def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
     tilted = TiltedTail(tail, tilt, precision)
     if not tilted.sound:
         return Interval(0.0, 1.0)
-    terms = math.ceil(min(1.1 * tilted.period * tilt.density / precision, 1e15))
+    terms = math.ceil(min(1.105 * tilted.period * tilt.density / precision, 1e15))
     gap = math.inf
     while True:
         terms = min(terms, tilted.period)
@@ -93,7 +96,9 @@ class TiltedTail:
         self.wrapped = 6 * math.exp(tolerated) / -math.expm1(-self.rate * self.period)
         counts = self._counts(tolerated)
         weights = Weights(self.values, self.excluded, self.included)
-        self.coefficients = Coefficients(weights, self.size, self.threshold, self.period, counts)
+        self.coefficients = Coefficients(
+            weights, self.size, self.threshold, self.period, counts, cut=math.exp(tolerated)
+        )
 
     @property
     def sound(self) -> bool:
@@ -146,7 +151,7 @@ class TiltedTail:
     def _reach(self, values: Vector, at: float, tolerated: float) -> tuple[float, float]:
         """Distances below and above `at` beyond which a tilted sum has mass at most e^tolerated (Chernoff)."""
         spread = math.sqrt(float((self.excluded * self.included) @ values**2)) or 1.0
-        pulls = np.geomspace(0.5, 64, 29) / spread
+        pulls = _PULLS / spread
         log_excluded, log_included = np.log(self.excluded), np.log(self.included)
         distances = []
         for sign in (-1.0, 1.0):

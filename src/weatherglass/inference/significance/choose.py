@@ -25,6 +25,10 @@ MULTIPLICATIONS_A_SECOND = 500_000_000
 COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
 """`auto` counts where that takes at most so many seconds, or this share of a budget that is larger than the default:
 enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
+ONE_PERCENT_SECONDS = 0.004
+"""What bounds within 1 % of one tail take, about; twice as fine ones take twice as long."""
+FALL = 0.75
+"""With 1 bounds would take half as long wherever counting takes twice as long; less leaves room for noise."""
 _SMALLEST = sys.float_info.min
 
 
@@ -72,17 +76,20 @@ def permutation_test(
         return _normal(grid, method, side, samples, rng)
     if method == "sampled":
         return _sampled(grid, side, samples, rng)
+    tails = _as_extreme(grid, side).tails(grid)
     if method == "bounds":
-        return _bounded(grid, side, budget, precision)
+        return _bounded(grid, side, tails, budget, precision)
     if method == "auto":
         counting = replace(
             budget, seconds=max(min(budget.seconds, COUNTING_SECONDS), COUNTING_SHARE * budget.seconds)
         )
-        counted = _count(grid, side, counting, EXACT)
-        return _from_count(grid, side, *counted) if counted else _bounded(grid, side, budget, precision)
-    counted = _count(grid, side, budget, EXACT if method == "exact" else (method,))
+        counted = _count(tails, counting, EXACT)
+        if counted is None:
+            return _bounded(grid, side, tails, budget, min(precision, _precision_instead(tails, counting)))
+        return _from_count(grid, side, *counted)
+    counted = _count(tails, budget, EXACT if method == "exact" else (method,))
     if counted is None:
-        raise SignificanceError(_what_would_be_needed(grid, side, budget, method))
+        raise SignificanceError(_what_would_be_needed(grid, tails, budget, method))
     return _from_count(grid, side, *counted)
 
 
@@ -96,11 +103,23 @@ def _as_extreme(grid: Grid, side: Alternative) -> Extreme:
     return as_extreme_as(grid, grid.observed, side, grid.slack)
 
 
-def _count(grid: Grid, side: Alternative, budget: Budget, methods: Sequence[str]) -> tuple[int, str] | None:
+def _count(tails: Sequence[Tail], budget: Budget, methods: Sequence[str]) -> tuple[int, str] | None:
     """How many partitions are as extreme, by the quickest of the methods that fit; None if none does."""
     from weatherglass.inference.significance.exact import count_tails
 
-    return count_tails(_as_extreme(grid, side).tails(grid), budget, methods)
+    return count_tails(tails, budget, methods)
+
+
+def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
+    """What bounds are to reach where counting is out of reach, so that cost and precision have no cliff there.
+
+    They may take as long as counting where that just fits, and 0.6 times as long wherever counting takes twice as long,
+    which it does with each word more in X and Y. Predictions alone decide; no clock is read.
+    """
+    from weatherglass.inference.significance.exact import endless_memory_seconds
+
+    beyond = max(endless_memory_seconds(tails) / counting.seconds, 1.0)
+    return 0.01 * len(set(tails)) * ONE_PERCENT_SECONDS / counting.seconds * beyond**FALL
 
 
 def _from_count(grid: Grid, side: Alternative, count: int, method: str) -> Significance:
@@ -117,10 +136,11 @@ def _certified(low: float, high: float, method: str, least: float) -> Significan
     return Significance(high, low, high, method, least, True, middle)
 
 
-def _bounded(grid: Grid, side: Alternative, budget: Budget, precision: float) -> Significance:
+def _bounded(
+    grid: Grid, side: Alternative, tails: Sequence[Tail], budget: Budget, precision: float
+) -> Significance:
     from weatherglass.inference.significance.bounds import Interval, bound_tail
 
-    tails = _as_extreme(grid, side).tails(grid)
     work = int(budget.seconds * MULTIPLICATIONS_A_SECOND)
     if len(tails) == 2 and tails[0] is tails[1]:
         interval = bound_tail(tails[0], precision, work)
@@ -137,7 +157,7 @@ def _bounded(grid: Grid, side: Alternative, budget: Budget, precision: float) ->
 
 def _sampled(grid: Grid, side: Alternative, samples: int, rng: np.random.Generator) -> Significance:
     if grid.partitions <= ALL_PARTITIONS:
-        counted = _count(grid, side, Budget(), ("enumerate",))
+        counted = _count(_as_extreme(grid, side).tails(grid), Budget(), ("enumerate",))
         if counted is not None:
             return _from_count(grid, side, counted[0], "sampled (all partitions)")
     from weatherglass.inference.significance.sampled import clopper_pearson, sample_sums
@@ -166,10 +186,9 @@ def _normal(
     return Significance(p, None, None, method, least, False, p)
 
 
-def _what_would_be_needed(grid: Grid, side: Alternative, budget: Budget, method: str) -> str:
+def _what_would_be_needed(grid: Grid, tails: Sequence[Tail], budget: Budget, method: str) -> str:
     from weatherglass.inference.significance.exact import cost_of
 
-    tails = _as_extreme(grid, side).tails(grid)
     needs = []
     for name in EXACT if method == "exact" else (method,):
         cost = cost_of(name, tails, budget)

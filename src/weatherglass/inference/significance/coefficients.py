@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Integers, Vector
 from weatherglass.inference.significance.kernel import compiled
 
-CUT = 1e-18
-"""A product of factors below this is left out; each factor is at most 1 in modulus."""
 _CHUNK = 64
-ROUNDING_PER_ELEMENT = 64 * 2.0**-53
-"""What one more factor can add to the error of a product of factors of modulus at most 1."""
+_TURNS = 16
+"""Phases are computed anew for one k in so many, from whole numbers; in between each is the one before, turned."""
+_ROUNDING = 64 * 2.0**-53
+"""What one frequency of the count can add to the error of their sum."""
+ROUNDING_PER_ELEMENT = 40 * _TURNS * 2.0**-53
+"""What one more factor can add to the error of a product of factors of modulus at most 1: turning has its part."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,21 +33,24 @@ class Coefficients:
     """c_k = E[1(count = size mod counts) · e^(2πi·k·(sum − threshold)/period)] for k = 0, 1, 2, …
 
     More of them are computed when asked for, in order, and kept. Phases are reduced in whole numbers, so k can be
-    as large as it likes without losing a digit.
+    as large as it likes without losing a digit. A product of factors below `cut` is left out; each factor is at most 1
+    in modulus.
     """
 
-    def __init__(self, weights: Weights, size: int, threshold: int, period: int, counts: int) -> None:
+    def __init__(
+        self, weights: Weights, size: int, threshold: int, period: int, counts: int, cut: float
+    ) -> None:
         # Elements whose fate is least certain come first: their factors are the smallest.
         order = np.argsort(-(weights.excluded * weights.included), kind="stable")
         self._steps = np.append(weights.values[order] % period, threshold % period)
         self._residues = np.zeros_like(self._steps)
         self._excluded, self._included = weights.excluded[order], weights.included[order]
-        self._size, self._period, self._counts = size, period, counts
+        self._size, self._period, self._counts, self._cut = size, period, counts, cut
         self._table: NDArray[np.complex128] = np.zeros(1024, dtype=np.complex128)
         self._known = 0
         self.work = 0
         """Multiplications done so far: a measure of time that does not depend on the machine."""
-        self.error = ROUNDING_PER_ELEMENT * (len(order) + counts) + CUT
+        self.error = ROUNDING_PER_ELEMENT * len(order) + _ROUNDING * counts + cut
         """Bound of the error of every coefficient."""
 
     @property
@@ -67,6 +72,7 @@ class Coefficients:
                 self._size,
                 self._period,
                 self._counts,
+                self._cut,
                 self._table[self._known : self._known + chunk],
             )
             self._known += chunk
@@ -81,6 +87,7 @@ def _coefficients(
     size: int,
     period: int,
     counts: int,
+    cut: float,
     out: NDArray[np.complex128],
 ) -> int:
     """The next len(out) coefficients; `residues` holds k·a_j mod period and moves on. Returns the work done."""
@@ -89,21 +96,30 @@ def _coefficients(
     root_re, root_im = np.empty(counts), np.empty(counts)
     for i in range(counts):
         root_re[i], root_im[i] = math.cos(turn * i / counts), math.sin(turn * i / counts)
+    # Of each element, and last of the threshold: the phase at k, and by how much it turns from k to k + 1.
+    phase_re, phase_im = np.empty(n + 1), np.empty(n + 1)
+    turn_re, turn_im = np.empty(n + 1), np.empty(n + 1)
+    for j in range(n + 1):
+        angle = turn * (steps[j] / period)
+        turn_re[j], turn_im[j] = math.cos(angle), math.sin(angle)
     re, im = np.empty(counts), np.empty(counts)
     at_re, at_im = np.empty(counts), np.empty(counts)
     which = np.empty(counts, dtype=np.int64)
     work = 0
     for k in range(len(out)):
+        if k % _TURNS == 0:
+            for j in range(n + 1):
+                angle = turn * (residues[j] / period)
+                phase_re[j], phase_im[j] = math.cos(angle), math.sin(angle)
         for i in range(counts):
             re[i], im[i], at_re[i], at_im[i], which[i] = 1.0, 0.0, root_re[i], root_im[i], i
         alive, j = counts, 0
         while j < n and alive > 0:
-            stop = min(j + 12, n)
-            work += (stop - j) * (alive + 24)
+            stop = min(j + 8, n)
+            work += (stop - j) * (alive + 4)
             while j < stop:
-                angle = turn * (residues[j] / period)
                 stay = excluded[j]
-                go_re, go_im = included[j] * math.cos(angle), included[j] * math.sin(angle)
+                go_re, go_im = included[j] * phase_re[j], included[j] * phase_im[j]
                 for i in range(alive):
                     factor_re = stay + (go_re * at_re[i] - go_im * at_im[i])
                     factor_im = go_re * at_im[i] + go_im * at_re[i]
@@ -113,7 +129,7 @@ def _coefficients(
                 j += 1
             kept = 0
             for i in range(alive):
-                if re[i] * re[i] + im[i] * im[i] >= 1e-36:
+                if re[i] * re[i] + im[i] * im[i] >= cut * cut:
                     re[kept], im[kept], at_re[kept], at_im[kept] = re[i], im[i], at_re[i], at_im[i]
                     which[kept] = which[i]
                     kept += 1
@@ -124,9 +140,13 @@ def _coefficients(
             back = (which[i] * size) % counts
             sum_re += re[i] * root_re[back] + im[i] * root_im[back]
             sum_im += im[i] * root_re[back] - re[i] * root_im[back]
-        angle = turn * (residues[n] / period)
-        turn_re, turn_im = math.cos(angle) / counts, -math.sin(angle) / counts
-        out[k] = complex(sum_re * turn_re - sum_im * turn_im, sum_re * turn_im + sum_im * turn_re)
-        for i in range(n + 1):
-            residues[i] = (residues[i] + steps[i]) % period
+        back_re, back_im = phase_re[n] / counts, -phase_im[n] / counts
+        out[k] = complex(sum_re * back_re - sum_im * back_im, sum_re * back_im + sum_im * back_re)
+        work += n
+        for j in range(n + 1):
+            turned = phase_re[j] * turn_re[j] - phase_im[j] * turn_im[j]
+            phase_im[j] = phase_re[j] * turn_im[j] + phase_im[j] * turn_re[j]
+            phase_re[j] = turned
+            residue = residues[j] + steps[j]
+            residues[j] = residue - period if residue >= period else residue
     return work

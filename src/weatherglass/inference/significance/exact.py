@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from weatherglass.inference.significance import meet
 from weatherglass.inference.significance.base import Budget
 from weatherglass.inference.significance.enumerate import count_by_enumeration
 from weatherglass.inference.significance.lattice import count_on_the_lattice, lattice_cost
@@ -63,6 +64,13 @@ def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
         return Cost(math.inf, 0)
     halves = share_out(len(tails[0].values), budget.bytes)
     return Cost(_MEETING_OVERHEAD + halves.seconds * len(different), halves.bytes)
+
+
+def endless_memory_seconds(tails: Sequence[Tail]) -> float:
+    """What counting these tails would take by the quickest method if only time were short."""
+    endless = Budget(seconds=math.inf, bytes=2**62)
+    meeting = meet.endless_memory_seconds(len(tails[0].values)) * len(set(tails))
+    return min(meeting, *(cost_of(method, tails, endless).seconds for method in ("enumerate", "lattice")))
 
 
 def _enumeration_seconds(tail: Tail) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from weatherglass.inference.significance.tail import Tail
 _LARGEST_HALF = 26
 LARGEST_MEETING = 2 * _LARGEST_HALF + 20
 """More elements are out of reach, whatever the budget."""
+_WORTH_BISECTING = 4096
+"""Rows below which a walk over all of them takes less time than to ask numpy which matter."""
+_LARGEST_PREDICTION = 200
+"""Beyond it the prediction is that a meeting takes for ever."""
 _SECONDS_A_STEP = 1e-9
 _SECONDS_A_BYTE = 0.3e-9
 
@@ -34,7 +39,7 @@ class Halves:
     @property
     def bytes(self) -> int:
         """Both tables, and the buffer in which the larger one grows."""
-        return 8 * (_stored(self.first) + _stored(self.second) + _stored(max(self.first - 1, 0)))
+        return 8 * (_stored(self.first) + _stored(self.second) + _buffered(self.first))
 
     @property
     def seconds(self) -> float:
@@ -46,6 +51,19 @@ class Halves:
 def _stored(h: int) -> int:
     """How many subsets of h values have at most half of them."""
     return ((1 << h) + (math.comb(h, h // 2) if h % 2 == 0 else 0)) // 2
+
+
+def _buffered(h: int) -> int:
+    """How many sums of at most h // 2 values there are before the last of h values is added."""
+    return sum(math.comb(h - 1, k) for k in range(h // 2 + 1)) if h > 0 else 1
+
+
+@cache
+def endless_memory_seconds(n: int) -> float:
+    """What a meeting of n elements would take if all memory were allowed: it doubles with every two elements more."""
+    if n > _LARGEST_PREDICTION:
+        return math.inf
+    return min(Halves((n - tried + 1) // 2, (n - tried) // 2, tried).seconds for tried in range(min(n, 8)))
 
 
 @cache
@@ -69,11 +87,13 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
     # Alternate elements, so that the two halves are alike and the largest ones are tried both ways.
     first = np.ascontiguousarray(tail.values[: n - halves.tried : 2])
     second = np.ascontiguousarray(tail.values[1 : n - halves.tried : 2])
+    # Fresh memory costs time by itself, so both halves grow in the same buffer.
+    spare = np.empty(_buffered(halves.first), dtype=np.int64)
     return int(
         _meet(
-            *_sums_by_cardinality(first, tail.size),
+            *_sums_by_cardinality(first, tail.size, spare),
             int(first.sum()),
-            *_sums_by_cardinality(second, tail.size),
+            *_sums_by_cardinality(second, tail.size, spare),
             int(second.sum()),
             np.ascontiguousarray(tail.values[n - halves.tried :]),
             tail.size,
@@ -82,16 +102,14 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
     )
 
 
-def _sums_by_cardinality(values: Integers, size: int) -> tuple[Integers, Integers]:
+def _sums_by_cardinality(values: Integers, size: int, spare: Integers) -> tuple[Integers, Integers]:
     """All sums of at most `size` and at most half of the values, ascending within each cardinality, and where each
-    cardinality starts.
+    cardinality starts. The spare buffer is where they grow by turns.
     """
     h = len(values)
     most = min(size, h // 2)
     starts = np.cumsum([0] + [math.comb(h, k) if k <= most else 0 for k in range(h + 1)])
-    one_less = sum(math.comb(h - 1, k) for k in range(min(h - 1, most) + 1))
-    sums, spare = np.empty(starts[-1], dtype=np.int64), np.empty(one_less, dtype=np.int64)
-    return _grow(values, most, sums, spare), starts
+    return _grow(values, most, np.empty(starts[-1], dtype=np.int64), spare), starts
 
 
 @compiled
@@ -104,12 +122,12 @@ def _grow(values: Integers, size: int, sums: Integers, spare: Integers) -> Integ
     lengths = np.zeros(h + 1, dtype=np.int64)
     lengths[0] = 1
     for count in range(h):
-        # Not the literal 0, for which numba would compile `_merge` three times over.
+        # Not the literal 0, for which numba would compile the merge three times over.
         shorter, longer, out = int(np.int64(0)), int(np.int64(0)), int(np.int64(0))
         for k in range(min(count + 1, size) + 1):
             # `longer` and `shorter` are where the old lists of k and k − 1 start.
             end = longer + lengths[k]
-            out = _merge(old, longer, end, shorter, longer, values[count], new, out)
+            out = _merge_in_four(old, longer, end, shorter, longer, values[count], new, out)
             shorter, longer = longer, end
         for k in range(min(count + 1, size), 0, -1):
             lengths[k] += lengths[k - 1]
@@ -118,8 +136,66 @@ def _grow(values: Integers, size: int, sums: Integers, spare: Integers) -> Integ
 
 
 @compiled
+def _merge_in_four(
+    old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, new: Integers, out: int
+) -> int:
+    """Merge old[i:i_end] with old[j:j_end] + value into new[out:]; returns the new end.
+
+    A step of a merge waits for the one before it. So the smaller half of the result and the larger one are merged side
+    by side, each from both ends at once: four steps that do not wait for each other take two thirds of the time of two.
+    """
+    finish = out + (i_end - i) + (j_end - j)
+    if finish - out < 64:
+        return _merge(old, i, i_end, j, j_end, value, new, out)
+    half = (finish - out) // 2
+    taken = _among_the_smallest(old, i, i_end, j, j_end, value, half)
+    # The smaller half is what is before i_to and j_to, the larger one is what starts at i_2 and j_2.
+    i_to, j_to, last = i + taken, j + half - taken, out + half - 1
+    i_2, j_2, out_2, last_2 = i_to, j_to, out + half, finish - 1
+    steps = 1
+    while steps > 0:
+        steps = min(i_to - i, j_to - j, (last - out + 1) // 2)
+        steps = min(steps, i_end - i_2, j_end - j_2, (last_2 - out_2 + 1) // 2)
+        for _ in range(steps):
+            left, right = old[np.uint64(i)], old[np.uint64(j)] + value
+            take = int(left <= right)
+            new[np.uint64(out)] = min(left, right)
+            i, j, out = i + take, j + 1 - take, out + 1
+            left, right = old[np.uint64(i_to - 1)], old[np.uint64(j_to - 1)] + value
+            take = int(left > right)
+            new[np.uint64(last)] = max(left, right)
+            i_to, j_to, last = i_to - take, j_to - 1 + take, last - 1
+            left, right = old[np.uint64(i_2)], old[np.uint64(j_2)] + value
+            take = int(left <= right)
+            new[np.uint64(out_2)] = min(left, right)
+            i_2, j_2, out_2 = i_2 + take, j_2 + 1 - take, out_2 + 1
+            left, right = old[np.uint64(i_end - 1)], old[np.uint64(j_end - 1)] + value
+            take = int(left > right)
+            new[np.uint64(last_2)] = max(left, right)
+            i_end, j_end, last_2 = i_end - take, j_end - 1 + take, last_2 - 1
+    _merge(old, i, i_to, j, j_to, value, new, out)
+    _merge(old, i_2, i_end, j_2, j_end, value, new, out_2)
+    return finish
+
+
+@compiled
+def _among_the_smallest(
+    old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, number: int
+) -> int:
+    """How many of old[i:i_end] are among the `number` smallest of it and old[j:j_end] + value, by bisection."""
+    low, high = max(0, number - (j_end - j)), min(number, i_end - i)
+    while low < high:
+        middle = (low + high) // 2
+        if old[i + middle] <= old[j + number - middle - 1] + value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def _merge(old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, new: Integers, out: int) -> int:
-    """Merge old[i:i_end] with old[j:j_end] + value into new[out:], from both ends at once; returns the new end.
+    """The same in two: from both ends at once.
 
     The two ends do not wait for each other, which halves the time; unsigned indices spare a check for negatives.
     """
@@ -165,13 +241,16 @@ def _meet(
     """
     total = 0
     h1, h2 = len(first_starts) - 2, len(second_starts) - 2
-    for way in range(1 << len(tried)):
-        need, left = threshold, size
-        for b in range(len(tried)):
-            if way >> b & 1:
-                need -= int(tried[b])
-                left -= 1
-        for k in range(max(0, left - h2), min(h1, left) + 1):
+    ways = [
+        (threshold - int(tried[list(taken)].sum()), size - count)
+        for count in range(len(tried) + 1)
+        for taken in combinations(range(len(tried)), count)
+    ]
+    # All that a list of sums is needed for comes at once, while it is at hand in the processor's cache.
+    for k in sorted(range(h1 + 1), key=lambda k: min(k, h1 - k)):
+        for need, left in ways:
+            if not 0 <= left - k <= h2:
+                continue
             # Of a cardinality above half, the sums of what is left out are at hand: total − u for the sum u.
             k_first, k_second = min(k, h1 - k), min(left - k, h2 - left + k)
             rows = first[first_starts[k_first] : first_starts[k_first + 1]]
@@ -193,11 +272,22 @@ def _pairs(rows: Integers, columns: Integers, need: int) -> int:
 
     Copying the columns costs less than compiling a second walk would; one pair of cardinalities in ten is of this kind.
     """
-    return int(_pairs_apart(rows, np.negative(columns[::-1]), need))
+    return _pairs_apart(rows, np.negative(columns[::-1]), need)
+
+
+def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
+    """Pairs of ascending numbers with row − column ≥ need.
+
+    Far out in a tail most rows are too small for every column: they are passed over by bisection.
+    """
+    if len(rows) < _WORTH_BISECTING:
+        return int(_walk(rows, columns, need))
+    first, last = np.searchsorted(rows, (columns[0] + need, columns[-1] + need))
+    return int(_walk(rows[first:last], columns, need)) + (len(rows) - int(last)) * len(columns)
 
 
 @compiled
-def _pairs_apart(rows: Integers, columns: Integers, need: int) -> int:
+def _walk(rows: Integers, columns: Integers, need: int) -> int:
     """Pairs of ascending numbers with row − column ≥ need.
 
     A walk up the columns as the rows rise. It compares whole tiles, 16 rows with 8 columns at a time, which takes

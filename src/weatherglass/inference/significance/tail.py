@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,8 +61,8 @@ class Tail:
         )
 
     def rest(self) -> Tail:
-        """The subsets that do not reach the threshold."""
-        return Tail(self.values, self.size, self.threshold - 1).mirrored()
+        """The subsets that do not reach the threshold; the same object each time, so that its tilt is found once."""
+        return _rest(self)
 
     def with_the_smaller_side(self) -> Tail:
         """The same count, asked of the complements where those have fewer elements."""
@@ -88,6 +89,11 @@ class Tail:
         equal = int((self.values == boundary).sum())
         above = int((self.values > boundary).sum())
         return math.comb(equal, self.size - above)
+
+
+@lru_cache(maxsize=8)
+def _rest(tail: Tail) -> Tail:
+    return Tail(tail.values, tail.size, tail.threshold - 1).mirrored()
 
 
 @dataclass(frozen=True, slots=True)
