@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from weatherglass.inference.leave_one_out import effect_sizes_without_words
 from weatherglass.inference.seed_share import SeedShare, seed_share
-from weatherglass.reliability.agreement.icc import Estimates, retest
+from weatherglass.reliability.agreement.crossed import crossed_retest
+from weatherglass.reliability.agreement.icc import Estimates
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator
@@ -54,7 +55,7 @@ class ScoreWorld:
     unequal: bool = False
     """Words differ in how far they lie apart and how much a seed moves them (lognormal scales)."""
     templates: int = 0
-    """If not 0, half of what a seed does to words is done to so many templates, which weigh on each word differently."""
+    """If not 0, half of what a seed does to words it does to so many templates, which weigh on each word differently."""
     cluster: int = 1
     """Words come in groups of so many, with half of their variance in common."""
 
@@ -145,7 +146,7 @@ def measured(world: World, repetitions: int, entropy: int = 3) -> tuple[list[See
     scores = world.scores(repetitions, world.seeds, np.random.default_rng(entropy))
     d, without, n = effect_sizes(scores), effect_sizes_without_words(scores, world.n), world.n
     shares = [seed_share(d[r], [without[r, :, :n], without[r, :, n:]]) for r in range(repetitions)]
-    return shares, retest(scores.swapaxes(1, 2), rows="words")
+    return shares, crossed_retest(scores.swapaxes(1, 2), rows="words")
 
 
 def coverage(world: World, repetitions: int) -> tuple[float, float]:

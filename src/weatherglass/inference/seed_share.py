@@ -15,6 +15,7 @@ import numpy as np
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.inference.interval import upper_point
 from weatherglass.inference.jackknife import jackknife_variance
+from weatherglass.inference.variance_share import Estimate, share_ends
 
 MOST_SEEDS = 100_000
 SMALLEST_SHARE = 1e-6
@@ -42,18 +43,15 @@ class SeedShare:
 def seed_share(values: Vector, without: Sequence[Matrix], level: float = 0.95) -> SeedShare:
     """The value over seeds, and the seed's share of its variance for other seeds and target words.
 
-    The interval is that of the ratio of two variances that are estimated apart: the seeds' with S − 1 degrees of
-    freedom, and that of a mean over seeds for other words with as many as the jackknife of the log ratio over words
-    says, since words move both. What the seeds leave of their noise in such a mean is taken off at the ends: taken off
-    before, it would leave a difference near 0, which has no chi-squared law, where the seed's share is near 1.
+    The interval is that of a ratio of variances: the seeds' with S − 1 degrees of freedom, and that of a mean over
+    seeds for other words, less the seeds' noise in it, with as many as the jackknife of the log ratio over words says,
+    since words move both.
 
     Args:
         values: one for each seed, at least two.
         without: for each target set, seed × word: the value without each word.
         level: of the intervals.
     """
-    from scipy.special import fdtri
-
     seeds = len(values)
     mean, variance = float(values.mean()), float(values.var(ddof=1))
     reach = float(upper_point((1 - level) / 2, seeds - 1)) * (variance / seeds) ** 0.5
@@ -65,11 +63,8 @@ def seed_share(values: Vector, without: Sequence[Matrix], level: float = 0.95) -
     parts = [_MeanOverSeeds.of(table) for table in without]
     of_mean, noise = sum(part.variance for part in parts), sum(part.noise for part in parts)
     of_words = max(of_mean - noise / seeds, SMALLEST_SHARE * of_mean)
-    freedom = seeds - 1, _df_of_words(variance, without, parts)
-    low, high = (
-        variance / (variance + max(of_mean * float(fdtri(*freedom, point)) - noise / seeds, 0.0))
-        for point in ((1 + level) / 2, (1 - level) / 2)
-    )
+    seeds_and_words = Estimate(variance, seeds - 1), Estimate(of_mean, _df_of_words(variance, without, parts))
+    low, high = share_ends(*seeds_and_words, noise / seeds, level)
     return SeedShare(*found, of_words, variance / (variance + of_words), low, high)
 
 
