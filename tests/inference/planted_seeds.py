@@ -55,7 +55,7 @@ class ScoreWorld:
     unequal: bool = False
     """Words differ in how far they lie apart and how much a seed moves them (lognormal scales)."""
     templates: int = 0
-    """If not 0, half of what a seed does to words it does to so many templates, which weigh on each word differently."""
+    """If not 0, half of what a seed does to words comes by so many templates, which weigh on each word differently."""
     cluster: int = 1
     """Words come in groups of so many, with half of their variance in common."""
 
@@ -78,7 +78,7 @@ class ScoreWorld:
             moved = (moved + of_seed @ weights) / 2**0.5
         whole = (self.common * odds * 2 / self.n) ** 0.5 * rng.normal(size=(repetitions, seeds, 1))
         single = ((1 - self.common) * odds) ** 0.5 * moved
-        return np.asarray(self.lean * side + scale * own + 2 * side * whole / 2 + scale * single)
+        return np.asarray(self.lean * side + scale * own + side * whole + scale * single)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+
 from weatherglass.arrays import Vector
 from weatherglass.inference.jackknife import combined_df, jackknife_variance
 from weatherglass.reliability.agreement.groups import leave_one_group_out
