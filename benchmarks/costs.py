@@ -2,8 +2,8 @@
 
     python -m benchmarks.costs [CORPUS] [--write docs/scaling.md]
 
-CORPUS is a text file (.txt, .xz, …) for training; without one, generated text serves. Every row is measured in a process
-of its own, on one thread.
+CORPUS is a text file (.txt, .xz, …) for training; without one, generated text serves. Every row is measured in a
+process of its own, on one thread.
 """
 
 from __future__ import annotations
@@ -149,9 +149,9 @@ def models_estimate(costs: Mapping[str, Cost]) -> list[str]:
     times = 7e9 / PARAMETERS
     large = texts * times + tests
     return [
-        f"**1 000 models.** The 46 tests have {DISTINCT_TEXTS:,} distinct texts. A model of MiniLM's size needs {texts:.0f} "
-        f"CPU s for them and {tests:.0f} for the tests: 1 000 such models are {(texts + tests) / 3.6:.1f} CPU hours. Cost "
-        f"grows with parameters: at 7 billion, about {times:.0f} times MiniLM, one model is about {large / 60:.0f} CPU "
+        f"**1 000 models.** The 46 tests have {DISTINCT_TEXTS:,} distinct texts. A model of MiniLM's size needs "
+        f"{texts:.0f} CPU s for them and {tests:.0f} for the tests: 1 000 such models are {(texts + tests) / 3.6:.1f} CPU "
+        f"hours. Cost grows with parameters: at 7 billion, about {times:.0f} times MiniLM, one model is about {large / 60:.0f} CPU "
         f"minutes, and 1 000 are {large / 86.4:.0f} CPU days."
     ]
 
@@ -160,8 +160,8 @@ def tokens_estimate(costs: Mapping[str, Cost]) -> list[str]:
     """What an embedding of 100 billion tokens would cost: calculated, not measured."""
     epoch = costs[SGNS].seconds / float(costs[SGNS].done.split()[0])
     return [
-        f"**100 billion tokens.** One sgns embedding (300-d, 5 epochs) would take {5 * epoch * 1e5 / 86400:.0f} CPU days on its "
-        "one thread, at the pace above."
+        f"**100 billion tokens.** One sgns embedding (300-d, 5 epochs) would take {5 * epoch * 1e5 / 86400:.0f} CPU "
+        "days on its one thread, at the pace above."
     ]
 
 
