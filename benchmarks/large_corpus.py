@@ -6,7 +6,8 @@ The text is made from the corpora given: passed over again and again, with the s
 another, and with new words in every pass, so that distinct words grow with the tokens by Heaps' law as they do in the
 corpora themselves. One of two Dask workers encodes it; then one trains skip-gram (one epoch) and the other GloVe
 (co-occurrence, two iterations) at the same time. Times are CPU seconds, so that other work on the machine hardly
-matters. A step that is finished is in DIR/measured.json and not measured again.
+matters. What each step cost is in DIR/measured, written by the worker as soon as the step is finished, and such a step
+is not measured again; one that was cut is done anew from its beginning, never timed on what it had left behind.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import itertools
 import json
 import math
+import shutil
 import tempfile
 import threading
 import time
@@ -23,14 +25,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from benchmarks.scale import dask
 
 from weatherglass.parallel.base import Outcome
 from weatherglass.reliability.corpus.cooccurrence import count_cooccurrence
-from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus, open_corpus, sentences
+from weatherglass.reliability.corpus.corpus import (
+    Corpus,
+    CorpusSettings,
+    encode_corpus,
+    open_corpus,
+    sentences,
+)
 from weatherglass.reliability.training import glove
 from weatherglass.reliability.training.glove import GloveSettings
 from weatherglass.reliability.training.train import (
@@ -40,6 +48,9 @@ from weatherglass.reliability.training.train import (
     train,
     train_unit,
 )
+from weatherglass.storage.atomic import remove_unfinished, write_whole
+
+T = TypeVar("T")
 
 MILLION = 10**6
 FREQUENT = 5000
@@ -51,6 +62,10 @@ STUDY = {"WikiText-103": 103, "a subreddit": 100, "another": 100}
 """Millions of tokens: 103 by Merity et al. 2016; of the subreddits we assume 100 each."""
 ALGORITHMS: tuple[Algorithm, ...] = ("glove", "sgns")
 RATIO_LINES = 20_000
+RATIO_REPEATS = 3
+MEASURED = "measured"
+"""The folder of what was measured, a JSON file a step."""
+CORPORA = "corpora"
 BEGIN, END = "<!-- large corpus -->", "<!-- /large corpus -->"
 
 
@@ -155,85 +170,127 @@ def size_of(folder: Path) -> float:
     return sum(path.stat().st_size for path in files) / 1e6
 
 
+def once(record: Path, made: Sequence[Path], measure: Callable[[], T]) -> T:
+    """What is in the record of a step; if there is none, remove what the step had made, and measure it."""
+    if not record.is_file():
+        for path in made:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        record.parent.mkdir(exist_ok=True)
+        write_whole(record, json.dumps(measure(), indent=1) + "\n")
+    found: T = json.loads(record.read_text(encoding="utf-8"))
+    return found
+
+
 @dataclass(frozen=True)
 class EncodingUnit:
-    """A text to encode, and the folder for encoded corpora."""
+    """A text to encode, and the folder of the measurement."""
 
     text: Path
     folder: Path
 
 
-def encode_step(unit: EncodingUnit) -> Step:
+def encode_step(unit: EncodingUnit) -> dict[str, Any]:
     """In a worker: what counting and encoding cost."""
-    with peak_memory() as peak:
-        start = time.process_time()
-        corpus = encode_corpus("large", unit.text, unit.folder, CorpusSettings())
-        seconds = time.process_time() - start
-        note = f"{len(corpus.tokens) / 1e6:.0f} M tokens, {len(corpus.words):,} words of at least 5"
-        return Step("counting and encoding", seconds, peak(), size_of(corpus.folder), note)
+    corpora = unit.folder / CORPORA
+
+    def measure() -> dict[str, Any]:
+        with peak_memory() as peak:
+            start = time.process_time()
+            corpus = encode_corpus("large", unit.text, corpora, CorpusSettings())
+            seconds = time.process_time() - start
+            note = f"{len(corpus.tokens) / 1e6:.0f} M tokens, {len(corpus.words):,} words of at least 5"
+            return vars(Step("counting and encoding", seconds, peak(), size_of(corpus.folder), note))
+
+    return once(unit.folder / MEASURED / "encoding.json", [corpora], measure)
 
 
-def train_step(unit: TrainingUnit) -> list[Step]:
+def train_steps(unit: TrainingUnit) -> list[dict[str, Any]]:
     """In a worker: what training one embedding costs, step by step."""
     return _sgns_steps(unit) if unit.algorithm == "sgns" else _glove_steps(unit)
 
 
-def _sgns_steps(unit: TrainingUnit) -> list[Step]:
-    with peak_memory() as peak:
-        start = time.process_time()
-        train_unit(unit)
-        seconds = time.process_time() - start
-        name = f"skip-gram, {unit.settings.dimensions}-d, 1 epoch"
-        return [Step(name, seconds, peak(), size_of(unit.target), "the embedding stays")]
+def _sgns_steps(unit: TrainingUnit) -> list[dict[str, Any]]:
+    def measure() -> list[dict[str, Any]]:
+        with peak_memory() as peak:
+            start = time.process_time()
+            train_unit(unit)
+            seconds = time.process_time() - start
+            name = f"skip-gram, {unit.settings.dimensions}-d, 1 epoch"
+            return [vars(Step(name, seconds, peak(), size_of(unit.target), "the embedding stays"))]
+
+    return once(_record(unit, "sgns"), [unit.target], measure)
 
 
-def _glove_steps(unit: TrainingUnit) -> list[Step]:
-    assert isinstance(unit.settings, GloveSettings)
-    corpus = open_corpus(unit.corpus)
-    with peak_memory() as peak:
-        start = time.process_time()
-        counts = count_cooccurrence(corpus, unit.settings.window)
-        note = f"{len(counts.keys) / 1e6:.0f} M pairs of words"
-        folder = unit.corpus / f"cooccurrence-{unit.settings.window}"
-        counted = Step(
-            f"co-occurrence, window {unit.settings.window}",
-            time.process_time() - start,
-            peak(),
-            size_of(folder),
-            note,
+def _glove_steps(unit: TrainingUnit) -> list[dict[str, Any]]:
+    settings = unit.settings
+    assert isinstance(settings, GloveSettings)
+    counts_folder = unit.corpus / f"cooccurrence-{settings.window}"
+
+    def count() -> dict[str, Any]:
+        corpus = open_corpus(unit.corpus)
+        with peak_memory() as peak:
+            start = time.process_time()
+            counts = count_cooccurrence(corpus, settings.window)
+            seconds = time.process_time() - start
+            note = f"{len(counts.keys) / 1e6:.0f} M pairs of words"
+            name = f"co-occurrence, window {settings.window}"
+            return vars(Step(name, seconds, peak(), size_of(counts_folder), note))
+
+    def fit() -> list[dict[str, Any]]:
+        pairs = len(count_cooccurrence(open_corpus(unit.corpus), settings.window).keys)
+        passes: list[Pass] = []
+        with peak_memory() as peak, _watched_passes(passes, peak):
+            start = time.process_time()
+            train_unit(unit)
+            in_passes = sum(one.seconds for one in passes)
+            rest = time.process_time() - start - in_passes
+        name, scratch = f"GloVe, {settings.dimensions}-d", 2 * pairs * glove.PAIR.itemsize / 1e6
+        shuffling = Step(
+            f"{name}, shuffling the pairs", rest, passes[0].before, scratch, "removed when it is done"
         )
-    passes: list[float] = []
-    with peak_memory() as peak, _timed_passes(passes):
-        start = time.process_time()
-        train_unit(unit)
-        rest = time.process_time() - start - sum(passes)
-        scratch = 2 * len(counts.keys) * glove.PAIR.itemsize / 1e6
-        name = f"GloVe, {unit.settings.dimensions}-d"
-        return [
-            counted,
-            Step(f"{name}, shuffling the pairs", rest, peak(), scratch, "removed when the embedding is done"),
-            Step(
-                f"{name}, {unit.settings.iterations} iterations",
-                sum(passes),
-                peak(),
-                size_of(unit.target),
-                "the embedding stays",
-            ),
-        ]
+        most, stays = max(one.memory for one in passes), size_of(unit.target)
+        iterations = f"{name}, {settings.iterations} iterations"
+        return [vars(shuffling), vars(Step(iterations, in_passes, most, stays, "the embedding stays"))]
+
+    return [
+        once(_record(unit, "cooccurrence"), [counts_folder], count),
+        *once(_record(unit, "glove"), [unit.target], fit),
+    ]
+
+
+def _record(unit: TrainingUnit, step: str) -> Path:
+    return unit.target.parent / MEASURED / f"{step}.json"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass of GloVe over a bucket of pairs."""
+
+    seconds: float
+    """Of CPU time."""
+    memory: float
+    """The most private memory during it, in MB."""
+    before: float
+    """The most from the start of the training until the pass began."""
 
 
 @contextmanager
-def _timed_passes(seconds: list[float]) -> Iterator[None]:
-    """Add the CPU time of every pass of GloVe over a bucket of pairs to `seconds`."""
+def _watched_passes(passes: list[Pass], so_far: Callable[[], float]) -> Iterator[None]:
+    """Add every pass of GloVe over a bucket of pairs to `passes`."""
     descend = glove.descend
 
-    def timed(*arguments: Any) -> float:
-        start = time.process_time()
-        loss: float = descend(*arguments)
-        seconds.append(time.process_time() - start)
+    def watched(*arguments: Any) -> float:
+        before = so_far()
+        with peak_memory() as peak:
+            start = time.process_time()
+            loss: float = descend(*arguments)
+            passes.append(Pass(time.process_time() - start, peak(), before))
         return loss
 
-    glove.descend = timed  # type: ignore[assignment]
+    glove.descend = watched  # type: ignore[assignment]
     try:
         yield
     finally:
@@ -241,51 +298,49 @@ def _timed_passes(seconds: list[float]) -> Iterator[None]:
 
 
 def measure(sources: Sequence[Path], tokens: int, dimensions: int, folder: Path) -> dict[str, Any]:
-    """Every step that is not in the record yet; each is recorded when it is finished."""
-    record = folder / "measured.json"
-    measured: dict[str, Any] = json.loads(record.read_text()) if record.is_file() else {"steps": []}
-    text, corpora = folder / "large.txt", folder / "corpora"
-
-    def keep(steps: Sequence[Step]) -> None:
-        measured["steps"] += [vars(step) for step in steps]
-        record.write_text(json.dumps(measured, indent=1))
-
-    if "text" not in measured:
-        measured["text"] = {**write_text(text, sources, tokens), "dimensions": dimensions}
-        keep([])
+    """What every step cost, measured unless it is in its record."""
+    text = folder / "large.txt"
+    for path in folder.rglob("*"):  # What a kill left: nothing else is writing yet.
+        if path.is_dir():
+            remove_unfinished(path)
+    remove_unfinished(folder)
+    about = once(
+        folder / MEASURED / "text.json",
+        [text],
+        lambda: {**write_text(text, sources, tokens), "dimensions": dimensions},
+    )
     with dask(2, folder) as workers:
-        if not measured["steps"]:
-            keep([_value(outcome) for outcome in workers.map(encode_step, [EncodingUnit(text, corpora)])])
-        for outcome in workers.map(train_step, _training_units(next(corpora.iterdir()), dimensions, folder)):
-            keep(_value(outcome))
-        if "ratios" not in measured:
-            ratio_units = [RatioUnit(name, dimensions, text, folder) for name in ALGORITHMS]
-            ratios = {
-                outcome.unit.algorithm: _value(outcome)
-                for outcome in workers.map(dimension_ratio, ratio_units)
-            }
-            measured["ratios"] = ratios
-            keep([])
-    return measured
+        (encoding,) = _values(workers.map(encode_step, [EncodingUnit(text, folder)]))
+        corpus = next((folder / CORPORA).iterdir())
+        trained = _values(workers.map(train_steps, _training_units(corpus, dimensions, folder)))
+        ratios = _values(
+            workers.map(dimension_ratio, [RatioUnit(name, dimensions, text, folder) for name in ALGORITHMS])
+        )
+    return {
+        "text": about,
+        "steps": [encoding, *itertools.chain.from_iterable(trained)],
+        "ratios": dict(zip(ALGORITHMS, ratios, strict=True)),
+    }
 
 
 def _training_units(corpus: Path, dimensions: int, folder: Path) -> list[TrainingUnit]:
-    """Those whose embedding is not there yet."""
     settings: Mapping[Algorithm, WordToVecSettings | GloveSettings] = {
         "glove": GloveSettings(dimensions=dimensions, iterations=2),
         "sgns": WordToVecSettings(dimensions=dimensions, epochs=1),
     }
-    units = [
-        TrainingUnit(corpus, name, setting, 1, folder / f"{name}.safetensors")
-        for name, setting in settings.items()
+    return [
+        TrainingUnit(corpus, name, settings[name], 1, folder / f"{name}.safetensors") for name in ALGORITHMS
     ]
-    return [unit for unit in units if not unit.target.is_file()]
 
 
-def _value(outcome: Outcome[Any, Any]) -> Any:
-    if outcome.error is not None:
-        raise outcome.error
-    return outcome.value
+def _values(outcomes: Iterator[Outcome[Any, Any]]) -> list[Any]:
+    """In the order of their units' algorithms, whichever is finished first."""
+    values = []
+    for outcome in outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+        values.append((getattr(outcome.unit, "algorithm", ""), outcome.value))
+    return [value for _, value in sorted(values, key=lambda entry: entry[0])]
 
 
 @dataclass(frozen=True)
@@ -299,25 +354,39 @@ class RatioUnit:
 
 
 def dimension_ratio(unit: RatioUnit) -> float:
-    """In a worker: how many times the cost of a pass is with the paper's dimensions, on the first lines of the text."""
+    """In a worker: how many times the cost of a pass is with the paper's dimensions, on the first lines of the text.
+
+    By turns, the least of several of each: what else the machine does slows some of them down.
+    """
     folder = unit.folder / f"ratio-{unit.algorithm}"
-    folder.mkdir(exist_ok=True)
-    cut = folder / "first.txt"
-    with unit.text.open(encoding="utf-8") as text:
-        cut.write_text("".join(itertools.islice(text, RATIO_LINES)), encoding="utf-8")
-    corpus = encode_corpus("first", cut, folder, CorpusSettings())
-    seconds = []
-    for dimensions in (2, unit.dimensions, PAPER):  # The first compiles.
-        passes: list[float] = []
-        if unit.algorithm == "glove":
-            with _timed_passes(passes):
-                train(corpus, "glove", 1, GloveSettings(dimensions=dimensions, iterations=1), folder)
-        else:
-            start = time.process_time()
-            train(corpus, "sgns", 1, WordToVecSettings(dimensions=dimensions, epochs=1), folder)
-            passes.append(time.process_time() - start)
-        seconds.append(sum(passes))
-    return seconds[2] / seconds[1]
+
+    def measure() -> float:
+        folder.mkdir()
+        cut = folder / "first.txt"
+        with unit.text.open(encoding="utf-8") as text:
+            cut.write_text("".join(itertools.islice(text, RATIO_LINES)), encoding="utf-8")
+        corpus = encode_corpus("first", cut, folder, CorpusSettings())
+        _pass_seconds(unit.algorithm, corpus, 2, folder)  # Compiles.
+        seconds = [
+            [_pass_seconds(unit.algorithm, corpus, number, folder) for number in (unit.dimensions, PAPER)]
+            for _ in range(RATIO_REPEATS)
+        ]
+        ours, papers = np.min(seconds, axis=0)
+        return float(papers / ours)
+
+    return once(unit.folder / MEASURED / f"{folder.name}.json", [folder], measure)
+
+
+def _pass_seconds(algorithm: Algorithm, corpus: Corpus, dimensions: int, folder: Path) -> float:
+    """CPU seconds of one pass over a corpus."""
+    if algorithm == "glove":
+        passes: list[Pass] = []
+        with _watched_passes(passes, private_memory):
+            train(corpus, "glove", 1, GloveSettings(dimensions=dimensions, iterations=1), folder)
+        return sum(one.seconds for one in passes)
+    start = time.process_time()
+    train(corpus, "sgns", 1, WordToVecSettings(dimensions=dimensions, epochs=1), folder)
+    return time.process_time() - start
 
 
 # The report

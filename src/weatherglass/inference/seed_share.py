@@ -15,6 +15,7 @@ import numpy as np
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.inference.interval import upper_point
 from weatherglass.inference.jackknife import jackknife_variance
+from weatherglass.inference.variance_share import Estimate, share_ends
 
 MOST_SEEDS = 100_000
 SMALLEST_SHARE = 1e-6
@@ -42,8 +43,9 @@ class SeedShare:
 def seed_share(values: Vector, without: Sequence[Matrix], level: float = 0.95) -> SeedShare:
     """The value over seeds, and the seed's share of its variance for other seeds and target words.
 
-    The interval is that of a ratio of two variances: S − 1 degrees of freedom for the seeds, and for the words as many
-    as the jackknife of the log ratio over words says, since words move both variances.
+    The interval is that of a ratio of variances: the seeds' with S − 1 degrees of freedom, and that of a mean over
+    seeds for other words, less the seeds' noise in it, with as many as the jackknife of the log ratio over words says,
+    since words move both.
 
     Args:
         values: one for each seed, at least two.
@@ -58,21 +60,21 @@ def seed_share(values: Vector, without: Sequence[Matrix], level: float = 0.95) -
     if not estimable or not variance > 0:
         nothing = float("nan")
         return SeedShare(*found, nothing, nothing, nothing, nothing)
-    parts = [_WordVariance.of(table) for table in without]
-    of_words = float(sum(part.whole for part in parts))
-    ratio = variance / of_words
-    low, high = _ratio_ends(ratio, seeds - 1, _df_of_words(variance, of_words, without, parts), level)
-    return SeedShare(*found, of_words, ratio / (ratio + 1), low / (low + 1), high / (high + 1))
+    parts = [_MeanOverSeeds.of(table) for table in without]
+    of_mean, noise = sum(part.variance for part in parts), sum(part.noise for part in parts)
+    of_words = max(of_mean - noise / seeds, SMALLEST_SHARE * of_mean)
+    seeds_and_words = Estimate(variance, seeds - 1), Estimate(of_mean, _df_of_words(variance, without, parts))
+    low, high = share_ends(*seeds_and_words, noise / seeds, level)
+    return SeedShare(*found, of_words, variance / (variance + of_words), low, high)
 
 
-def _df_of_words(
-    variance: float, of_words: float, without: Sequence[Matrix], parts: Sequence[_WordVariance]
-) -> float:
+def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_MeanOverSeeds]) -> float:
     """2 / the variance of the log ratio over other words: a word moves the variance over seeds, too.
 
     What a word moves it by contains seeds' noise, which S − 1 degrees of freedom already count: it is taken off.
     """
-    denominator = [np.log(part.without_each + of_words - part.whole) for part in parts]
+    of_mean = sum(part.variance for part in parts)
+    denominator = [np.log(part.variance_without_each + of_mean - part.variance) for part in parts]
     ratio = [np.log(table.var(axis=0, ddof=1)) - log for table, log in zip(without, denominator, strict=True)]
     counted = 4 * sum(part.noise for part in parts) / (variance * (len(without[0]) - 1))
     of_ratio = sum(float(jackknife_variance(logs)) for logs in ratio) - counted
@@ -80,38 +82,26 @@ def _df_of_words(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _WordVariance:
-    """The jackknife variance of the mean over seeds for other words of one set, less the seeds' noise in it."""
+class _MeanOverSeeds:
+    """How far the mean over these seeds moves with the words of one set (jackknife)."""
 
-    whole: float
-    without_each: Vector
+    variance: float
+    variance_without_each: Vector
     """The same without each word."""
     noise: float
     """What seeds move single words by adds this to the variance of a value from one seed."""
 
     @classmethod
-    def of(cls, without: Matrix) -> _WordVariance:
+    def of(cls, without: Matrix) -> _MeanOverSeeds:
         seeds, words = without.shape
         influence = (words - 1) * (without - without.mean(axis=1, keepdims=True))
         means = influence.mean(axis=0)
-        squares, noise = np.square(means), np.square(influence - means).sum(axis=0) / (seeds - 1)
-
-        def variance(squares: Vector, noise: Vector, words: int) -> Vector:
-            of_means = squares / (words * (words - 1))
-            kept = of_means - noise / (words * (words - 1) * seeds)
-            return np.asarray(np.maximum(kept, SMALLEST_SHARE * of_means))
-
-        left = variance(squares.sum() - squares, noise.sum() - noise, words - 1)
-        whole = float(variance(squares.sum(), noise.sum(), words))
-        return cls(whole, left, float(noise.sum()) / (words * (words - 1)))
-
-
-def _ratio_ends(ratio: float, df: float, other_df: float, level: float) -> tuple[float, float]:
-    """The interval of a ratio of two variances from their independent estimates."""
-    from scipy.special import fdtri
-
-    tail = (1 - level) / 2
-    return ratio / float(fdtri(df, other_df, 1 - tail)), ratio / float(fdtri(df, other_df, tail))
+        squares, noise = np.square(means), np.square(influence - means).sum() / (seeds - 1)
+        return cls(
+            float(squares.sum()) / (words * (words - 1)),
+            (squares.sum() - squares) / ((words - 1) * (words - 2)),
+            float(noise) / (words * (words - 1)),
+        )
 
 
 def seeds_needed(sd: float, precision: float, level: float = 0.95) -> int | None:

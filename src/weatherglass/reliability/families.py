@@ -12,7 +12,7 @@ import numpy as np
 from weatherglass.arrays import Matrix
 from weatherglass.inference.jackknife import jackknife_variance
 from weatherglass.inference.seed_share import seed_share, seeds_needed
-from weatherglass.reliability.agreement.icc import retest
+from weatherglass.reliability.agreement.crossed import crossed_retest
 from weatherglass.runs.results import Result, word_scores
 
 PRECISION = 0.1
@@ -123,7 +123,7 @@ def _effect(family: str, results: Sequence[Result], precision: float) -> FamilyE
     targets = [table for role, table in without.items() if role[0] in "XY"]
     attributes = [table for role, table in without.items() if role[0] in "AB"]
     seeds = seed_share(values, targets)
-    words = retest(_word_table(results)[None], rows="words")
+    words = crossed_retest(_word_table(results)[None], rows="words")
     return FamilyEffect(
         family,
         first.test,
@@ -177,7 +177,7 @@ def _agreement(effects: Sequence[FamilyEffect], members: Sequence[str]) -> Famil
     """Over the tests that every member has."""
     whole = [effect for effect in effects if len(effect.members) == len(members)]
     values = np.array([effect.values for effect in whole]).reshape(len(whole), len(members))
-    icc = retest(values[None], rows="tests")
+    icc = crossed_retest(values[None], rows="tests")
     return FamilyAgreement(
         effects[0].family,
         effects[0].metric,
