@@ -80,9 +80,9 @@ def report(
 
     A report only reads the folders of runs and computes nothing. Two runs are also shown side by side.
     """
-    from weatherglass.runs.stored import labelled, read_run
+    from weatherglass.runs.stored import labelled, read_whole_run
 
-    runs = labelled(read_run(folder) for folder in folders)
+    runs = labelled(read_whole_run(folder) for folder in folders)
     home = folders[0] if len(folders) == 1 else Path()
     text = ""
     try:
@@ -139,12 +139,9 @@ def _is_comparison(content: object) -> bool:
 def _multiverse(path: Path | None) -> list[dict[str, Any]]:
     if path is None:
         return []
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise OutputError(unreadable(path, error)) from error
-    except ValueError as error:
-        raise OutputError(f"{path}: not JSON ({error})") from error
+    from weatherglass.runs.joint import read_multiverse
+
+    content = read_multiverse(path)
     topics = content.get("topics") if isinstance(content, dict) else None
     if not isinstance(topics, list) or not all("specifications" in entry for entry in topics):
         raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.storage.safetensors_file import require_whole
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, MemoryError)
@@ -127,6 +128,7 @@ def read_safetensors(path: Path, collector: Collector) -> WordVectors:
     """
     from safetensors import SafetensorError, safe_open
 
+    require_whole(path)
     try:
         with safe_open(path, framework="numpy") as file:
             if "vectors" not in file.keys():  # noqa: SIM118 - this is no mapping

@@ -198,7 +198,7 @@ def test_a_damaged_file_is_renamed_with_a_warning(own_cache: Path, how: str) -> 
     with pytest.warns(UserWarning, match="damaged; it was renamed to"):
         np.testing.assert_array_equal(cached.encode(many), vectors)
     assert inner.encoded == many
-    (renamed,) = own_cache.glob("encodings.sqlite.damaged-*")
+    (renamed,) = own_cache.glob("encodings.sqlite.damaged")
     assert renamed.read_bytes()[4096:] == spoilt[4096:]
     assert "it was renamed to" in cached.notes()[-1]
 
