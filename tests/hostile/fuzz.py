@@ -122,7 +122,9 @@ class Group:
         target, number = TARGETS[row], self.board.read(row)[0] - 1
         folder = FAILED / f"{target.name.replace(' ', '-')}-{number}"
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "why.txt").write_text(f"{target.name}, input {number} of seed {self.seed}: {why}\n", encoding="utf-8")
+        (folder / "why.txt").write_text(
+            f"{target.name}, input {number} of seed {self.seed}: {why}\n", encoding="utf-8"
+        )
         seconds = self._ends - time.monotonic()
         self.start(max(seconds, 1.0))
 
@@ -133,7 +135,8 @@ def fuzz(minutes: float, seed: int, jobs: int, pattern: str = "") -> list[Row]:
     names = list(dict.fromkeys(target.group for _, target in chosen))
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_memory_folder()) as folder:
         groups = [
-            Group([each for each in chosen if each[1].group == name], seed, Path(folder), len(TARGETS)) for name in names
+            Group([each for each in chosen if each[1].group == name], seed, Path(folder), len(TARGETS))
+            for name in names
         ]
         seconds = minutes * 60 * min(jobs, len(groups)) / len(chosen)
         waiting, running, done = sorted(groups, key=lambda group: -len(group.targets)), [], []
@@ -182,12 +185,18 @@ def replay(name: str, seed: int, number: int) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.hostile.fuzz", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.hostile.fuzz", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, help="default: the time")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", default="", help="a regular expression that the class matches", metavar="CLASS")
-    parser.add_argument("--write", type=Path, help="put the table between the marks of this page", metavar="FILE")
+    parser.add_argument(
+        "--only", default="", help="a regular expression that the class matches", metavar="CLASS"
+    )
+    parser.add_argument(
+        "--write", type=Path, help="put the table between the marks of this page", metavar="FILE"
+    )
     parser.add_argument("--replay", nargs=3, help="one input again", metavar=("CLASS", "SEED", "NUMBER"))
     given = parser.parse_args(arguments)
     if given.replay:
@@ -202,7 +211,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)  # noqa: T201
     tried = sum(row.counts[0] for row in rows)
     taken = (time.monotonic() - started) / 60
-    summary = f"{tried:,} inputs in {taken:.0f} minutes on {given.jobs} processes, seed {seed}.".replace(",", " ", 1)
+    summary = f"{tried:,} inputs in {taken:.0f} minutes on {given.jobs} processes, seed {seed}.".replace(
+        ",", " ", 1
+    )
     print(f"\n{summary}")  # noqa: T201
     if given.write:
         write_between_marks(given.write, f"{summary}\n\n{text}")

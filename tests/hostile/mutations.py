@@ -23,7 +23,23 @@ CUT, DAMAGE, CONTENT = "cut", "damage", "content"
 
 Mutation = Callable[[Random, bytes], bytes]
 
-EXTREMES = (0, 1, -1, 127, 255, 2**15, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1, 2**63, 10**12)
+EXTREMES = (
+    0,
+    1,
+    -1,
+    127,
+    255,
+    2**15,
+    2**16,
+    2**31 - 1,
+    2**31,
+    2**32 - 1,
+    2**32,
+    2**62,
+    2**63 - 1,
+    2**63,
+    10**12,
+)
 NUMBERS = tuple(str(number).encode() for number in EXTREMES) + (
     b"nan", b"inf", b"-inf", b"1e309", b"-1e309", b"1e-400", b"0x10", b"1_000", b"", b"-0", b"00", b"1.2.3", b"\xd9\xa3",
 )  # fmt: skip
@@ -177,7 +193,23 @@ def _leaves() -> tuple[Any, ...]:
     deep: Any = 0
     for _ in range(400):
         deep = [deep]
-    texts = ("", " ", "\x00", "\ud800", "a" * 5000, "é", "é", "nan", "../x", "a/b", ".", "\n", "\x1b[0m", BIG, "1")
+    texts = (
+        "",
+        " ",
+        "\x00",
+        "\ud800",
+        "a" * 5000,
+        "é",
+        "é",
+        "nan",
+        "../x",
+        "a/b",
+        ".",
+        "\n",
+        "\x1b[0m",
+        BIG,
+        "1",
+    )
     return (
         None, True, False, *EXTREMES, 0.5, -0.0, 1e308, float("inf"), float("nan"), *texts, [], {}, [[]], [None], [1, "a"],
         {"": ""}, {"a": {"a": 1}}, deep, ["a"] * 2000,
@@ -192,7 +224,9 @@ def changed_tree(random: Random, tree: Any) -> Any:
 
 
 def _changed(random: Random, node: Any) -> Any:
-    children = list(node) if isinstance(node, dict) else list(range(len(node))) if isinstance(node, list) else []
+    children = (
+        list(node) if isinstance(node, dict) else list(range(len(node))) if isinstance(node, list) else []
+    )
     if not children or random.random() < 0.15:
         if random.random() < 0.25:
             return random.choice(([node], {"a": node}, [node, node], str(node)[:200], {str(node)[:50]: 1}))
@@ -277,7 +311,19 @@ def of_npy(random: Random, content: bytes) -> bytes:
     length = int.from_bytes(content[8:10], "little")
     header, data = content[10 : 10 + length], content[10 + length :]
     if random.random() < 0.8:
-        choices = (b"|S0", b"|O", b"<U0", b"<f2", b">f8", b"|V8", b"<c16", b"<M8[s]", b"()", b"(0,)", b"(1000000000000,)")
+        choices = (
+            b"|S0",
+            b"|O",
+            b"<U0",
+            b"<f2",
+            b">f8",
+            b"|V8",
+            b"<c16",
+            b"<M8[s]",
+            b"()",
+            b"(0,)",
+            b"(1000000000000,)",
+        )
         if random.random() < 0.4:
             header = re.sub(rb"'[<>|][a-zA-Z]\d+'", b"'" + random.choice(choices[:8]) + b"'", header, count=1)
         if random.random() < 0.4:
@@ -307,7 +353,9 @@ def of_zip(inner: Mapping[str, Mutation], other: Mutation = mutated_bytes) -> Mu
             mutation = next((each for ending, each in inner.items() if name.endswith(ending)), other)
             members[place] = (name, mutation(random, data))
         packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+        with zipfile.ZipFile(
+            packed, "w", random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+        ) as archive:
             for name, data in members:
                 archive.writestr(zipfile.ZipInfo(name), data)
         return packed.getvalue()
@@ -329,7 +377,9 @@ def of_safetensors(random: Random, content: bytes) -> bytes:
     else:
         if random.random() < 0.3:
             tensor = header[random.choice([name for name in header if name != "__metadata__"])]
-            tensor["dtype"] = random.choice(("F8_E4M3", "F8_E5M2", "BF16", "F16", "I64", "U8", "BOOL", "F64", "C64", "F4"))
+            tensor["dtype"] = random.choice(
+                ("F8_E4M3", "F8_E5M2", "BF16", "F16", "I64", "U8", "BOOL", "F64", "C64", "F4")
+            )
         header = changed_tree(random, header) if random.random() < 0.8 else header
     text = json.dumps(header).encode("utf-8", "surrogatepass")
     return struct.pack("<Q", len(text)) + text + data
@@ -396,5 +446,7 @@ def of_pickle(random: Random, content: bytes) -> bytes:
         extreme = random.choice(EXTREMES) % (1 << (8 * size))
         operation[1 : 1 + size] = extreme.to_bytes(size, "little")
     else:
-        operation[0] = random.choice(b"().0125BCFGIJKLMNPQRSTUVX]abcdeghijlopqrstu}\x80\x81\x85\x8a\x8b\x8c\x8f\x93\x94\x95")
+        operation[0] = random.choice(
+            b"().0125BCFGIJKLMNPQRSTUVX]abcdeghijlopqrstu}\x80\x81\x85\x8a\x8b\x8c\x8f\x93\x94\x95"
+        )
     return content[:start] + bytes(operation) + content[end:]

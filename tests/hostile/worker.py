@@ -30,7 +30,15 @@ FAILURES = COUNTS[2:]
 KEPT_OF_A_KIND = 3
 """Inputs that are kept of those which fail in the same way."""
 CANARY, SECRET = "canary", "sk-fuzz-7f3a91c2d45e"
-FORBIDDEN_EVENTS = ("os.system", "os.exec", "os.spawn", "os.posix_spawn", "pty.spawn", "socket.connect", "ctypes.dlopen")
+FORBIDDEN_EVENTS = (
+    "os.system",
+    "os.exec",
+    "os.spawn",
+    "os.posix_spawn",
+    "pty.spawn",
+    "socket.connect",
+    "ctypes.dlopen",
+)
 
 _Row = struct.Struct("<7q")
 
@@ -145,7 +153,9 @@ class Trial:
         sample = self.samples[which][0]
         head = f"{self.target.name}, input {number} of seed {self.seed}: sample {which}, file {name} of {sample.read_from}, {kind}"
         (folder / "why.txt").write_text(
-            f"{head}\n{failure.column}: {failure.kind}\n\n{failure.text}\n", encoding="utf-8", errors="backslashreplace"
+            f"{head}\n{failure.column}: {failure.kind}\n\n{failure.text}\n",
+            encoding="utf-8",
+            errors="backslashreplace",
         )
 
 
@@ -172,7 +182,9 @@ def _memory_error(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None and id(cause) not in seen:
         seen.add(id(cause))
-        if isinstance(cause, MemoryError) or "Cannot allocate memory" in str(cause):
+        # One that we raise ourselves says why, and nothing was allocated.
+        refused = isinstance(cause, MemoryError) and (not str(cause) or "Unable to allocate" in str(cause))
+        if refused or "Cannot allocate memory" in str(cause):
             return "".join(traceback.format_exception(cause))[-1500:]
         cause = cause.__cause__ or cause.__context__
     return ""
@@ -237,7 +249,9 @@ def _free_memory_limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def run(targets: list[tuple[int, Target]], board: Board, seed: int, seconds: float, folder: Path, failures: Path) -> None:
+def run(
+    targets: list[tuple[int, Target]], board: Board, seed: int, seconds: float, folder: Path, failures: Path
+) -> None:
     """Try the classes one after another, each for its part of the time that is left; rows name them on the board."""
     ends = time.monotonic() + seconds
     WATCH.install()

@@ -8,8 +8,9 @@ from pathlib import Path
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.presets import PRESETS, find_preset
 from weatherglass.encoders.spec import Spec
-from weatherglass.errors import UnknownNameError
+from weatherglass.errors import SpecError, UnknownNameError
 from weatherglass.registry import Registry, did_you_mean
+from weatherglass.storage.reading import exists, one_line
 
 __all__ = ["ENCODERS", "Coverage", "Encoder", "ModelEncoder", "Spec", "load_encoder", "resolve_spec"]
 
@@ -43,10 +44,10 @@ def resolve_spec(text: str) -> Spec:
     if colon and kind in ENCODERS:
         return Spec.of_kind(kind, rest)
     name = text.partition("?")[0]
-    if name in ENCODERS and not Path(text).exists():
+    if name in ENCODERS and not exists(Path(text)):
         return Spec.of_kind(name, text[len(name) :])
-    path = Path(text) if Path(text).exists() else Path(name)
-    if path.exists():
+    path = Path(text) if exists(Path(text)) else Path(name)
+    if exists(path):
         return Spec.of_kind(_kind_of_path(path), text)
     if (preset := find_preset(text)) is not None:
         return preset
@@ -95,7 +96,11 @@ def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
         UnknownNameError: if the text is no kind, preset or path.
         SpecError: if an option is unknown or out of range.
     """
-    parsed = resolve_spec(spec) if isinstance(spec, str) else spec
+    with one_line(f"'{spec}'", "cannot be loaded", "correct the model's name or options", SpecError):
+        return _loaded(resolve_spec(spec) if isinstance(spec, str) else spec, cache)
+
+
+def _loaded(parsed: Spec, cache: bool) -> ModelEncoder:
     kind = ENCODERS.get(parsed.kind)
     if getattr(kind, "reads_dim", False):  # the model itself knows shorter vectors
         return _with_cache(kind.from_spec(parsed), cache)

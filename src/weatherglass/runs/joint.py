@@ -9,6 +9,7 @@ from typing import Any
 
 from weatherglass.errors import OutputError, unreadable
 from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
+from weatherglass.storage.reading import require_regular_file
 
 JointP = Mapping[tuple[str, str, str], float]
 """By topic, model and metric, as results and verdicts name them: p of the mean d over all specifications."""
@@ -42,6 +43,7 @@ def read_multiverse(path: Path) -> Any:
     Raises:
         OutputError: if it cannot be read, is no JSON, or is damaged.
     """
+    require_regular_file(path, OutputError)
     try:
         content, state = read_checked_json(path.read_bytes())
     except OSError as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from weatherglass.runs.judge import Correction, judge
 from weatherglass.runs.results import ElementScore, Result
 from weatherglass.runs.verdict import Verdict, recorded_verdicts
 from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
+from weatherglass.storage.reading import one_line, require_regular_file
 
 JUDGED = ("complete", "incomplete")
 """The states of a run in which its family is known; before, nothing is corrected."""
@@ -55,7 +57,8 @@ class StoredRun:
         """What the tests of each topic show together, by model and metric; none while the run is not finished."""
         if self.record.get("status") not in JUDGED:
             return []
-        return recorded_verdicts(self.results, self.record, joint_p)
+        with reading_run(self.path):
+            return recorded_verdicts(self.results, self.record, joint_p)
 
     def scores(self, position: int) -> Sequence[ElementScore]:
         """s(w, A, B) of each target element of one result."""
@@ -112,7 +115,24 @@ def read_run(path: Path) -> StoredRun:
     Raises:
         OutputError: if there is none, or one of version 0.1.
     """
-    record = read_record(path)
+    with reading_run(path):
+        return _read_run(path, read_record(path))
+
+
+@contextmanager
+def reading_run(path: Path) -> Iterator[None]:
+    """Work with what the files of a run say: whatever is raised within becomes one line with its folder.
+
+    A record without a checksum, or one that somebody edited and sealed again, may have anything in any place.
+
+    Raises:
+        OutputError: those of ours that are raised within pass through as they are.
+    """
+    with one_line(str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError):
+        yield
+
+
+def _read_run(path: Path, record: Mapping[str, Any]) -> StoredRun:
     journal = path / JOURNAL
     by_key: dict[str, Result] = {}
     damaged = 0
@@ -183,6 +203,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     """
     path = folder / RECORD
     try:
+        if path.exists():
+            require_regular_file(path, OutputError)
         record, state = read_checked_json(path.read_bytes())
     except FileNotFoundError:
         raise OutputError(

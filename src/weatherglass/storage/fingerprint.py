@@ -16,6 +16,7 @@ from pathlib import Path
 from weatherglass.errors import WeatherglassError, unreadable
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.checksum import State, checked_json, read_checked_json
+from weatherglass.storage.reading import require_regular_file
 
 CACHED_FROM = 32 * 2**20
 """Bytes from which a hash is cached; a smaller file is hashed as fast as its hash is looked up."""
@@ -39,8 +40,8 @@ def file_hash(path: Path) -> str:
     Raises:
         WeatherglassError: if the file cannot be read.
     """
+    status = require_regular_file(path, WeatherglassError)
     try:
-        status = path.stat()
         if status.st_size < CACHED_FROM:
             return _hash_content(path)
         stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]

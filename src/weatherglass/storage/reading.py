@@ -39,40 +39,55 @@ _KINDS = {
 
 
 @contextmanager
-def reading(path: Path, error: type[WeatherglassError] = VectorFileError) -> Iterator[None]:
+def reading(
+    path: Path, error: type[WeatherglassError] = VectorFileError, noun: str = "the file"
+) -> Iterator[None]:
     """Read the file within: it is a regular file, and whatever is raised becomes one line with its name.
 
+    Args:
+        path: the file.
+        error: the type of the line.
+        noun: what the line calls it, such as "this .npz file".
+
     Raises:
-        WeatherglassError: of the type `error`; those that are raised within pass through as they are.
+        WeatherglassError: those that are raised within pass through as they are.
     """
     require_regular_file(path, error)
-    with one_line(str(path), error, "the file is cut off or damaged; get it again"):
+    with one_line(str(path), f"{noun} is cut off or damaged", "get it again", error):
         yield
 
 
 @contextmanager
-def one_line(what: str, error: type[WeatherglassError], advice: str) -> Iterator[None]:
-    """Whatever is raised within becomes one line: `what`, the reason, and what to do."""
+def one_line(where: str, problem: str, remedy: str, error: type[WeatherglassError]) -> Iterator[None]:
+    """Whatever is raised within becomes one line: where, what is wrong, the reason, what to do."""
     try:
         yield
     except WeatherglassError:
         raise
-    except MemoryError:
-        raise error(f"{what}: reading it takes more memory than there is; {advice}") from None
+    except MemoryError as failure:
+        raise error(
+            f"{where}: {problem}, or larger than memory ({short_reason(failure)}); {remedy}"
+        ) from None
     except BaseException as failure:
         if isinstance(failure, OSError) and failure.strerror:
-            raise error(unreadable(what, failure)) from None
+            raise error(unreadable(where, failure)) from None
         # A panic in Rust code (polars, tokenizers, safetensors) is no Exception; Ctrl-C and exit are none either.
         if not isinstance(failure, Exception) and type(failure).__module__ != "pyo3_runtime":
             raise
         # The cause is kept: should it be a mistake of ours after all, Python callers and the log see where.
-        raise error(f"{what}: cannot be read ({short_reason(failure)}); {advice}") from failure
+        raise error(f"{where}: {problem} ({short_reason(failure)}); {remedy}") from failure
 
 
 def short_reason(failure: BaseException) -> str:
-    """The type of an exception and the first line of its text, shortened."""
-    lines = str(failure).strip().splitlines()
-    text = f"{type(failure).__name__}: {lines[0]}" if lines else type(failure).__name__
+    """The first line of an exception's text, shortened; with its type where that is no sentence.
+
+    >>> short_reason(KeyError("texts")), short_reason(ValueError("no such member"))
+    ("KeyError: 'texts'", 'no such member')
+    """
+    line = (str(failure).strip().splitlines() or [""])[0]
+    text = "".join(character if character.isprintable() else "?" for character in line)
+    if " " not in text:
+        text = f"{type(failure).__name__}: {text}".removesuffix(": ")
     return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 1]}…"
 
 
@@ -100,12 +115,32 @@ def is_regular_file(path: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder of that name, which may be one that none can have."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def exists(path: Path) -> bool:
     """Whether there is anything of that name; `Path.exists` raises where the name is too long for a file."""
     try:
         return path.exists()
     except OSError:
         return False
+
+
+def user_path(name: str | Path, error: type[WeatherglassError]) -> Path:
+    """The path that a user names; ~ is their home.
+
+    Raises:
+        WeatherglassError: of the type `error`, for ~NAME of a user that does not exist.
+    """
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise error(f"{name}: no such user; write the path of the folder") from None
 
 
 class UnpackLimit:

@@ -25,7 +25,16 @@ CONDITIONS = (
     b"abs(effect_size) > 0.8 and p_adjusted < 0.01", b"not known(p_value) or verdict == 'shown'",
     b"-(effect_size + 1) * 2 / ci_low >= 1e-3 and test != \"weat6\"", b"topic == 'a' or topic_ci_low > 0.2",
 )  # fmt: skip
-NAMES = (b"weat6", b"sent-*", b"fields", b"gender and career", b"[a-", b"./own.toml", b"~nobody/x.jsonl", b"weat[1-3]")
+NAMES = (
+    b"weat6",
+    b"sent-*",
+    b"fields",
+    b"gender and career",
+    b"[a-",
+    b"./own.toml",
+    b"~nobody/x.jsonl",
+    b"weat[1-3]",
+)
 COMMANDS = (
     ["tests", "show", "weat6", "--json"], ["tests", "list", "sent-*", "--topic", "age"], ["metrics", "--json"],
     ["docs", "units"], ["verdict", "run", "--multiverse", "m.json"], ["compare", "run", "run", "--fail-if", "worse"],
@@ -90,7 +99,9 @@ def _command(path: Path) -> Reading:
 
     try:
         words = json.loads(_text(path))
-        arguments = [str(word).replace("\0", "") for word in words] if isinstance(words, list) else [str(words)]
+        arguments = (
+            [str(word).replace("\0", "") for word in words] if isinstance(words, list) else [str(words)]
+        )
     except (ValueError, RecursionError):  # not of our making: the shell splits words
         arguments = _text(path)[:1000].split()
     before, sys.argv = sys.argv, ["weatherglass", *arguments]
@@ -111,7 +122,9 @@ ARGUMENTS = (
     Target("names of tests", lambda _: [Sample({"name": name}) for name in NAMES], _names),
     Target(
         "commands",
-        lambda _: [Sample({"c.json": json.dumps(each).encode()}, {"c.json": of_json(each)}) for each in COMMANDS],
+        lambda _: [
+            Sample({"c.json": json.dumps(each).encode()}, {"c.json": of_json(each)}) for each in COMMANDS
+        ],
         _command,
     ),
 )

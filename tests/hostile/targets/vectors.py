@@ -31,7 +31,10 @@ TEXTS = ["a rose", "two words", "é", "last."]
 
 
 def _text(separator: str = " ") -> bytes:
-    lines = (separator.join([word, *(f"{x:.6f}" for x in row)]) for word, row in zip(WORDS, ROWS.tolist(), strict=True))
+    lines = (
+        separator.join([word, *(f"{x:.6f}" for x in row)])
+        for word, row in zip(WORDS, ROWS.tolist(), strict=True)
+    )
     return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -109,7 +112,9 @@ def _fasttext(folder: Path) -> list[Sample]:
     from gensim.models.fasttext import save_facebook_model
 
     sentences = [["the", "rose", "is", "red"], ["violet", "the", "rose"]] * 3
-    trained = FastText(sentences, vector_size=4, min_count=1, epochs=1, bucket=20, min_n=2, max_n=3, workers=1, seed=1)
+    trained = FastText(
+        sentences, vector_size=4, min_count=1, epochs=1, bucket=20, min_n=2, max_n=3, workers=1, seed=1
+    )
     save_facebook_model(trained, str(folder / "v.bin"))
     return [Sample({"v.bin": (folder / "v.bin").read_bytes()}, text=False)]
 
@@ -119,7 +124,9 @@ def _spacy(_folder: Path) -> list[Sample]:
 
     buffer = io.BytesIO()
     np.save(buffer, ROWS)
-    items = b"".join(b"\xcf" + struct.pack(">Q", key_of(word)) + bytes([row]) for row, word in enumerate(WORDS))
+    items = b"".join(
+        b"\xcf" + struct.pack(">Q", key_of(word)) + bytes([row]) for row, word in enumerate(WORDS)
+    )
     files = {
         "vocab/vectors": buffer.getvalue(),
         "vocab/key2row": bytes([0x80 | len(WORDS)]) + items,
@@ -198,7 +205,13 @@ VECTORS = (
         _finite_and(same_after(CUT)),
         group="vectors",
     ),
-    Target("vectors, text without a header", lambda _: [Sample({"v.txt": _text()})], _words, _finite_and(same_after()), "vectors"),
+    Target(
+        "vectors, text without a header",
+        lambda _: [Sample({"v.txt": _text()})],
+        _words,
+        _finite_and(same_after()),
+        "vectors",
+    ),
     Target(
         "vectors, gzip",
         lambda _: [
@@ -209,14 +222,28 @@ VECTORS = (
         _finite_and(same_after(CUT, DAMAGE)),
         group="vectors",
     ),
-    Target("vectors, word2vec binary", lambda _: [Sample({"v.bin": BINARY}, text=False)], _words, _finite_and(same_after(CUT)), "vectors"),
+    Target(
+        "vectors, word2vec binary",
+        lambda _: [Sample({"v.bin": BINARY}, text=False)],
+        _words,
+        _finite_and(same_after(CUT)),
+        "vectors",
+    ),
     Target("vectors, npz", _npz_samples, _words, _finite_and(same_after(CUT, DAMAGE)), "vectors"),
     Target("vectors, safetensors", _safetensors_samples, _words, _finite_and(same_after(CUT)), "vectors"),
     Target("vectors, gensim", _gensim_samples, _words, _finite_and(same_after(CUT)), "gensim"),
     Target("vectors, fastText binary", _fasttext, _words, _finite_and(same_after(CUT)), "gensim"),
     Target("vectors, spaCy", _spacy, _pipeline, _finite_and(same_after(CUT)), "vectors"),
     Target("encodings, npz", _encodings_npz, _encodings, same_after(CUT, DAMAGE), "vectors"),
-    Target("encodings, safetensors", _written(".safetensors", of_safetensors), _encodings, same_after(CUT), "vectors"),
-    Target("encodings, Parquet", _written(".parquet", _parquet_content), _encodings, same_after(CUT), "polars"),
+    Target(
+        "encodings, safetensors",
+        _written(".safetensors", of_safetensors),
+        _encodings,
+        same_after(CUT),
+        "vectors",
+    ),
+    Target(
+        "encodings, Parquet", _written(".parquet", _parquet_content), _encodings, same_after(CUT), "polars"
+    ),
     Target("encodings, HDF5", _hdf5_samples, _encodings, same_after(CUT), "hdf5"),
 )

@@ -20,7 +20,9 @@ INDEX = b"  1 licence\njoy n 2 1 @ 2 1 07542675 07542676\nwar n 4 0 4 0 1 2 3 4\
 DATA = b"  1 licence\n07542675 12 n 02 joy 0 joyfulness 0 001 @ 07532440 n 0000 | glad\n00000001 04 a 03 good(a) 0 well 0 x_y 0\n"
 EXCEPTIONS = b"geese goose\nwolves wolf\n"
 PARTS = ("noun", "verb", "adj", "adv")
-WORDNET = {f"{kind}.{part}": content for part in PARTS for kind, content in (("index", INDEX), ("data", DATA))}
+WORDNET = {
+    f"{kind}.{part}": content for part in PARTS for kind, content in (("index", INDEX), ("data", DATA))
+}
 
 
 def _mitigation(path: Path) -> Reading:
@@ -94,8 +96,16 @@ def _texts(path: Path) -> Reading:
 
 
 WORD_LISTS = (
-    Target("lists of transforms", lambda _: [Sample({"pairs.txt": PAIRS}), Sample({"classes.txt": CLASSES})], _mitigation),
-    Target("templates of transforms", lambda _: [Sample({"t.txt": b"This is {}.\n{} is here.\n"})], _sentence_templates),
+    Target(
+        "lists of transforms",
+        lambda _: [Sample({"pairs.txt": PAIRS}), Sample({"classes.txt": CLASSES})],
+        _mitigation,
+    ),
+    Target(
+        "templates of transforms",
+        lambda _: [Sample({"t.txt": b"This is {}.\n{} is here.\n"})],
+        _sentence_templates,
+    ),
     Target("lists of studies", lambda _: [Sample({"pairs.txt": PAIRS.replace(b",", b" ")})], _reliability),
     Target("tables of words", lambda _: [Sample({"table.tsv": TABLE})], _table),
     Target(
@@ -111,7 +121,10 @@ WORD_LISTS = (
     ),
     Target(
         "senses and parts of speech",
-        lambda _: [Sample({"senses.tsv": b"word\tn\njoy\t2\nwar\t4\n"}), Sample({"parts.tsv": b"joy\tnoun\nwar\tPROPN\n"})],
+        lambda _: [
+            Sample({"senses.tsv": b"word\tn\njoy\t2\nwar\t4\n"}),
+            Sample({"parts.tsv": b"joy\tnoun\nwar\tPROPN\n"}),
+        ],
         _facts,
     ),
     Target("WordNet", lambda _: [Sample({**WORDNET, "noun.exc": EXCEPTIONS}, main=".")], _wordnet),
