@@ -1,7 +1,7 @@
 """Text, TOML and JSON that people write or programs print: the boundary of their readers.
 
 `reading_document` is entered once by a reader and turns whatever is raised within into one line. The parsers here have
-one exception each, whatever goes wrong: what is nested ten thousand deep, or a number of 5 000 digits, is malformed, too.
+one exception each, whatever goes wrong: nesting that is too deep and a number of 5 000 digits are malformed, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ DEEPEST_KEY = 50
 """Parts of a dotted key; the parser takes time in their square, and 100 kB of them would take an hour."""
 
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_DEEP_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}")
+_DEEP_KEY = re.compile(
+    rf"(?:^[ \t]*+\[?\[?|[{{,])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}", re.MULTILINE
+)
+"""At the start of a line or within an inline table; a sentence with as many full stops is no key."""
 _NESTED, _DIGITS = "nested too deeply", "a number with too many digits"
 
 
