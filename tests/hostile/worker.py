@@ -197,9 +197,13 @@ class Watch:
         self.hung = False
         self.on = False
         self.events: list[str] = []
+        self._installed = False
 
     def install(self) -> None:
-        sys.addaudithook(self._audit)
+        """Once in a process: nothing takes such a hook off again."""
+        if not self._installed:
+            sys.addaudithook(self._audit)
+        self._installed = True
         signal.signal(signal.SIGVTALRM, self._alarm)
 
     def begin(self) -> None:
