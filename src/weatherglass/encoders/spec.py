@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 
 from weatherglass.errors import SpecError
 from weatherglass.registry import did_you_mean, suggestion
+from weatherglass.storage.reading import exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Spec:
     @classmethod
     def of_kind(cls, kind: str, rest: str) -> Spec:
         """`rest` is `target?option=value&…`; a file whose own name has a question mark is taken whole."""
-        if "?" not in rest or Path(rest).exists():
+        if "?" not in rest or exists(Path(rest)):
             return cls(kind, rest)
         target, _, query = rest.rpartition("?")
         return cls(kind, target, parse_options(query, whole=f"{kind}:{rest}"))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from weatherglass.encoders.papers.elmo.characters import CHARACTERS
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.hdf5_file import read_hdf5
-from weatherglass.storage.reading import reading
+from weatherglass.storage.reading import is_folder, reading
 
 MOST_LAYERS: Final = 64
 MOST_CHARACTERS: Final = 1000
@@ -37,7 +37,7 @@ class ElmoOptions:
 
 def find_files(folder: Path) -> tuple[Path, Path]:
     """The options and the weights in `folder`; the original downloads have longer names, with the same endings."""
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise SpecError(
             f"no folder '{folder}'; elmo: takes the folder that holds options.json and the weights"
         )
