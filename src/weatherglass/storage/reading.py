@@ -71,11 +71,15 @@ def one_line(where: str, problem: str, remedy: str, error: type[WeatherglassErro
     except BaseException as failure:
         if isinstance(failure, OSError) and failure.strerror:
             raise error(unreadable(where, failure)) from None
-        # A panic in Rust code (polars, tokenizers, safetensors) is no Exception; Ctrl-C and exit are none either.
-        if not isinstance(failure, Exception) and type(failure).__module__ != "pyo3_runtime":
+        if not is_failure(failure):
             raise
         # The cause is kept: should it be a mistake of ours after all, Python callers and the log see where.
         raise error(f"{where}: {problem} ({short_reason(failure)}); {remedy}") from failure
+
+
+def is_failure(raised: BaseException) -> bool:
+    """Whether something failed: panics in Rust code (polars, tokenizers) are no Exceptions, nor are Ctrl-C and exit."""
+    return isinstance(raised, Exception) or type(raised).__module__ == "pyo3_runtime"
 
 
 def short_reason(failure: BaseException) -> str:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
 from weatherglass.storage.array_file import map_array
-from weatherglass.storage.reading import reading
+from weatherglass.storage.reading import is_folder, reading
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 FORMAT = "spaCy vectors"
@@ -43,7 +43,7 @@ def find_pipeline(target: str) -> Path:
         VectorFileError: if there is no such pipeline, or it has no vectors.
     """
     folder = Path(target).expanduser()
-    if not folder.is_dir():
+    if not is_folder(folder):
         folder = _package_folder(target)
     within = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     pipelines = [path for path in within if (path / "config.cfg").is_file() or (path / TABLE).is_file()]
@@ -64,7 +64,8 @@ def _package_folder(name: str) -> Path:
     package = find_spec(name) if name.isidentifier() else None
     if package is None or not package.submodule_search_locations:
         raise VectorFileError(
-            f"no folder and no installed package '{name}'; a pipeline is installed with: python -m spacy download NAME"
+            f"no folder and no installed package '{name[:100]}'; a pipeline is installed with: "
+            "python -m spacy download NAME"
         )
     return Path(next(iter(package.submodule_search_locations)))
 
