@@ -183,6 +183,9 @@ def _memory_error(error: BaseException) -> str:
     while cause is not None and id(cause) not in seen:
         seen.add(id(cause))
         # One that we raise ourselves says why, and nothing was allocated.
+        frames = traceback.extract_tb(cause.__traceback__)
+        if frames and (Path(frames[-1].filename).name, frames[-1].name) == ("ast.py", "parse"):
+            return ""  # the parser's own stack, which it calls memory
         refused = isinstance(cause, MemoryError) and (not str(cause) or "Unable to allocate" in str(cause))
         if refused or "Cannot allocate memory" in str(cause):
             return "".join(traceback.format_exception(cause))[-1500:]

@@ -77,10 +77,10 @@ def _synonyms(path: Path) -> Reading:
 
 
 def _facts(path: Path) -> Reading:
-    from weatherglass.languages.lexicon.lexicon import find_lexicon
+    from weatherglass.languages.lexicon.lexicon import _sense_counts, _tags
 
-    given = {"senses" if path.name == "senses.tsv" else "parts": path}
-    return Reading(find_lexicon(["joy", "war"], **given))
+    read: Callable[[Path], Any] = _sense_counts if path.name == "senses.tsv" else _tags
+    return Reading(list(read(path)))
 
 
 def _wordnet(path: Path) -> Reading:

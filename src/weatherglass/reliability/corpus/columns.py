@@ -17,6 +17,8 @@ ROWS = 20_000
 """Rows in memory at a time."""
 ARROW_FILE = b"ARROW1"
 """How a file of Arrow begins; a stream of it, which HuggingFace writes, begins otherwise."""
+STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+"""How a stream ends; its reader does not miss it, and gives the rows that there are."""
 
 
 def texts(
@@ -64,6 +66,13 @@ def _arrow(path: Path) -> pl.LazyFrame:
 
     with path.open("rb") as file:
         is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
+        if not is_file:
+            file.seek(max(0, path.stat().st_size - len(STREAM_END)))
+            if file.read() != STREAM_END:
+                raise CorpusError(
+                    f"{path}: an Arrow stream without the mark of its end, so it is cut off or was not closed; "
+                    "write it again"
+                )
     # A stream has no index: it is read whole. HuggingFace splits a data set into files of at most 500 MB.
     return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
 
