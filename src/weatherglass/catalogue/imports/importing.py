@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from weatherglass.catalogue.checks import Source, checked_name, distinct, overlaps
 from weatherglass.catalogue.fields import field_names, field_test
@@ -31,9 +32,10 @@ from weatherglass.catalogue.published import list_sets, published_names, publish
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.catalogue.toml_format import LANGUAGE_CODE, quoted, to_toml
 from weatherglass.catalogue.writing import write_test_file
-from weatherglass.errors import CatalogueError, MissingExtraError, OutputError, unreadable, unwritable
+from weatherglass.errors import CatalogueError, MissingExtraError, OutputError, unwritable
 from weatherglass.registry import did_you_mean
 from weatherglass.storage.atomic import whole_folder, write_whole
+from weatherglass.storage.child_process import Content, read_in_child
 from weatherglass.storage.documents import parsed_json, reading_document
 from weatherglass.storage.installed import install_command
 from weatherglass.storage.reading import is_folder, one_line, user_path
@@ -275,18 +277,18 @@ def _json(source: Source) -> Any:
 
 
 def _parquet_rows(path: Path) -> list[dict[str, Any]]:
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtraError(
-            f"{path}: Parquet needs polars; run: {install_command('encodings')}"
-        ) from None
-    try:
-        return polars.read_parquet(path).to_dicts()
-    except OSError as error:
-        raise CatalogueError(unreadable(path, error)) from None
-    except polars.exceptions.PolarsError as error:
-        raise CatalogueError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
+    if find_spec("polars") is None:
+        raise MissingExtraError(f"{path}: Parquet needs polars; run: {install_command('encodings')}")
+    rows, _ = read_in_child(f"{__name__}:parquet_rows", path, CatalogueError)
+    return cast(list[dict[str, Any]], rows)
+
+
+def parquet_rows(path: Path) -> Content:
+    """The rows of a Parquet file: read in a child process, since polars may crash on a damaged file."""
+    import polars
+
+    with one_line(str(path), "not a Parquet file", "get it again", CatalogueError):
+        return json.loads(json.dumps(polars.read_parquet(path).to_dicts(), default=str)), {}
 
 
 def _chosen(
