@@ -28,7 +28,7 @@ from typing import Any, BinaryIO, ClassVar, Never
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.errors import UnsafeFileError, VectorFileError, WeatherglassError
 from weatherglass.storage.pickle_scan import check_pickle
 from weatherglass.storage.reading import reading, short_reason, unpack_limit
 
@@ -74,7 +74,7 @@ def read_pickle(
     except _RefusalError as refusal:
         only = "only arrays of numbers or texts and plain records are read from pickle files"
         raise UnsafeFileError(f"{name}: refused, because {refusal}; {only}") from None
-    except OSError:
+    except (WeatherglassError, OSError):
         raise
     except Exception as error:  # A damaged pickle can fail in any opcode, with any of a dozen exceptions.
         raise VectorFileError(
