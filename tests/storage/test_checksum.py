@@ -36,7 +36,7 @@ def flipped(content: bytes, place: int, bit: int = 1) -> bytes:
 def test_a_record_comes_back_without_its_checksum() -> None:
     content = checked_json(RECORD)
     assert read_checked_json(content) == (RECORD, State.WHOLE)
-    assert list(json.loads(content))[0] == "sha256"
+    assert next(iter(json.loads(content))) == "sha256"
 
 
 def test_the_checksum_of_a_record_is_that_of_all_its_other_bytes() -> None:

@@ -33,7 +33,7 @@ OR_EARLIER = f"{MISMATCH}, or of an earlier version without one"
 BLOCK = 2**20
 SETTLED_AFTER = 2.0
 """Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not kept."""
-CHECKED_JSON = re.compile(rb'\{\s*"sha256":\s*"(.{64})"', re.DOTALL)
+CHECKED_JSON = re.compile(rb'\{\s*"sha256":\s*"(.{64})', re.DOTALL)
 
 
 class State(Enum):
