@@ -25,7 +25,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.fingerprint import file_hash
-from weatherglass.storage.reading import reading
+from weatherglass.storage.reading import one_line, reading
 
 WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
 SENTENCE_TRANSFORMERS = "0_StaticEmbedding"
@@ -145,9 +145,10 @@ class Model2VecEncoder:
         )
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        encoded = self._tokenizer.encode_batch_fast(
-            [self._cut(text) for text in texts], add_special_tokens=False
-        )
+        with one_line(str(self._folder / TOKENIZER), "cannot tokenise", "get it again", EncoderError):
+            encoded = self._tokenizer.encode_batch_fast(
+                [self._cut(text) for text in texts], add_special_tokens=False
+            )
         if self._unknown is None:
             return [text.ids for text in encoded]
         return [[number for number in text.ids if number != self._unknown] for text in encoded]

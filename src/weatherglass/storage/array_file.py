@@ -24,6 +24,11 @@ SUFFIX = ".npy"
 FOREIGN_COMPRESSIONS = (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 """Those that numpy never writes; they can ask for gigabytes to unpack a byte."""
 
+LONGEST_END = 22 + 2**16
+"""Bytes at the end of an archive that may hold its last record, with the longest comment."""
+MORE_ENTRIES = 2**16 - 1
+"""Stands for a number that is too large for the record."""
+
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -51,6 +56,7 @@ class Npz:
         self._error = error
         self._limit = UnpackLimit(path, error)
         self._archive = zipfile.ZipFile(path)
+        _check_count(path, len(self._archive.infolist()))
         self._members = {info.filename.removesuffix(SUFFIX): info for info in self._archive.infolist()}
 
     def __enter__(self) -> Self:
@@ -92,6 +98,17 @@ class Npz:
             flat = np.empty(math.prod(shape), dtype)
             _fill(file, flat)
         return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def _check_count(path: Path, found: int) -> None:
+    """That the archive's directory has as many entries as its end says; the library does not look."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - LONGEST_END))
+        end = file.read()
+    place = end.rfind(b"PK\x05\x06")
+    stated = int.from_bytes(end[place + 10 : place + 12], "little")
+    if stated not in (found, MORE_ENTRIES):
+        raise zipfile.BadZipFile(f"its end says {stated} members, but its directory has {found}")
 
 
 def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import shutil
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
@@ -30,7 +31,9 @@ DAMAGED = ".damaged"
 MISMATCH = "damaged (the checksum does not match)"
 OR_EARLIER = f"{MISMATCH}, or of an earlier version without one"
 BLOCK = 2**20
-CHECKED_JSON = re.compile(rb'\{\s*"sha256":\s*"(.{64})"', re.DOTALL)
+SETTLED_AFTER = 2.0
+"""Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not kept."""
+CHECKED_JSON = re.compile(rb'\{\s*"sha256":\s*"(.{64})', re.DOTALL)
 
 
 class State(Enum):
@@ -153,7 +156,10 @@ def _read_sums(folder: Path) -> dict[str, str]:
 
 
 def _known_hash(path: Path, hole: int | None = None) -> str:
+    """The hash of a file, which is read once in a process for as long as its times stay the same."""
     status = path.stat()
+    if time.time() - max(status.st_mtime, status.st_ctime) < SETTLED_AFTER:
+        return _hash_around(path, hole)
     stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
     return _hash_once(path, hole, stamp)
 

@@ -15,14 +15,11 @@ from pathlib import Path
 
 from weatherglass.errors import WeatherglassError, unreadable
 from weatherglass.storage.atomic import write_whole
-from weatherglass.storage.checksum import State, checked_json, read_checked_json
+from weatherglass.storage.checksum import SETTLED_AFTER, State, checked_json, read_checked_json
 from weatherglass.storage.reading import require_regular_file
 
 CACHED_FROM = 32 * 2**20
 """Bytes from which a hash is cached; a smaller file is hashed as fast as its hash is looked up."""
-
-SETTLED_AFTER = 2.0
-"""Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not cached."""
 
 
 def cache_folder() -> Path:

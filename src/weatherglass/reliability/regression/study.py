@@ -52,7 +52,7 @@ def explain_study(
     words = set(tables["test_retest_words"]["word"].unique().to_list())
     lexicon = find_lexicon(words, senses, parts)
     progress.stage("word features", len(groups))
-    features = pl.concat(list(_feature_tables(groups, lexicon, folder / FEATURES, progress)))
+    features = pl.concat(list(feature_tables(groups, lexicon, folder / FEATURES, progress)))
     explanations = {}
     for pairs in tables["test_retest_words"]["pairs"].unique(maintain_order=True).to_list():
         try:
@@ -86,7 +86,7 @@ def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl
     }
 
 
-def _feature_tables(
+def feature_tables(
     groups: Sequence[Group], lexicon: Lexicon, folder: Path, progress: Progress
 ) -> Iterator[pl.DataFrame]:
     """The feature table of each group: cached on the disk, or computed."""
