@@ -13,7 +13,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage lint lint-page benchmarks models-proof languages-proof integrations-proof reference docs dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-page benchmarks models-proof languages-proof integrations-proof reference docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -39,6 +39,9 @@ test-lowest: .venv-lowest/installed
 
 coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach; compiled functions count as not reached
 	$(BIN)/python -m pytest -n 2 -m "not large" --cov --cov-report=term:skip-covered --cov-report=xml
+
+fuzz: $(VENV)/installed-dev  ## hostile inputs for every reader: make fuzz MINUTES=60; fails unless every count is 0
+	$(BIN)/python -m tests.hostile.fuzz --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

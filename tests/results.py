@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from weatherglass.metrics.weat.measure import STATISTICS
+from weatherglass.runs.folder import RECORD
 from weatherglass.runs.results import Result
+from weatherglass.runs.stored import read_record
+from weatherglass.storage.checksum import write_checked_json
 
 
 def is_signed(metric: str) -> bool | None:
@@ -35,3 +39,8 @@ def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) ->
             **given,
         },
     )
+
+
+def change_record(folder: Path, **changes: Any) -> None:
+    """Write run.json with some entries changed, and the checksum that it then has."""
+    write_checked_json(folder / RECORD, {**read_record(folder), **changes})

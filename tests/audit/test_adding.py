@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.results import change_record
 from typer.testing import CliRunner
 
 import weatherglass as wg
@@ -58,10 +59,8 @@ def test_what_one_correction_cannot_hold_is_refused(tmp_path: Path) -> None:
         WeatherglassError, match=r"cannot add: alpha is 0\.01, but 0\.05 in the run to add to"
     ):
         wg.run("m=wordllama?dim=64", "weat7", folder=tmp_path, add=True, alpha=0.01)
-    record = json.loads((tmp_path / "run.json").read_text())
-    record["models"][0]["identity"] = "another"
-    record["tests"]["weat7"] = "another"
-    (tmp_path / "run.json").write_text(json.dumps(record))
+    (model,) = json.loads((tmp_path / "run.json").read_text())["models"]
+    change_record(tmp_path, models=[{**model, "identity": "another"}], tests={"weat7": "another"})
     with pytest.raises(WeatherglassError, match="the model 'm' has changed"):
         wg.run("m=wordllama?dim=64", "weat8", folder=tmp_path, add=True)
     with pytest.raises(WeatherglassError, match="the test 'weat7' has changed"):

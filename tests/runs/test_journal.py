@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.models import HashedEncoder
-from tests.results import made_result
+from tests.results import change_record, made_result
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
@@ -123,7 +123,11 @@ def test_a_folder_computes_again_what_was_cut_short_or_damaged(tmp_path: Path) -
         (warning,) = folder.warnings
         assert f"{journal}, line 2: damaged" in warning
         folder.add("key 2", SMALL)
-    assert [entry.key for entry in read_journal(journal)] == ["key 0", "", "key 2"]
+    assert [entry.key for entry in read_journal(journal)] == ["key 0", "key 2"]
+    aside = journal.with_name("journal.jsonl.damaged")
+    assert aside.read_bytes() == content[line : 2 * line].replace(b"0.75", b"0.85", 1)
+    with RunFolder(tmp_path) as again:
+        assert again.warnings == []
 
 
 def test_a_journal_of_version_0_1_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -153,8 +157,7 @@ def test_a_killed_run_can_be_read(tmp_path: Path) -> None:
     encoders = [HashedEncoder(), Killed(name="killed")]
     with pytest.raises(KeyboardInterrupt):
         wg.run(encoders, ["weat7", "weat8"], folder=tmp_path, trust="none")
-    record = json.loads((tmp_path / "run.json").read_text())
-    (tmp_path / "run.json").write_text(json.dumps({**record, "status": "running"}))
+    change_record(tmp_path, status="running")
     with (tmp_path / JOURNAL).open("ab") as journal:
         journal.write(journal_line("k", SMALL)[:-20])
     run = read_run(tmp_path)

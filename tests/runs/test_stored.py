@@ -10,14 +10,24 @@ from typing import Any
 import pytest
 from tests.models import HashedEncoder
 from tests.report.made_up import made_up_run
+from tests.results import change_record
 
 import weatherglass as wg
 from weatherglass.catalogue import load_tests
-from weatherglass.errors import OutputError
+from weatherglass.errors import DamageWarning, OutputError
 from weatherglass.report.page.html import page
 from weatherglass.runs.folder import RECORD, TABLE
 from weatherglass.runs.journal import JOURNAL
 from weatherglass.runs.stored import labelled, read_run, read_whole_run
+from weatherglass.storage.checksum import write_checked_json
+
+
+def stored_vectors(path: Path) -> str:
+    """A model that a later run knows again, for the tests of gender."""
+    texts = dict.fromkeys(text for test in load_tests(["weat7", "weat8"]) for text in test.texts)
+    rows = zip(texts, HashedEncoder().encode(list(texts)).tolist(), strict=True)
+    path.write_text("".join(f"{text} {' '.join(map(str, row))}\n" for text, row in rows))
+    return f"vectors:{path}"
 
 
 def test_a_run_is_read_as_it_was_returned(tmp_path: Path) -> None:
@@ -93,13 +103,56 @@ def test_a_record_that_cannot_be_read_is_said(tmp_path: Path, content: str) -> N
 def test_a_run_of_version_0_1_is_refused_in_one_line(tmp_path: Path) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
     record = json.loads((tmp_path / RECORD).read_text())
-    del record["keys"]
+    del record["keys"], record["sha256"]  # which that version did not have
     (tmp_path / RECORD).write_text(json.dumps({**record, "weatherglass": "0.1.0"}))
     with pytest.raises(
         OutputError, match=r"made by weatherglass 0\.1\.0, which this version cannot read"
     ) as refused:
         read_run(tmp_path)
     assert "\n" not in str(refused.value)
+
+
+def test_an_edited_record_is_refused_and_the_same_command_repairs_it(tmp_path: Path) -> None:
+    """Another alpha would be another verdict. The journal holds the results, so nothing is lost."""
+    model, folder = stored_vectors(tmp_path / "model.txt"), tmp_path / "run"
+    before = wg.run(model, "weat7", folder=folder, trust="none")
+    record = folder / RECORD
+    edited = record.read_bytes().replace(b'"alpha": 0.05', b'"alpha": 0.5', 1)
+    record.write_bytes(edited)
+    with pytest.raises(
+        OutputError, match=r"run\.json: damaged .*running the same command again writes it anew"
+    ):
+        read_run(folder)
+    with pytest.raises(OutputError, match=r"run\.json: damaged"):
+        wg.run(model, "weat8", folder=folder, trust="none", add=True)
+    assert record.read_bytes() == edited
+    with pytest.warns(DamageWarning, match=r"run\.json: damaged .*; set aside as run\.json\.damaged"):
+        again = wg.run(model, "weat7", folder=folder, trust="none")
+    assert again.results == before.results
+    assert read_whole_run(folder).results == before.results
+    assert record.with_name("run.json.damaged").read_bytes() == edited
+
+
+def test_a_record_without_a_checksum_is_read_with_a_warning(tmp_path: Path) -> None:
+    """As an earlier version wrote it."""
+    made_up_run(tmp_path, load_tests(["weat1"]))
+    before = read_whole_run(tmp_path)
+    (tmp_path / RECORD).write_text(json.dumps(dict(before.record)))
+    with pytest.warns(DamageWarning, match=r"run\.json: has no checksum, as of an earlier version"):
+        assert read_whole_run(tmp_path).results == before.results
+
+
+def test_a_line_lost_from_the_journal_of_a_run_with_failures_is_missed(tmp_path: Path) -> None:
+    """Its keys include those that could not be computed, so that only the count of its results tells."""
+    run = wg.run(
+        HashedEncoder(unknown=["math"]), ["weat6", "weat7"], ["cosine/mean", "cosine/max"], folder=tmp_path
+    )
+    change_record(tmp_path, status="incomplete", keys=[*run.keys, "never computed"])
+    assert len(read_whole_run(tmp_path).results) == 4
+    journal = tmp_path / JOURNAL
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    with pytest.raises(OutputError, match=r"journal\.jsonl lacks 2 of 5 results"):
+        read_whole_run(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -160,9 +213,8 @@ def test_another_way_to_judge_computes_nothing_and_is_judged_anew(
 
 def test_a_record_without_a_status_is_read_and_judges_nothing(tmp_path: Path) -> None:
     made_up_run(tmp_path, load_tests(["weat6"]))
-    record = json.loads((tmp_path / RECORD).read_text(encoding="utf-8"))
-    del record["status"]
-    (tmp_path / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    record = {name: value for name, value in read_run(tmp_path).record.items() if name != "status"}
+    write_checked_json(tmp_path / RECORD, record)
     run = read_run(tmp_path)
     assert len(run.results) == 1
     assert run.verdicts() == []

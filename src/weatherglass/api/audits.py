@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -26,9 +25,9 @@ from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, progress_here
-from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.stored import held_record
-from weatherglass.storage.atomic import write_whole
+from weatherglass.runs.folder import RECORD, RunFolder
+from weatherglass.runs.stored import read_record
+from weatherglass.storage.checksum import write_checked_json
 
 FAMILIES = "families.json"
 """What a run shows of its families of models."""
@@ -106,7 +105,7 @@ def run(
         done = Audit(plan, call, workers, shown, registrations=registrations).carry_out()
         return _with_families(Run.of(done), families)
     with RunFolder(Path(folder)) as opened:
-        held = held_record(opened.path) if add else None
+        held = read_record(opened.path) if add and (opened.path / RECORD).exists() else None
         if held:
             check_addable(held, plan, plain(asdict(chosen)))
         audit = Audit(plan, call, workers, shown, opened, registrations, held)
@@ -123,7 +122,7 @@ def _with_families(finished: Run, families: Mapping[str, Sequence[str]], folder:
         shown = family_report(finished.results, families).to_json()
         finished.record["families"] = shown
         if folder is not None:
-            write_whole(folder / FAMILIES, json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
+            write_checked_json(folder / FAMILIES, shown)
     return finished
 
 

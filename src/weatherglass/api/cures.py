@@ -46,6 +46,7 @@ from weatherglass.runs.compare import Difference, compare_models
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import Result
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.checksum import write_checked_json
 
 if TYPE_CHECKING:
     from weatherglass.api.mitigation import Mitigation
@@ -332,6 +333,6 @@ def _write(finished: Judgement, folder: Path) -> None:
     """Write judgement.json and the page."""
     from weatherglass.report.cure.page import PAGE, page
 
-    content = json.dumps(finished.to_json(), indent=1, ensure_ascii=False) + "\n"
-    write_whole(folder / RECORD, content)
-    write_whole(folder / PAGE, page(json.loads(content)))
+    record = finished.to_json()
+    write_checked_json(folder / RECORD, record)
+    write_whole(folder / PAGE, page(json.loads(json.dumps(record))))

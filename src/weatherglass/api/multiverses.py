@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from weatherglass.multiverses.models import model_views
 from weatherglass.multiverses.multiverse import carry_out
 from weatherglass.progress import Progress, progress_here
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.journal import Journal
 
 JOURNAL = "multiverse.jsonl"
@@ -86,6 +86,6 @@ def write_folder(finished: multiverses.Multiverse, folder: Path) -> None:
     from weatherglass.report.multiverse.page import write_page
     from weatherglass.report.multiverse.tables import specifications_tsv
 
-    write_whole(folder / RECORD, json.dumps(finished.to_json(), indent=1, ensure_ascii=False) + "\n")
+    write_checked_json(folder / RECORD, finished.to_json())
     write_whole(folder / "specifications.tsv", specifications_tsv(finished.topics))
     write_page(finished, folder)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from weatherglass.errors import SpecError
+from weatherglass.storage.reading import exists
 
 _FAMILY = re.compile(
     r"(?:(?P<name>[^\s:/?=|\\*][^:/?=|\\*]*)=)?(?P<kind>[a-z0-9_-]+:)?(?P<pattern>[^?|]*\*[^?|]*?)(?P<rest>\s*[?|].*)?",
@@ -31,7 +32,7 @@ def expand_families(given: Iterable[str | T]) -> tuple[list[str | T], Mapping[st
     models: list[str | T] = []
     families: dict[str, tuple[str, ...]] = {}
     for model in given:
-        family = _FAMILY.fullmatch(model) if isinstance(model, str) and not Path(model).exists() else None
+        family = _FAMILY.fullmatch(model) if isinstance(model, str) and not exists(Path(model)) else None
         if family is None:
             models.append(model)
             continue

@@ -145,6 +145,7 @@ def run_record(
         "metric_packages": plan.packages,
         "settings": plain(asdict(plan.settings)),
         "keys": list(plan.keys()),
+        "result_count": len(results),
         "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
         "power": power_by_size(results),
         "headline": headline(plan.metrics, results),

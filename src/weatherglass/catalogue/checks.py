@@ -10,7 +10,8 @@ from itertools import combinations, islice
 from pathlib import Path
 
 from weatherglass.catalogue.test import Element, ElementSet, set_roles
-from weatherglass.errors import CatalogueError, unreadable
+from weatherglass.errors import CatalogueError
+from weatherglass.storage.documents import reading_document
 
 SHOWN = 5
 
@@ -25,13 +26,13 @@ class Source:
     @classmethod
     def read(cls, path: Path) -> Source:
         """The file as text; a byte-order mark is dropped."""
-        try:
-            return cls(path, path.read_bytes().decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            line = path.read_bytes()[: error.start].count(b"\n") + 1
-            raise CatalogueError(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
-        except OSError as error:
-            raise CatalogueError(unreadable(path, error)) from None
+        with reading_document(path, CatalogueError):
+            content = path.read_bytes()
+            try:
+                return cls(path, content.decode("utf-8-sig"))
+            except UnicodeDecodeError as error:
+                line = content[: error.start].count(b"\n") + 1
+                raise CatalogueError(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
 
     def error(self, key: str, problem: str) -> CatalogueError:
         """`path, line 3: key problem`; the line is where the key first stands."""

@@ -20,6 +20,7 @@ from weatherglass.catalogue.test import Context, Element, ElementSet, Test
 from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError
 from weatherglass.languages import DEFAULT_LANGUAGE
+from weatherglass.storage.documents import parsed_json, reading_document
 
 ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
 
@@ -32,7 +33,11 @@ def read_jsonl(path: str | Path) -> Test:
     Raises:
         CatalogueError: naming file, line and key.
     """
-    source = Source.read(Path(path))
+    with reading_document(Path(path), CatalogueError):
+        return _read(Source.read(Path(path)))
+
+
+def _read(source: Source) -> Test:
     content = _parsed(source)
     sets: list[ElementSet] = []
     warnings: list[str] = []
@@ -82,14 +87,12 @@ def to_jsonl(test: Test) -> str:
 
 def _parsed(source: Source) -> dict[str, Any]:
     try:
-        content = json.loads(source.text, object_pairs_hook=lambda pairs: _without_repeats(source, pairs))
+        content = parsed_json(source.text, lambda pairs: _without_repeats(source, pairs))
     except json.JSONDecodeError as error:
         hint = "; one file holds one test" if error.msg == "Extra data" else ""
         raise CatalogueError(
             f"{source.path}, line {error.lineno}: malformed JSON ({error.msg}){hint}"
         ) from None
-    except RecursionError:
-        raise CatalogueError(f"{source.path}: malformed JSON (nested too deeply)") from None
     if not isinstance(content, dict):
         raise CatalogueError(
             f"{source.path}, line 1: should be an object with {', '.join(ROLES)}, but is {type_name(content)}"

@@ -16,6 +16,7 @@ from weatherglass.catalogue.toml_format import read_toml, to_toml
 from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.registry import did_you_mean
+from weatherglass.storage.reading import exists, user_path
 
 FILE_KINDS = (".jsonl", ".toml")
 CATALOGUE = "the catalogue"
@@ -109,12 +110,12 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
     """What one word of the command line stands for: pairs of a source and a name or path."""
-    path = Path(pattern).expanduser()
+    path = user_path(pattern, CatalogueError)
     if pattern in catalogue_names():
         yield CATALOGUE, pattern
-    elif _exists(path) and path.is_dir():
+    elif exists(path) and path.is_dir():
         yield from _test_files(path)
-    elif _exists(path):
+    elif exists(path):
         yield str(path.resolve()), str(path)
     elif pattern == GROUP:
         yield from ((CATALOGUE, name) for name in field_names())
@@ -135,13 +136,6 @@ def _of_topic(topic: str) -> list[str]:
     """The tests of a topic, or of all topics that begin with it and a colon: double bind."""
     topics = {name: catalogue_test(name).topic for name in catalogue_names()}
     return [name for name, about in topics.items() if topic in (about, about.partition(":")[0])]
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # a name too long for any file
-        return False
 
 
 def _test_files(folder: Path) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from weatherglass.catalogue.test import Test
 from weatherglass.catalogue.toml_format import read_test_file
 from weatherglass.errors import CatalogueError
 from weatherglass.languages.base import NO_WORDS, Reading
+from weatherglass.storage.reading import exists, user_path
 
 
 def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
@@ -21,9 +22,9 @@ def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
     Raises:
         CatalogueError: if the test is not word-level, no template fits a word, or no pack has the language.
     """
-    path = Path(name_or_path).expanduser()
+    path = user_path(name_or_path, CatalogueError)
     lexicon, test, templates = NO_WORDS, None, None
-    if path.suffix.lower() == ".toml" and path.exists():
+    if path.suffix.lower() == ".toml" and exists(path):
         file = read_test_file(path)
         lexicon, test, templates = file.lexicon, file.test, file.templates
     test = test or load_test(name_or_path)

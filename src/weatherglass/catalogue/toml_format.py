@@ -29,6 +29,7 @@ from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import Language, Lexicon
 from weatherglass.registry import did_you_mean, suggestion
+from weatherglass.storage.documents import parsed_toml, reading_document
 
 LETTERS = {"targets": ("X", "Y"), "attributes": ("A", "B")}
 """The keys of one or two sets of a kind; the kind itself is the key of a list of any number."""
@@ -72,13 +73,20 @@ def read_toml(path: str | Path) -> Test:
         CatalogueError: naming file, line and key.
         UnknownNameError: if the catalogue has no set of a name that the file uses.
     """
-    file = read_test_file(path)
-    return file.test if file.templates is None else in_sentences(file.test, file.lexicon, file.templates)[0]
+    with reading_document(Path(path), CatalogueError):
+        file = read_test_file(path)
+        if file.templates is None:
+            return file.test
+        return in_sentences(file.test, file.lexicon, file.templates)[0]
 
 
 def read_test_file(path: str | Path) -> TestFile:
     """The test, with the classes and forms of words that the file states."""
-    source = Source.read(Path(path))
+    with reading_document(Path(path), CatalogueError):
+        return _read_test(Source.read(Path(path)))
+
+
+def _read_test(source: Source) -> TestFile:
     content = _parsed(source)
     _no_other_keys(source, "", content, TEST_KEYS)
     language = _read_language(source, content.get("language", DEFAULT_LANGUAGE))
@@ -172,15 +180,13 @@ def _by_word(elements: Iterable[Element]) -> list[tuple[str, list[Element]]]:
 
 def _parsed(source: Source) -> dict[str, Any]:
     try:
-        return tomllib.loads(source.text)
+        return parsed_toml(source.text)
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         place = re.search(r" \(at line (\d+), column \d+\)$", message)
         line = int(place[1]) if place else source.text.count("\n") + 1
         reason = message[: place.start()] if place else message.removesuffix(" (at end of document)")
         raise CatalogueError(f"{source.path}, line {line}: malformed TOML ({reason})") from None
-    except RecursionError:
-        raise CatalogueError(f"{source.path}: malformed TOML (nested too deeply)") from None
 
 
 def _no_other_keys(source: Source, place: str, content: Mapping[str, Any], known: Iterable[str]) -> None:

@@ -24,7 +24,7 @@ from weatherglass.cli.report import report
 from weatherglass.cli.run import run
 from weatherglass.cli.verdict import verdict
 from weatherglass.cli.words import words
-from weatherglass.errors import RenamedWarning, WeatherglassError
+from weatherglass.errors import DamageWarning, RenamedWarning, WeatherglassError
 
 app = App(
     name="weatherglass",
@@ -79,7 +79,7 @@ def _print_warning(
     line: str | None = None,
 ) -> None:
     """Ours without the line of code that it came from, which is not the user's."""
-    ours = issubclass(category, RenamedWarning)
+    ours = issubclass(category, (RenamedWarning, DamageWarning))
     shown = (
         f"warning: {message}\n" if ours else warnings.formatwarning(message, category, filename, lineno, line)
     )

@@ -14,6 +14,7 @@ from weatherglass.cli.command_line import App, Group
 from weatherglass.cli.completion import complete_model, complete_test
 from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
 from weatherglass.errors import WeatherglassError
+from weatherglass.storage.documents import document_text, parsed_json
 
 if TYPE_CHECKING:
     from weatherglass.encoders.base import ModelEncoder
@@ -193,9 +194,9 @@ def _texts(tests: Sequence[str] | None, file: Path | None) -> list[str]:
     if tests:
         raise WeatherglassError("use either -t or --texts, not both")
     try:
-        content = file.read_text(encoding="utf-8")
-        lines = json.loads(content) if file.suffix == ".json" else content.splitlines()
-    except (OSError, ValueError) as error:
+        content = document_text(file, WeatherglassError)
+        lines = parsed_json(content) if file.suffix == ".json" else content.splitlines()
+    except (ValueError, WeatherglassError) as error:
         raise WeatherglassError(f"{file}: cannot be read as texts ({error})") from None
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         raise WeatherglassError(f"{file}: should be a JSON list of strings")

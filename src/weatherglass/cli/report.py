@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from weatherglass.cli.console import print_json
-from weatherglass.errors import OutputError, WeatherglassError, unreadable, unwritable
+from weatherglass.errors import OutputError, WeatherglassError, unwritable
+from weatherglass.storage.documents import json_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from weatherglass.runs.stored import StoredRun
 
@@ -80,20 +81,20 @@ def report(
 
     A report only reads the folders of runs and computes nothing. Two runs are also shown side by side.
     """
-    from weatherglass.runs.stored import labelled, read_run
+    from weatherglass.runs.stored import labelled, read_whole_run
 
-    runs = labelled(read_run(folder) for folder in folders)
+    runs = labelled(read_whole_run(folder) for folder in folders)
     home = folders[0] if len(folders) == 1 else Path()
     text = ""
     try:
         if form is Format.html:
-            written = _page(
-                runs, output or home / "report.html", _comparison(comparison), _multiverse(multiverse)
-            )
+            path = output or home / "report.html"
+            written = _page(runs, path, _comparison(comparison), _multiverse(multiverse))
         elif form in (Format.png, Format.svg, Format.pdf):
             written = _figures(runs, output or home, form.value)
         else:
-            text = _text(runs, form)
+            with _rendering(runs):
+                text = _text(runs, form)
             written = _write_text(text, output, form)
     except OSError as error:
         raise OutputError(unwritable(error.filename or output or home, error)) from error
@@ -120,12 +121,7 @@ def report(
 def _comparison(path: Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
-    try:
-        comparison = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise OutputError(unreadable(path, error)) from error
-    except ValueError as error:
-        raise OutputError(f"{path}: not JSON ({error})") from error
+    comparison = json_document(path, OutputError)
     if not _is_comparison(comparison):
         raise OutputError(f"{path}: not the output of 'weatherglass compare --json'")
     return cast(dict[str, Any], comparison)
@@ -133,20 +129,21 @@ def _comparison(path: Path | None) -> dict[str, Any] | None:
 
 def _is_comparison(content: object) -> bool:
     differences = content.get("differences") if isinstance(content, dict) else None
-    return isinstance(differences, list) and all("metric" in difference for difference in differences)
+    return isinstance(differences, list) and all(
+        isinstance(difference, dict) and "metric" in difference for difference in differences
+    )
 
 
 def _multiverse(path: Path | None) -> list[dict[str, Any]]:
     if path is None:
         return []
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise OutputError(unreadable(path, error)) from error
-    except ValueError as error:
-        raise OutputError(f"{path}: not JSON ({error})") from error
+    from weatherglass.runs.joint import read_multiverse
+
+    content = read_multiverse(path)
     topics = content.get("topics") if isinstance(content, dict) else None
-    if not isinstance(topics, list) or not all("specifications" in entry for entry in topics):
+    if not isinstance(topics, list) or not all(
+        isinstance(entry, dict) and "specifications" in entry for entry in topics
+    ):
         raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")
     return cast(list[dict[str, Any]], topics)
 
@@ -160,8 +157,24 @@ def _page(
     from weatherglass.report.page.html import page
     from weatherglass.storage.atomic import write_whole
 
-    write_whole(path, page(runs, comparison, multiverse))
+    with _rendering(runs):
+        content = page(runs, comparison, multiverse)
+    write_whole(path, content)
     return [path]
+
+
+@contextmanager
+def _rendering(runs: Sequence[StoredRun]) -> Iterator[None]:
+    """Whatever a page or a text cannot show of edited files becomes one line that names them."""
+    from weatherglass.storage.reading import one_line
+
+    with one_line(
+        ", ".join(str(run.path) for run in runs),
+        "cannot be shown: a record, comparison or multiverse has an entry that these programs do not write",
+        "write it again with the command that made it",
+        OutputError,
+    ):
+        yield
 
 
 def _figures(runs: Sequence[StoredRun], folder: Path, kind: str) -> list[Path]:

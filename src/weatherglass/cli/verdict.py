@@ -27,9 +27,9 @@ def verdict(
     from weatherglass.cli.console import print_json, say, width_of
     from weatherglass.report.verdicts import reasons, verdict_charts, verdict_notes
     from weatherglass.runs.joint import read_joint_p
-    from weatherglass.runs.stored import read_run
+    from weatherglass.runs.stored import read_whole_run
 
-    run = read_run(folder)
+    run = read_whole_run(folder)
     metrics = dict.fromkeys(result.metric for result in run.results)
     verdicts = run.verdicts(read_joint_p(multiverse, metrics) if multiverse else None)
     for notice in run.notices:

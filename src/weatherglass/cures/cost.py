@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from scipy.stats import rankdata
 from weatherglass.arrays import Integers, Matrix, Vector, unit_length
 from weatherglass.cures.estimate import BeforeAfter, Estimate, mean, share
 from weatherglass.cures.recovery import nearest_rows
-from weatherglass.errors import CatalogueError, unreadable
+from weatherglass.errors import CatalogueError
+from weatherglass.storage.documents import document_text
 
 RESAMPLES = 400
 KEPT = 10
@@ -70,6 +72,8 @@ def read_similarity(path: Path) -> SimilaritySet:
             )
         try:
             score = float(cells[2])
+            if not isfinite(score):
+                raise CatalogueError(f"{path}, line {number}: '{cells[2]}' is no number")
         except ValueError:
             if not pairs:  # a header
                 continue
@@ -114,10 +118,7 @@ def installed_sets() -> tuple[list[SimilaritySet], list[AnalogySet]]:
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CatalogueError(unreadable(path, error)) from None
+    text = document_text(path, CatalogueError)
     return [
         (n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")
     ]

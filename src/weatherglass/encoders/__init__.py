@@ -8,12 +8,16 @@ from pathlib import Path
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.presets import PRESETS, find_preset
 from weatherglass.encoders.spec import Spec
-from weatherglass.errors import UnknownNameError
+from weatherglass.errors import EncoderError, UnknownNameError
 from weatherglass.registry import Registry, did_you_mean
+from weatherglass.storage.reading import exists, is_regular_file, one_line
 
 __all__ = ["ENCODERS", "Coverage", "Encoder", "ModelEncoder", "Spec", "load_encoder", "resolve_spec"]
 
 DEFAULT_MODEL = "wordllama"
+
+LONGEST_NAME = 100
+"""Characters of a spec that an error shows."""
 
 ENCODERS = Registry[type[ModelEncoder]](
     "kind of model",
@@ -43,44 +47,46 @@ def resolve_spec(text: str) -> Spec:
     if colon and kind in ENCODERS:
         return Spec.of_kind(kind, rest)
     name = text.partition("?")[0]
-    if name in ENCODERS and not Path(text).exists():
+    if name in ENCODERS and not exists(Path(text)):
         return Spec.of_kind(name, text[len(name) :])
-    path = Path(text) if Path(text).exists() else Path(name)
-    if path.exists():
+    path = Path(text) if exists(Path(text)) else Path(name)
+    if exists(path):
         return Spec.of_kind(_kind_of_path(path), text)
     if (preset := find_preset(text)) is not None:
         return preset
     if "/" in text or "." in Path(text).suffix:
         raise UnknownNameError(
-            f"no file or folder '{path}' (a model is a path or kind:target; see: weatherglass models)"
+            f"no file or folder '{str(path)[:LONGEST_NAME]}' (a model is a path or kind:target;"
+            " see: weatherglass models)"
         )
     hint = did_you_mean(name, [*ENCODERS.names(), *PRESETS])
     raise UnknownNameError(
-        f"unknown model '{text}'{hint} (a model is a path or kind:target; see: weatherglass models)"
+        f"unknown model '{text[:LONGEST_NAME]}'{hint} (a model is a path or kind:target; see: weatherglass models)"
     )
 
 
 def _kind_of_path(path: Path) -> str:
     """A folder is a model, of the kind that its files tell; a file, by its ending, else word vectors."""
-    if (path / "vocab" / "vectors").is_file():
+    if is_regular_file(path / "vocab" / "vectors"):
         return "spacy"
     if _is_model2vec(path):
         return "model2vec"
-    if path.suffix.lower() in (".onnx", ".gguf") and path.is_file():
+    if path.suffix.lower() in (".onnx", ".gguf") and is_regular_file(path):
         return path.suffix.lower()[1:]
     if any(path.glob("*.onnx")) and not any((*path.glob("*.safetensors"), *path.glob("*.bin"))):
         return "onnx"
-    if (path / "modules.json").is_file():
+    if is_regular_file(path / "modules.json"):
         return "st"
-    return "hf" if (path / "config.json").is_file() else "vectors"
+    return "hf" if is_regular_file(path / "config.json") else "vectors"
 
 
 def _is_model2vec(path: Path) -> bool:
     try:
         return bool(
-            json.loads((path / "config.json").read_text(encoding="utf-8"))["model_type"] == "model2vec"
+            is_regular_file(path / "config.json")
+            and json.loads((path / "config.json").read_text(encoding="utf-8"))["model_type"] == "model2vec"
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
 
 
@@ -98,14 +104,21 @@ def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
     parsed = resolve_spec(spec) if isinstance(spec, str) else spec
     kind = ENCODERS.get(parsed.kind)
     if getattr(kind, "reads_dim", False):  # the model itself knows shorter vectors
-        return _with_cache(kind.from_spec(parsed), cache)
+        return _with_cache(_opened(kind, parsed), cache)
     whole, dim = _without_dim(parsed)
-    encoder = _with_cache(kind.from_spec(whole), cache)
+    encoder = _with_cache(_opened(kind, whole), cache)
     if dim is None:
         return encoder
     from weatherglass.encoders.truncated import TruncatedEncoder
 
     return TruncatedEncoder(encoder, dim, str(parsed))
+
+
+def _opened(kind: type[ModelEncoder], spec: Spec) -> ModelEncoder:
+    """The encoder, after a look at the small files of its model, which may hold anything."""
+    where = f"'{str(spec)[:LONGEST_NAME]}'"
+    with one_line(where, "its files are damaged, or those of something else", "get them again", EncoderError):
+        return kind.from_spec(spec)
 
 
 def _with_cache(encoder: ModelEncoder, cache: bool) -> ModelEncoder:

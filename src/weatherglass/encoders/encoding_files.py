@@ -14,8 +14,7 @@ stands for a text that the model could not read.
 from __future__ import annotations
 
 import json
-import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -24,8 +23,12 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.kinds import require
-from weatherglass.errors import UnsafeFileError, VectorFileError, unreadable, unwritable
+from weatherglass.errors import VectorFileError, unwritable
+from weatherglass.storage.array_file import Npz
 from weatherglass.storage.atomic import whole_file
+from weatherglass.storage.child_process import Content, read_in_child
+from weatherglass.storage.hdf5_file import read_hdf5
+from weatherglass.storage.reading import reading
 
 FORMATS = {
     ".npz": "npz",
@@ -36,6 +39,8 @@ FORMATS = {
 }
 
 CATEGORY = "category"
+SHOWN = 20
+"""Names that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +58,22 @@ def read_encodings(path: Path) -> EncodedTexts:
 
     Raises:
         VectorFileError: if the file is absent, damaged, or texts and vectors do not match.
-        UnsafeFileError: if it holds pickled objects.
+        UnsafeFileError: if it holds pickled objects, or reads from other files.
     """
-    try:
+    with reading(path):
         with path.open("rb") as file:
             head = file.read(9)
-    except OSError as error:
-        raise VectorFileError(unreadable(path, error)) from None
-    if head.startswith(b"PK"):
-        encoded = _read_npz(path)
-    elif head.startswith(b"\x89HDF"):
-        encoded = _read_hdf5(path)
-    elif head.startswith(b"PAR1"):
-        encoded = _read_parquet(path)
-    elif head[8:9] == b"{":
-        encoded = _read_safetensors(path)
-    else:
-        raise VectorFileError(f"{path}: neither npz, safetensors, parquet nor HDF5")
-    return _checked(path, encoded)
+        if head.startswith(b"PK"):
+            encoded = _read_npz(path)
+        elif head.startswith(b"\x89HDF"):
+            encoded = _read_hdf5(path)
+        elif head.startswith(b"PAR1"):
+            encoded = _read_parquet(path)
+        elif head[8:9] == b"{":
+            encoded = _read_safetensors(path)
+        else:
+            raise VectorFileError(f"{path}: neither npz, safetensors, parquet nor HDF5")
+        return _checked(path, encoded)
 
 
 def _checked(path: Path, encoded: EncodedTexts) -> EncodedTexts:
@@ -92,106 +95,86 @@ def _checked(path: Path, encoded: EncodedTexts) -> EncodedTexts:
 
 
 def _read_npz(path: Path) -> EncodedTexts:
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            missing = {"texts", "vectors"} - set(arrays.files)
-            if missing:
-                raise VectorFileError(
-                    f"{path}: no array '{min(missing)}' (there are: {', '.join(arrays.files)})"
-                )
-            model = str(arrays["model"]) if "model" in arrays.files else ""
-            return EncodedTexts([str(text) for text in arrays["texts"]], arrays["vectors"], model)
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
-        if "allow_pickle" in str(error):
-            raise UnsafeFileError(
-                f"{path}: holds pickled objects, which are not loaded; save texts as np.array(texts, dtype=str)"
-            ) from None
-        raise VectorFileError(f"{path}: damaged ({error})") from None
+    with Npz(path) as arrays:
+        missing = {"texts", "vectors"} - set(arrays.names)
+        if missing:
+            raise VectorFileError(f"{path}: no array '{min(missing)}' (there are: {_some(arrays.names)})")
+        model = str(arrays["model"]) if "model" in arrays else ""
+        texts = arrays["texts"]
+        if texts.dtype.kind != "U":
+            raise VectorFileError(
+                f"{path}: 'texts' is an array of {texts.dtype}; save it as np.array(texts, dtype=str)"
+            )
+        return EncodedTexts([str(text) for text in texts.ravel()], arrays["vectors"], model)
 
 
 def _read_safetensors(path: Path) -> EncodedTexts:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            vectors = file.get_tensor("vectors")
-        texts = json.loads(metadata["texts"])
-    except KeyError:
-        raise VectorFileError(f"{path}: the metadata has no entry 'texts' (a JSON list)") from None
-    except (SafetensorError, OSError, ValueError, TypeError) as error:
-        raise VectorFileError(f"{path}: {error}") from None
-    if not isinstance(texts, list):
-        raise VectorFileError(f"{path}: the metadata entry 'texts' is not a JSON list")
-    return EncodedTexts([str(text) for text in texts], vectors, metadata.get("model", ""))
+    with safe_open(path, framework="numpy") as file:
+        metadata = file.metadata() or {}
+        if "vectors" not in file.keys():  # noqa: SIM118 - this is no mapping
+            raise VectorFileError(f"{path}: no tensor 'vectors' (there are: {_some(sorted(file.keys()))})")
+        vectors = file.get_tensor("vectors")
+    if "texts" not in metadata:
+        raise VectorFileError(f"{path}: the metadata has no entry 'texts' (a JSON list)")
+    texts = json.loads(metadata["texts"])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise VectorFileError(f"{path}: the metadata entry 'texts' is not a JSON list of texts")
+    return EncodedTexts(texts, vectors, metadata.get("model", ""))
 
 
 def _read_parquet(path: Path) -> EncodedTexts:
     require(str(path), ("polars",), "encodings")
+    facts, arrays = read_in_child(f"{__name__}:parquet_content", path, VectorFileError)
+    return EncodedTexts(facts["texts"], arrays["vectors"], facts["model"])
+
+
+def parquet_content(path: Path) -> Content:
+    """What a parquet file holds: read in a child process, since polars may panic, or allocate what a header says."""
     import polars
 
-    try:
-        table = polars.read_parquet(path)
-        texts, column = table["text"], table["vector"]
-        if texts.null_count() or column.null_count():
-            raise VectorFileError(f"{path}: a text or a vector is null")
-        widths = column.to_frame().select(polars.col("vector").cast(polars.List(polars.Float64)).list.len())
-        width = int(widths.to_series()[0]) if len(table) else 0
-        ragged = (widths.to_series() != width).arg_true()
-        if len(ragged):
-            raise VectorFileError(
-                f"{path}: the vector of '{texts[ragged[0]]}' has {widths.item(ragged[0], 0)} numbers,"
-                f" but the first has {width}"
-            )
-        vectors = column.explode().to_numpy().reshape(len(table), width)
-        model = str(table["model"][0]) if "model" in table.columns and len(table) else ""
-    except (polars.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise VectorFileError(f"{path}: no columns 'text' and 'vector', or damaged ({reason})") from None
-    return EncodedTexts([str(text) for text in texts], vectors, model)
+    columns = polars.read_parquet_schema(path)
+    if missing := [name for name in ("text", "vector") if name not in columns]:
+        raise VectorFileError(f"{path}: no column '{missing[0]}' (there are: {_some(list(columns))})")
+    table = polars.read_parquet(
+        path, columns=[name for name in ("text", "vector", "model") if name in columns]
+    )
+    texts, column = table["text"], table["vector"]
+    if texts.dtype not in (polars.String, polars.Categorical, polars.Enum):
+        raise VectorFileError(f"{path}: the column 'text' is of type {texts.dtype}, not of texts")
+    if texts.null_count() or column.null_count():
+        raise VectorFileError(f"{path}: a text or a vector is null")
+    widths = column.to_frame().select(polars.col("vector").cast(polars.List(polars.Float64)).list.len())
+    width = int(widths.to_series()[0]) if len(table) else 0
+    ragged = (widths.to_series() != width).arg_true()
+    if len(ragged):
+        raise VectorFileError(
+            f"{path}: the vector of '{texts[ragged[0]]}' has {widths.item(ragged[0], 0)} numbers,"
+            f" but the first has {width}"
+        )
+    vectors = column.explode().to_numpy().reshape(len(table), width)
+    model = str(table["model"][0]) if "model" in table.columns and len(table) else ""
+    return {"texts": [str(text) for text in texts], "model": model}, {"vectors": vectors}
 
 
 def _read_hdf5(path: Path) -> EncodedTexts:
     require(str(path), ("h5py",), "encodings")
-    import h5py
-
-    try:
-        with h5py.File(path, "r") as file:
-            model = str(file.attrs.get("model", ""))
-            if isinstance(file.get("texts"), h5py.Dataset) and isinstance(file.get("vectors"), h5py.Dataset):
-                return EncodedTexts(
-                    [str(text) for text in file["texts"].asstr()[:]], file["vectors"][:], model
-                )
-            return _encoded_texts(path, _published_items(file), model)
-    except (OSError, KeyError, TypeError, RuntimeError) as error:
-        raise VectorFileError(f"{path}: damaged, or no encodings ({error})") from None
-
-
-def _published_items(file: Any) -> Iterator[tuple[str, AnyMatrix]]:
-    """Texts and vectors of a file that the published code wrote: one group per set."""
-    import h5py
-
-    for group in file.values():
-        if not isinstance(group, h5py.Group):
-            raise TypeError("neither 'texts' and 'vectors' nor one group per set")
-        for name, entry in _data_sets(group):
-            # The set's name lies among its texts; a text "category" would have numbers.
-            if not (name == CATEGORY and entry.dtype.kind in "OSU"):
-                yield name, entry[()]
+    content = read_hdf5(path)
+    model = content.attributes.get("model", "")
+    if "texts" in content.texts and "vectors" in content.arrays:
+        return EncodedTexts(list(content.texts["texts"]), content.arrays["vectors"], model)
+    if any("/" not in name for name in (*content.texts, *content.arrays)):
+        raise VectorFileError(f"{path}: no encodings: neither 'texts' and 'vectors' nor one group per set")
+    # The set's name lies among its texts, as a text; a text "category" would have numbers.
+    if other := [name for name in content.texts if name.partition("/")[2] != CATEGORY]:
+        raise VectorFileError(f"{path}: no encodings: '{other[0]}' holds texts, not numbers")
+    # One group per set; a text with a slash in it was stored as a group within the group.
+    items = ((name.partition("/")[2], array) for name, array in content.arrays.items())
+    return _encoded_texts(path, items, model)
 
 
-def _data_sets(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Data sets with their names; a text with a slash in it was stored as a group within the group."""
-    import h5py
-
-    for name, entry in group.items():
-        if isinstance(entry, h5py.Group):
-            yield from _data_sets(entry, f"{prefix}{name}/")
-        else:
-            yield prefix + name, entry
-
-
-def _encoded_texts(path: Path, items: Iterator[tuple[str, AnyMatrix]], model: str) -> EncodedTexts:
+def _encoded_texts(path: Path, items: Iterable[tuple[str, AnyMatrix]], model: str) -> EncodedTexts:
     texts: list[str] = []
     vectors: list[AnyMatrix] = []
     for text, vector in items:
@@ -204,6 +187,10 @@ def _encoded_texts(path: Path, items: Iterator[tuple[str, AnyMatrix]], model: st
         texts.append(text)
         vectors.append(flat)
     return EncodedTexts(texts, np.stack(vectors) if vectors else np.empty((0, 0)), model)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join([*names[:SHOWN], *(["…"] if len(names) > SHOWN else [])])
 
 
 def format_for(path: Path) -> str:

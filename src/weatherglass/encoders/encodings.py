@@ -17,6 +17,7 @@ from weatherglass.encoders.encoding_files import FORMATS, EncodedTexts, read_enc
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError, VectorFileError
 from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.reading import exists, is_folder
 
 
 class EncodingsEncoder:
@@ -93,12 +94,12 @@ def _made_by(models: Sequence[str]) -> str:
 
 def _paths(target: str) -> list[Path]:
     path = Path(target).expanduser()
-    if path.is_file():
-        return [path]
-    if path.is_dir():
+    if is_folder(path):
         paths = sorted(file for file in path.iterdir() if file.suffix.lower() in FORMATS)
-    elif has_magic(target):
+    elif has_magic(target) and not exists(path):
         paths = sorted(Path(name) for name in glob(str(path)))  # noqa: PTH207 - may start anywhere
+    elif exists(path):
+        return [path]
     else:
         raise VectorFileError(f"encodings:{target}: no such file")
     if not paths:

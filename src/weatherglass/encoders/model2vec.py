@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from weatherglass.arrays import AnyMatrix, Integers
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.transformers.hub import ModelFiles, find_model, first_line
+from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.reading import one_line, reading
 
 WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
 SENTENCE_TRANSFORMERS = "0_StaticEmbedding"
@@ -37,6 +38,9 @@ BATCH = 1024
 """Texts at a time: the token vectors of more no longer fit in the processor's cache."""
 
 METHOD = "model2vec, 1"
+
+SHOWN = 20
+"""Names that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +145,10 @@ class Model2VecEncoder:
         )
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        encoded = self._tokenizer.encode_batch_fast(
-            [self._cut(text) for text in texts], add_special_tokens=False
-        )
+        with one_line(str(self._folder / TOKENIZER), "cannot tokenise", "get it again", EncoderError):
+            encoded = self._tokenizer.encode_batch_fast(
+                [self._cut(text) for text in texts], add_special_tokens=False
+            )
         if self._unknown is None:
             return [text.ids for text in encoded]
         return [[number for number in text.ids if number != self._unknown] for text in encoded]
@@ -161,16 +166,14 @@ class Model2VecEncoder:
         from tokenizers import Tokenizer
 
         path = self._folder / TOKENIZER
-        try:
+        with reading(path, EncoderError, "no tokenizer can be read from it: it"):
             tokenizer = Tokenizer.from_file(str(path))
-        except Exception as error:  # the library raises plain Exception
-            raise EncoderError(f"{path}: no tokenizer can be read from it ({first_line(error)})") from None
-        tokenizer.no_padding()
-        if self._max_length:
-            tokenizer.enable_truncation(self._max_length)
-        else:
-            tokenizer.no_truncation()
-        return tokenizer
+            tokenizer.no_padding()
+            if self._max_length:
+                tokenizer.enable_truncation(self._max_length)
+            else:
+                tokenizer.no_truncation()
+            return tokenizer
 
     @cached_property
     def _unknown(self) -> int | None:
@@ -208,19 +211,23 @@ def _from_hub(name: str, file: str, revision: str, local_files_only: bool) -> Pa
 
 
 def _read_tensors(path: Path) -> StaticTensors:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
-    try:
-        with safe_open(path, framework="numpy") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - this is no mapping
-    except (SafetensorError, OSError, TypeError, ValueError) as error:
-        raise EncoderError(f"{path}: this .safetensors file cannot be read ({first_line(error)})") from None
+    noun = "this .safetensors file cannot be read: it"
+    with reading(path, EncoderError, noun), safe_open(path, framework="numpy") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - this is no mapping
     embeddings = tensors.get("embeddings", tensors.get("embedding.weight"))
     if embeddings is None:
-        raise EncoderError(f"{path}: no tensor called 'embeddings' (it has: {', '.join(sorted(tensors))})")
+        names = ", ".join(sorted(tensors)[:SHOWN])
+        raise EncoderError(f"{path}: no tensor called 'embeddings' (it has: {names})")
     if embeddings.ndim != 2 or embeddings.dtype.kind not in "fi" or 0 in embeddings.shape:
         raise EncoderError(f"{path}: 'embeddings' has shape {embeddings.shape} and type {embeddings.dtype}")
     weights, mapping = tensors.get("weights"), tensors.get("mapping")
+    for name, tensor, kinds in (("weights", weights, "f"), ("mapping", mapping, "iu")):
+        if tensor is not None and (tensor.ndim != 1 or tensor.dtype.kind not in kinds):
+            raise EncoderError(f"{path}: '{name}' has shape {tensor.shape} and type {tensor.dtype}")
+    if not np.isfinite(embeddings).all() or not (weights is None or np.isfinite(weights).all()):
+        raise EncoderError(f"{path}: it has entries that are not finite; get the file again")
     if mapping is not None and (
         mapping.size == 0 or not 0 <= mapping.min() <= mapping.max() < len(embeddings)
     ):

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 
 from weatherglass.errors import SpecError
 from weatherglass.registry import did_you_mean, suggestion
+from weatherglass.storage.reading import exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +22,15 @@ class Spec:
 
     def __str__(self) -> str:
         target = f":{self.target}" if self.target else ""
-        options = "&".join(f"{name}={quote(value, safe='/:.,*-+@ ')}" for name, value in self.options)
+        options = "&".join(
+            f"{name}={quote(value, safe='/:.,*-+@ ', errors='surrogatepass')}" for name, value in self.options
+        )
         return f"{self.kind}{target}{'?' if options else ''}{options}"
 
     @classmethod
     def of_kind(cls, kind: str, rest: str) -> Spec:
         """`rest` is `target?option=value&…`; a file whose own name has a question mark is taken whole."""
-        if "?" not in rest or Path(rest).exists():
+        if "?" not in rest or exists(Path(rest)):
             return cls(kind, rest)
         target, _, query = rest.rpartition("?")
         return cls(kind, target, parse_options(query, whole=f"{kind}:{rest}"))

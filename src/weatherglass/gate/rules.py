@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -10,11 +9,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import GateError, RenamedWarning, unreadable
+from weatherglass.errors import GateError, RenamedWarning
 from weatherglass.gate.conditions import Condition, parse
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.runs.verdict import CONTROL, Verdict
+from weatherglass.storage.documents import reading_document, toml_document
 
 PATTERNS = {"tests": "test", "metrics": "metric", "models": "model"}
 """The keys of a rule that hold patterns, and the columns whose names they match."""
@@ -148,12 +148,12 @@ def load_rules(path: Path) -> list[Rule]:
     Raises:
         GateError: naming the file and the rule.
     """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise GateError(unreadable(path, error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise GateError(f"{path}: not a TOML file: {error}") from None
+    content = toml_document(path, GateError)
+    with reading_document(path, GateError):
+        return _rules(path, content)
+
+
+def _rules(path: Path, content: dict[str, Any]) -> list[Rule]:
     tables = content.pop("gate", None)
     if content or not isinstance(tables, list) or not tables:
         other = f", but it has '{next(iter(content))}'" if content else ""

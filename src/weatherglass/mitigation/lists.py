@@ -12,8 +12,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import SpecError, unreadable
+from weatherglass.errors import SpecError
 from weatherglass.registry import suggestion
+from weatherglass.storage.documents import document_text
+from weatherglass.storage.reading import exists, user_path
 
 Pair = tuple[str, str]
 Sides = tuple[tuple[str, ...], tuple[str, ...]]
@@ -115,7 +117,7 @@ def class_list(source: str) -> Classes:
     """
     if source in PAIR_LISTS:
         return _named(source).classes
-    if "," in source and not Path(source).exists():
+    if "," in source and not exists(Path(source)):
         return _catalogue_classes(source)
     path = _file(source, PAIR_LISTS, "classes")
     by_class: dict[str, list[str]] = {}
@@ -177,8 +179,8 @@ def _resource(name: str) -> str:
 
 
 def _file(source: str, known: Sequence[str], option: str) -> Path:
-    path = Path(source).expanduser()
-    if not path.exists() and "/" not in source and "." not in source:
+    path = user_path(source, SpecError)
+    if not exists(path) and "/" not in source and "." not in source:
         raise SpecError(
             f"{option}={source}: no list and no file of this name{suggestion(source, list(known))}"
         )
@@ -187,10 +189,7 @@ def _file(source: str, known: Sequence[str], option: str) -> Path:
 
 def _lines(path: Path) -> list[tuple[int, str]]:
     """The lines of a file with their numbers; empty ones and remarks are passed over."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(unreadable(path, error)) from None
+    text = document_text(path, SpecError)
     numbered = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
     lines = [(number, line) for number, line in numbered if line and not line.startswith("#")]
     if not lines:

@@ -11,6 +11,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError
 from weatherglass.mitigation.base import Transform
 from weatherglass.registry import Registry
+from weatherglass.storage.reading import exists
 
 TRANSFORMS: Registry[type[Transform]] = Registry(
     "transform",
@@ -54,7 +55,7 @@ def read_model(text: str) -> ModelSpelling:
         UnknownNameError: for an unknown transform, naming the nearest.
         SpecError: for a bar with nothing behind it, or an option that the transform does not know.
     """
-    if Path(text).exists():  # a file whose own name has a bar or an equals sign
+    if exists(Path(text)):  # a file whose own name has a bar or an equals sign
         return ModelSpelling("", text)
     named = _NAMED.fullmatch(text)
     name, rest = (named["name"].strip(), named["rest"].strip()) if named else ("", text)
@@ -66,7 +67,7 @@ def read_model(text: str) -> ModelSpelling:
 
 def split_transforms(text: str) -> tuple[str, tuple[Transform, ...]]:
     """What stands before the first bar, and the transforms behind it; a file whose own name has a bar is whole."""
-    if Path(text).exists():
+    if exists(Path(text)):
         return text, ()
     first, *steps = _BAR.split(text)
     return first, tuple(_transforms(steps, text))

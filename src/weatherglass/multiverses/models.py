@@ -21,6 +21,7 @@ from weatherglass.mitigation import read_model
 from weatherglass.multiverses.knobs import Knobs
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress
+from weatherglass.storage.reading import exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _members(given: str | Encoder) -> dict[str, Model]:
     spelling = read_model(given)
     kind, _, rest = spelling.spec.partition(":")
     target = Spec.of_kind(kind, rest).target
-    if not has_magic(target) or Path(target).exists():
+    if not has_magic(target) or exists(Path(target)):
         return {"": Model.of(given)}
     paths = sorted(glob(target))  # noqa: PTH207 - Path.glob refuses absolute patterns
     if len(paths) < 2:

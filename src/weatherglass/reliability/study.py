@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
-from weatherglass.errors import CorpusError, OutputError, reason_of
+from weatherglass.errors import CorpusError, OutputError, VectorFileError, reason_of
 from weatherglass.parallel import Backend, InProcess
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.corpus.corpus import Corpus, encode_corpus
@@ -34,13 +34,15 @@ from weatherglass.reliability.scoring.scores import (
     save_scores,
     scorable,
     score_paths,
+    scores_are_whole,
     scoring_context,
 )
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.training.embedding import SUFFIX, load_embedding
+from weatherglass.reliability.training.embedding import SUFFIX, embedding_state, load_embedding
 from weatherglass.reliability.training.imported import import_embeddings
 from weatherglass.reliability.training.train import TrainingUnit, embedding_path, train_all
 from weatherglass.storage.atomic import remove_unfinished, write_whole
+from weatherglass.storage.checksum import MISMATCH, OR_EARLIER, State, set_aside
 from weatherglass.storage.fingerprint import file_hash
 
 CORPORA, EMBEDDINGS, SCORES = "corpora", "embeddings", "scores"
@@ -57,7 +59,7 @@ class Group:
     seeds: tuple[int, ...]
     paths: tuple[Path, ...]
     warnings: tuple[str, ...] = ()
-    """About imported embeddings."""
+    """About imported embeddings, and those of an earlier version."""
     encoded: Corpus | None = None
     """The corpus that they were trained on; None for imported ones."""
 
@@ -81,6 +83,11 @@ class ScoreUnit:
         """The same embedding with only the rules that have no file yet."""
         paths = score_paths(self.target, self.rules)
         return replace(self, rules=tuple(rule for rule in self.rules if not paths[rule.name].is_file()))
+
+    def damaged(self) -> list[Path]:
+        """The score files that are not as they were written; those of an earlier version, too."""
+        stored = [path for path in score_paths(self.target, self.rules).values() if path.is_file()]
+        return [path for path in stored if not scores_are_whole(path)]
 
 
 @contextmanager
@@ -190,8 +197,31 @@ def trained_groups(study: Study, folder: Path, corpora: Sequence[Corpus] | None 
         for algorithm in study.algorithms:
             trained = [unit for unit in units if unit.algorithm == algorithm and unit.target.is_file()]
             seeds, paths = tuple(unit.seed for unit in trained), tuple(unit.target for unit in trained)
-            groups.append(Group(corpus.name, algorithm, seeds, paths, encoded=corpus))
+            warnings = tuple(_unchecked_warnings(paths))
+            groups.append(Group(corpus.name, algorithm, seeds, paths, warnings, encoded=corpus))
     return groups
+
+
+def _unchecked_warnings(paths: Sequence[Path]) -> list[str]:
+    """About embeddings of an earlier version.
+
+    Raises:
+        VectorFileError: if an embedding is damaged; training sets it aside and trains it again.
+    """
+    states = {path: embedding_state(path) for path in paths}
+    for path, state in states.items():
+        if state is State.DAMAGED:
+            raise VectorFileError(
+                f"{path}: {MISMATCH}; run: weatherglass reliability run STUDY.toml -o "
+                f"{path.parent.parent}, which trains it again"
+            )
+    unchecked = list(states.values()).count(State.UNKNOWN)
+    if not unchecked:
+        return []
+    return [
+        f"{unchecked} embedding{'s' * (unchecked > 1)} of an earlier version without a checksum: used as they are, "
+        "damage would not be noticed; delete them to have them trained again"
+    ]
 
 
 def imported_groups(study: Study, folder: Path, progress: Progress | None = None) -> list[Group]:
@@ -289,6 +319,7 @@ def score_study(
     for group in groups:
         units[f"{group.corpus}/{group.algorithm}"] = _score_units(study, group, sets, folder / SCORES)
     all_units = [unit for group_units in units.values() for unit in group_units]
+    set_aside([path for unit in all_units for path in unit.damaged()], "and computed again", OR_EARLIER)
     missing = [unit for unit in (unit.missing() for unit in all_units) if unit.rules]
     progress.stage("scoring", len(all_units))
     progress.advance(len(all_units) - len(missing))
@@ -316,8 +347,11 @@ def _score_units(study: Study, group: Group, sets: Sequence[BasePairs], folder: 
     recipe = hashlib.sha256(json.dumps([words, pairs, study.neighbours]).encode()).hexdigest()
     group_name = f"{group.corpus}-{group.algorithm}"
     words_path = folder / f"{group_name}-{recipe[:8]}.words.json"
+    listed = json.dumps(words).encode()
+    if words_path.is_file() and words_path.read_bytes() != listed:
+        set_aside([words_path], "and written anew")
     if not words_path.is_file():
-        write_whole(words_path, json.dumps(words))
+        write_whole(words_path, listed)
     rules = find_rules(study.rules)
     units = []
     for seed, path in zip(group.seeds, group.paths, strict=True):

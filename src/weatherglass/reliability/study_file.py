@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import CorpusError, unreadable
+from weatherglass.errors import CorpusError
 from weatherglass.registry import one_of, suggestion
 from weatherglass.reliability.corpus.corpus import CorpusSettings
 from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
@@ -18,7 +17,10 @@ from weatherglass.reliability.lists import FREQUENT
 from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, find_rules
 from weatherglass.reliability.scoring.scores import NEIGHBOURS
 from weatherglass.reliability.training.train import ALGORITHMS, Algorithm, Settings, default_settings
+from weatherglass.storage.documents import reading_document, toml_document
+from weatherglass.storage.reading import is_regular_file
 
+MOST_SEEDS = 10_000
 TARGETS = ("occupations", "occupations_1950", "adjectives")
 
 
@@ -55,18 +57,14 @@ def read_study(path: Path, corpora: Path | None = None) -> Study:
     Raises:
         CorpusError: if an entry is wrong; the message names it.
     """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CorpusError(unreadable(path, error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CorpusError(f"{path}: not a TOML file ({error})") from None
+    content = toml_document(path, CorpusError)
     known = {entry.name for entry in dataclasses.fields(Study)} | {"training"}
     _check_names(str(path), content, known)
-    try:
-        return _study(path, content, corpora or path.parent)
-    except (TypeError, AttributeError) as error:
-        raise CorpusError(f"{path}: an entry has the wrong kind of value ({error})") from None
+    with reading_document(path, CorpusError):
+        try:
+            return _study(path, content, corpora or path.parent)
+        except (TypeError, AttributeError) as error:
+            raise CorpusError(f"{path}: an entry has the wrong kind of value ({error})") from None
 
 
 def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
@@ -95,6 +93,8 @@ def _study(path: Path, content: dict[str, Any], sources: Path) -> Study:
     if corpora and not algorithms:
         raise CorpusError(f"{path}: algorithms is empty; name one or more of {', '.join(ALGORITHMS)}")
     seeds = content.get("seeds", 8)
+    if isinstance(seeds, int) and seeds > MOST_SEEDS:
+        raise CorpusError(f"{path}: seeds = {seeds}; at most {MOST_SEEDS} are trained")
     numbers = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))
     if not numbers or not all(isinstance(seed, int) and seed >= 0 for seed in numbers):
         raise CorpusError(
@@ -146,7 +146,7 @@ def _integer(path: Path, content: dict[str, Any], name: str, default: int, least
 
 def _resolve(base: Path, name: str) -> str:
     """The path of a file relative to the study, or the name of a built-in list as it is."""
-    return str(base / name) if (base / name).is_file() else name
+    return str(base / name) if is_regular_file(base / name) else name
 
 
 def _corpus(path: Path, name: str, entry: dict[str, Any], sources: Path) -> tuple[Path, CorpusSettings]:

@@ -13,6 +13,7 @@ from weatherglass.errors import CorpusError
 from weatherglass.registry import did_you_mean
 from weatherglass.reliability.rows import ROWS, Columns, Row, WordScore
 from weatherglass.storage.atomic import whole_file
+from weatherglass.storage.checksum import SUMS, damaged_files, write_sums
 
 FOLDER = "tables"
 
@@ -57,7 +58,7 @@ def _is_column(values: object) -> bool:
 
 
 def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
-    """Write NAME.tsv and NAME.parquet of every table."""
+    """Write NAME.tsv and NAME.parquet of every table, and their checksums."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         for suffix in ("tsv", "parquet"):
@@ -67,6 +68,7 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
                     _write_tsv(table, unfinished)
                 else:
                     table.write_parquet(unfinished)
+    write_sums(folder, [f"{name}.{suffix}" for name in tables for suffix in ("tsv", "parquet")])
 
 
 def _write_tsv(table: pl.DataFrame, path: Path) -> None:
@@ -82,12 +84,27 @@ def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
     """The tables of a study, read from the folder.
 
     Raises:
-        CorpusError: if there are none.
+        CorpusError: if there are none, or one is damaged.
     """
-    tables = {path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+    paths = sorted(folder.glob("*.parquet"))
+    _require_whole(folder, [path.name for path in paths])
+    tables = {path.stem: pl.read_parquet(path) for path in paths}
     if not tables:
         raise CorpusError(f"{folder}: no tables here; run: weatherglass reliability assess STUDY.toml")
     return tables
+
+
+def _require_whole(folder: Path, names: Sequence[str]) -> None:
+    if damaged := damaged_files(folder, names):
+        why = (
+            "the checksum does not match"
+            if (folder / SUMS).is_file()
+            else f"of an earlier version, without {SUMS}"
+        )
+        raise CorpusError(
+            f"{folder / damaged[0]}: damaged, or not written by this version ({why}); run: weatherglass reliability "
+            f"assess STUDY.toml -o {folder.parent}"
+        )
 
 
 def read_rows(table: pl.DataFrame, kind: type[Row]) -> list[Row]:
@@ -100,11 +117,12 @@ def read_word(folder: Path, word: str) -> list[WordScore]:
     """The score of one word in every condition and by every rule, from the tables of a study.
 
     Raises:
-        CorpusError: if the folder has no table `words`, or the table does not have the word.
+        CorpusError: if the folder has no table `words`, it is damaged, or does not have the word.
     """
     path = folder / "words.parquet"
     if not path.is_file():
         raise CorpusError(f"{path}: no such table; run: weatherglass reliability assess STUDY.toml")
+    _require_whole(folder, [path.name])
     table = pl.scan_parquet(path)
     rows = read_rows(table.filter(pl.col("word") == word).collect(), WordScore)
     if not rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
@@ -18,6 +17,8 @@ from weatherglass.errors import OutputError, unwritable
 from weatherglass.runs.journal import JOURNAL, journal_line, read_journal
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.storage.atomic import remove_unfinished, write_whole
+from weatherglass.storage.checksum import write_checked_json
+from weatherglass.storage.journal import set_lines_aside
 
 TABLE = "results.tsv"
 RECORD = "run.json"
@@ -105,31 +106,21 @@ class RunFolder:
         self._table_took = self._table_written - started
 
     def write_record(self, record: dict[str, Any]) -> None:
-        """Rewrite run.json whole."""
+        """Rewrite run.json whole, with its checksum."""
         with self._writing():
-            write_whole(self.path / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+            write_checked_json(self.path / RECORD, record)
 
     def _read_journal(self) -> None:
         journal = self.path / JOURNAL
         if not journal.exists():
             return
+        damaged = set()
         for entry in read_journal(journal):
             if entry.result is None:
-                self.warnings.append(
-                    f"{journal}, line {entry.number}: damaged (its checksum or form is wrong); "
-                    "what it held is computed again"
-                )
+                damaged.add(entry.number)
             else:
                 self.finished[entry.key] = entry.result
-        self._cut_unfinished_line(journal)
-
-    def _cut_unfinished_line(self, journal: Path) -> None:
-        """Drop what a kill left of the last line, so that the next one starts on its own."""
-        content = journal.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            with journal.open("r+b") as file:
-                file.truncate(whole)
+        self.warnings += set_lines_aside(journal, damaged)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from weatherglass.errors import OutputError, unreadable
+from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
+from weatherglass.storage.reading import require_regular_file
 
 JointP = Mapping[tuple[str, str, str], float]
 """By topic, model and metric, as results and verdicts name them: p of the mean d over all specifications."""
@@ -36,6 +37,26 @@ def joint_p(
     return found
 
 
+def read_multiverse(path: Path) -> Any:
+    """What multiverse.json holds, or a file with the output of `weatherglass multiverse --json`, which has no checksum.
+
+    Raises:
+        OutputError: if it cannot be read, is no JSON, or is damaged.
+    """
+    require_regular_file(path, OutputError)
+    try:
+        content, state = read_checked_json(path.read_bytes())
+    except OSError as error:
+        raise OutputError(unreadable(path, error)) from error
+    except ValueError as error:
+        raise OutputError(f"{path}: not JSON ({error})") from error
+    if state is State.DAMAGED:
+        raise OutputError(
+            f"{path}: {MISMATCH}; running the same 'weatherglass multiverse' again writes it anew"
+        )
+    return content
+
+
 def read_joint_p(path: Path, metrics: Iterable[str]) -> dict[tuple[str, str, str], float]:
     """The joint p of each topic in a file that holds the output of `weatherglass multiverse --json`.
 
@@ -43,10 +64,8 @@ def read_joint_p(path: Path, metrics: Iterable[str]) -> dict[tuple[str, str, str
         OutputError: if it cannot be read, or holds something else.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_multiverse(path)
         entries = content["topics"] if isinstance(content, dict) else content
         return joint_p(entries, metrics)
-    except OSError as error:
-        raise OutputError(unreadable(path, error)) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'") from error

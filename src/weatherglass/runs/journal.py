@@ -10,6 +10,7 @@ from typing import Any
 from weatherglass.errors import OutputError, unreadable
 from weatherglass.runs.results import Result
 from weatherglass.storage.journal import checked_line, checked_records
+from weatherglass.storage.reading import require_regular_file
 
 JOURNAL = "journal.jsonl"
 
@@ -35,6 +36,7 @@ def read_journal(path: Path) -> Iterator[Entry]:
     Raises:
         OutputError: if the file cannot be read or is a journal of version 0.1, which had no checksums.
     """
+    require_regular_file(path, OutputError)
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, unreadable
+from weatherglass.errors import DamageWarning, OutputError, UnknownNameError, WeatherglassError, unreadable
 from weatherglass.registry import unknown
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.joint import JointP
@@ -16,6 +17,8 @@ from weatherglass.runs.journal import JOURNAL, read_journal
 from weatherglass.runs.judge import Correction, judge
 from weatherglass.runs.results import ElementScore, Result
 from weatherglass.runs.verdict import Verdict, recorded_verdicts
+from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
+from weatherglass.storage.reading import one_line, require_regular_file
 
 JUDGED = ("complete", "incomplete")
 """The states of a run in which its family is known; before, nothing is corrected."""
@@ -54,7 +57,8 @@ class StoredRun:
         """What the tests of each topic show together, by model and metric; none while the run is not finished."""
         if self.record.get("status") not in JUDGED:
             return []
-        return recorded_verdicts(self.results, self.record, joint_p)
+        with reading_run(self.path):
+            return recorded_verdicts(self.results, self.record, joint_p)
 
     def scores(self, position: int) -> Sequence[ElementScore]:
         """s(w, A, B) of each target element of one result."""
@@ -111,7 +115,24 @@ def read_run(path: Path) -> StoredRun:
     Raises:
         OutputError: if there is none, or one of version 0.1.
     """
-    record = _read_record(path / RECORD)
+    with reading_run(path):
+        return _read_run(path, read_record(path))
+
+
+@contextmanager
+def reading_run(path: Path) -> Iterator[None]:
+    """Work with what the files of a run say: whatever is raised within becomes one line with its folder.
+
+    A record without a checksum, or one that somebody edited and sealed again, may have anything in any place.
+
+    Raises:
+        OutputError: those of ours that are raised within pass through as they are.
+    """
+    with one_line(str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError):
+        yield
+
+
+def _read_run(path: Path, record: Mapping[str, Any]) -> StoredRun:
     journal = path / JOURNAL
     by_key: dict[str, Result] = {}
     damaged = 0
@@ -130,7 +151,11 @@ def read_run(path: Path) -> StoredRun:
         results = judge(results, correction)
     lacking = []
     missing = len(record["keys"]) - len(results)
-    if damaged or (record.get("status") == "complete" and missing):
+    if (
+        damaged
+        or len(results) < record.get("result_count", 0)
+        or (record.get("status") == "complete" and missing)
+    ):
         lacking.append(
             f"{JOURNAL} lacks {missing} of {len(record['keys'])} result{'s' if len(record['keys']) != 1 else ''} "
             f"({damaged} damaged line{'s' if damaged != 1 else ''}); "
@@ -165,14 +190,22 @@ def labelled(runs: Iterable[StoredRun]) -> list[StoredRun]:
 def held_record(folder: Path) -> dict[str, Any] | None:
     """The record of the run that a folder holds; None where it holds none that this version can read."""
     try:
-        return _read_record(folder / RECORD)
+        return read_record(folder)
     except OutputError:
         return None
 
 
-def _read_record(path: Path) -> dict[str, Any]:
+def read_record(folder: Path) -> dict[str, Any]:
+    """What run.json says.
+
+    Raises:
+        OutputError: if it is missing, damaged or of a version that this one cannot read.
+    """
+    path = folder / RECORD
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        if path.exists():
+            require_regular_file(path, OutputError)
+        record, state = read_checked_json(path.read_bytes())
     except FileNotFoundError:
         raise OutputError(
             f"{path.parent}: no run is here ({RECORD} is missing); "
@@ -180,11 +213,20 @@ def _read_record(path: Path) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:
         raise OutputError(unreadable(path, error)) from error
+    if state is State.DAMAGED:
+        raise OutputError(f"{path}: {MISMATCH}; running the same command again writes it anew from {JOURNAL}")
     if not isinstance(record, dict) or not isinstance(record.get("settings"), dict):
         raise OutputError(f"{path}: this is not the record of a run")
     if "keys" not in record:
         raise OutputError(
             f"{path.parent}: this run was made by weatherglass {record.get('weatherglass', '0.1')}, which this version "
             "cannot read; run it again, or read it with that version (docs/migration.md)"
+        )
+    if state is State.UNKNOWN:
+        warnings.warn(
+            f"{path}: has no checksum, as of an earlier version, so that damage would not be noticed; running the same "
+            "command again adds one",
+            DamageWarning,
+            stacklevel=2,
         )
     return record

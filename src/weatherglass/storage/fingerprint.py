@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import time
 from pathlib import Path
 
 from weatherglass.errors import WeatherglassError, unreadable
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.checksum import SETTLED_AFTER, State, checked_json, read_checked_json
+from weatherglass.storage.reading import require_regular_file
 
 CACHED_FROM = 32 * 2**20
 """Bytes from which a hash is cached; a smaller file is hashed as fast as its hash is looked up."""
-
-SETTLED_AFTER = 2.0
-"""Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not cached."""
 
 
 def cache_folder() -> Path:
@@ -39,8 +37,8 @@ def file_hash(path: Path) -> str:
     Raises:
         WeatherglassError: if the file cannot be read.
     """
+    status = require_regular_file(path, WeatherglassError)
     try:
-        status = path.stat()
         if status.st_size < CACHED_FROM:
             return _hash_content(path)
         stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
@@ -83,14 +81,14 @@ def _cache_file(path: Path) -> Path:
 
 def _read_cached(cache_file: Path, stamp: list[int]) -> str | None:
     try:
-        record = json.loads(cache_file.read_text(encoding="utf-8"))
-        return str(record["sha256"]) if record["stamp"] == stamp else None
+        record, state = read_checked_json(cache_file.read_bytes())
+        return str(record["content"]) if state is State.WHOLE and record["stamp"] == stamp else None
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # Absent or damaged: the file is hashed again.
+        return None  # Absent, damaged or of an earlier version: the file is hashed again.
 
 
 def _write_cached(cache_file: Path, path: Path, stamp: list[int], digest: str) -> None:
-    record = {"path": os.fsdecode(path.resolve()), "stamp": stamp, "sha256": digest}
+    record = {"path": os.fsdecode(path.resolve()), "stamp": stamp, "content": digest}
     with contextlib.suppress(OSError):  # A cache that cannot be written costs time, never a result.
         cache_file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(cache_file, json.dumps(record))
+        write_whole(cache_file, checked_json(record))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -13,9 +13,12 @@ from typing import IO, Any, Self
 from filelock import FileLock, Timeout
 
 from weatherglass.errors import OutputError, unreadable, unwritable
-from weatherglass.storage.atomic import remove_unfinished
+from weatherglass.storage.atomic import remove_unfinished, write_whole
+from weatherglass.storage.checksum import DAMAGED
 
 LOCK = ".lock"
+MOST_NAMED = 10
+"""Damaged lines that a warning names."""
 
 
 def checked_line(record: Mapping[str, Any]) -> bytes:
@@ -29,6 +32,38 @@ def checked_records(content: bytes) -> Iterator[tuple[int, dict[str, Any] | None
     """The number and the record of every line, None where it is damaged; a last line cut short is passed over."""
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
         yield number, _record(line)
+
+
+def set_lines_aside(path: Path, numbers: Collection[int]) -> list[str]:
+    """Move the lines with these numbers, and what a kill left of the last one, out of a journal.
+
+    Returns:
+        One warning that names the damaged lines; none where there are none.
+    """
+    if not numbers:
+        _cut_unfinished_line(path)
+        return []
+    content = path.read_bytes()
+    lines = content[: content.rfind(b"\n") + 1].split(b"\n")[:-1]
+    aside = path.with_name(path.name + DAMAGED)
+    with aside.open("ab") as file:  # before they leave the journal: a kill between loses nothing
+        file.writelines(lines[number - 1] + b"\n" for number in numbers)
+    kept = (line + b"\n" for number, line in enumerate(lines, start=1) if number not in numbers)
+    write_whole(path, b"".join(kept))
+    named = ", ".join(map(str, sorted(numbers)[:MOST_NAMED])) + ", …" * (len(numbers) > MOST_NAMED)
+    return [
+        f"{path}, line{'s' * (len(numbers) > 1)} {named}: damaged (the checksum or form is wrong); "
+        f"set aside in {aside.name}, and what {'they' if len(numbers) > 1 else 'it'} held is computed again"
+    ]
+
+
+def _cut_unfinished_line(path: Path) -> None:
+    """Drop what a kill left of the last line, so that the next one starts on its own."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        with path.open("r+b") as file:
+            file.truncate(whole)
 
 
 def _head(rest: bytes) -> bytes:
@@ -110,15 +145,10 @@ class Journal:
             content = self.path.read_bytes()
         except OSError as error:
             raise OutputError(unreadable(self.path, error)) from error
+        damaged = set()
         for number, entry in checked_records(content):
-            if entry is None or "key" not in entry:
-                self.warnings.append(
-                    f"{self.path}, line {number}: damaged (its checksum or form is wrong); "
-                    "what it held is computed again"
-                )
+            if entry is None or "key" not in entry or "record" not in entry:
+                damaged.add(number)
             else:
                 self.finished[entry["key"]] = entry["record"]
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):  # what a kill left of the last line
-            with self.path.open("r+b") as file:
-                file.truncate(whole)
+        self.warnings += set_lines_aside(self.path, damaged)

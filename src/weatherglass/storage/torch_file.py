@@ -8,21 +8,27 @@ Tensors come out as numpy arrays; a pickled model comes out as records, from whi
 
 from __future__ import annotations
 
+import io
+import math
 import struct
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
-from weatherglass.storage.unpickle import BUILDERS, Builder, Record, read_pickle
+from weatherglass.storage.reading import UnpackLimit, one_line, reading
+from weatherglass.storage.unpickle import BUILDERS, Builder, Record, read_pickle, shown
 
 MAGIC: Final = 0x1950A86A20F9469CFC6C
 PROTOCOL: Final = 1001
+
+MOST_PARAMETERS: Final = 100_000
+DEEPEST_MODULE: Final = 64
 
 _DTYPES = {
     "Float": "f4",
@@ -55,9 +61,7 @@ def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
         UnsafeFileError: naming the first function or class that is neither torch's data nor allowed.
         VectorFileError: if the file is cut off or was not written by torch.save.
     """
-    if not path.is_file():
-        raise VectorFileError(f"{path}: no such file")
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         if zipfile.is_zipfile(file):
             return _read_zip(file, path, allowed)
         file.seek(0)
@@ -70,7 +74,8 @@ def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
     Raises:
         VectorFileError: if it holds neither.
     """
-    weights = dict(_parameters(loaded, "")) if isinstance(loaded, Record) else loaded
+    with one_line(source, "the module in it is damaged", "get the file again", VectorFileError):
+        weights = _all_parameters(loaded) if isinstance(loaded, Record) else loaded
     if not isinstance(weights, Mapping) or not weights:
         raise VectorFileError(f"{source}: holds neither a state dict nor a module with weights")
     arrays = {str(name): np.asarray(value) for name, value in weights.items() if isinstance(value, Tensor)}
@@ -80,15 +85,28 @@ def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _parameters(module: Record, prefix: str) -> Iterator[tuple[str, object]]:
-    """Parameters and buffers under the names that Module.state_dict gives them."""
+def _all_parameters(module: Record) -> dict[str, object]:
+    """The parameters of a module and those within it; a module may hold itself, or one module very often."""
+    parameters: dict[str, object] = {}
+    for number, (name, value) in enumerate(_parameters(module, "", 0)):
+        if number == MOST_PARAMETERS:
+            raise ValueError(f"a module with more than {MOST_PARAMETERS} parameters")
+        if value is not None:
+            parameters[name] = value
+    return parameters
+
+
+def _parameters(module: Record, prefix: str, depth: int) -> Iterator[tuple[str, object]]:
+    """Parameters and buffers under the names that Module.state_dict gives them, and None for every module."""
+    if depth > DEEPEST_MODULE:
+        raise ValueError(f"modules within modules, more than {DEEPEST_MODULE} deep")
+    yield prefix, None
     for kind in ("_parameters", "_buffers"):
         for name, value in dict(module.state.get(kind) or {}).items():
-            if value is not None:
-                yield f"{prefix}{name}", value
+            yield f"{prefix}{name}", value
     for name, child in dict(module.state.get("_modules") or {}).items():
         if isinstance(child, Record):
-            yield from _parameters(child, f"{prefix}{name}.")
+            yield from _parameters(child, f"{prefix}{name}.", depth + 1)
 
 
 @dataclass(slots=True)
@@ -113,7 +131,7 @@ class _Storages:
                 return self._get(key, kind, length)[start : start + size]
             case ("module", module, _, _):  # its source code follows, which nobody needs
                 return module
-        raise ValueError(f"an unknown reference {reference!r}")
+        raise ValueError(f"an unknown reference {shown(reference)}")
 
     def _get(self, key: str, kind: Callable[[], str], length: int) -> NDArray[Any]:
         if key not in self.arrays:
@@ -125,31 +143,39 @@ class _Storages:
 
 
 def _read_zip(file: BinaryIO, path: Path, allowed: Collection[str]) -> object:
+    limit = UnpackLimit(path)
+
+    def unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+        limit.take(archive.getinfo(name).file_size)
+        return archive.read(name)
+
     with zipfile.ZipFile(file) as archive:
         names = set(archive.namelist())
         pickles = [name for name in names if name.endswith("/data.pkl")]
         if len(pickles) != 1:
             raise VectorFileError(f"{path}: a zip archive, but not one that torch.save wrote")
         folder = pickles[0].removesuffix("data.pkl")
-        big = f"{folder}byteorder" in names and archive.read(f"{folder}byteorder") == b"big"
+        big = f"{folder}byteorder" in names and unpacked(archive, f"{folder}byteorder") == b"big"
 
         def read(key: str, dtype: np.dtype[Any], length: int) -> NDArray[Any]:
-            content = archive.read(f"{folder}data/{key}")
-            if len(content) != length * dtype.itemsize:
-                raise ValueError(f"storage {key} has {len(content)} bytes, not {length * dtype.itemsize}")
-            return np.frombuffer(content, dtype)
+            stored = archive.getinfo(f"{folder}data/{key}").file_size
+            if stored != length * dtype.itemsize:
+                raise ValueError(f"storage {key} has {stored} bytes, not {length * dtype.itemsize}")
+            return np.frombuffer(unpacked(archive, f"{folder}data/{key}"), dtype)
 
         storages = _Storages(read, ">" if big else "<")
-        with archive.open(pickles[0]) as pickled:
-            return read_pickle(cast(BinaryIO, pickled), allowed, _builders(), str(path), storages.refer)
+        pickled = io.BytesIO(unpacked(archive, pickles[0]))
+        return read_pickle(pickled, allowed, _builders(), str(path), storages.refer)
 
 
 def _read_legacy(file: BinaryIO, path: Path, allowed: Collection[str]) -> object:
-    size = path.stat().st_size
+    left = path.stat().st_size
 
     def reserve(key: str, dtype: np.dtype[Any], length: int) -> NDArray[Any]:
-        if length * dtype.itemsize > size:
-            raise ValueError(f"storage {key} is larger than the file")
+        nonlocal left
+        left -= length * dtype.itemsize
+        if left < 0:
+            raise ValueError(f"with storage {key} the tensors are larger than the file")
         return np.zeros(length, dtype)
 
     storages = _Storages(reserve)
@@ -190,6 +216,8 @@ def _tensor(storage: object, offset: object, shape: object, strides: object, *_:
     size = storage.dtype.itemsize
     if 0 in shape:
         return Tensor(shape, storage.dtype)
+    if math.prod(shape) > storage.size:  # strides of zero can make any number of one
+        raise ValueError(f"a tensor of shape {shape} on a storage of {storage.size} numbers")
     steps = tuple(step * size for step in strides)
     return Tensor(shape, storage.dtype, storage, offset * size, steps)
 

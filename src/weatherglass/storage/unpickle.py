@@ -6,14 +6,20 @@ numpy's own unpickling functions, and an object of a listed class becomes a `Rec
 without its code. Everything else is refused before it is called. What the file can reach is sealed: a pickle
 can also *set attributes* on what it holds, and must not change a builder or a class for the next reader.
 
+Nor can a small file ask for much: its counts are compared with its size before it is read (`pickle_scan`), and what
+builders make of it is counted.
+
 To read another family of files (torch storages, say), pass `builders={**BUILDERS, ...}`.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import pickle
 import re
+import reprlib
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -22,7 +28,9 @@ from typing import Any, BinaryIO, ClassVar, Never
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.errors import UnsafeFileError, VectorFileError, WeatherglassError
+from weatherglass.storage.pickle_scan import check_pickle
+from weatherglass.storage.reading import reading, short_reason, unpack_limit
 
 Builder = Callable[..., object]
 """Makes a harmless object of the arguments in the file; a TypeError or ValueError means "damaged"."""
@@ -52,20 +60,62 @@ def read_pickle(
         VectorFileError: if the file ends early or is no pickle.
     """
     if isinstance(source, Path):
-        with source.open("rb") as file:
+        with reading(source), source.open("rb") as file:
             return read_pickle(file, allowed, builders, name or str(source), persistent_load)
     name = name or str(getattr(source, "name", "pickle"))
+    content, source = _content(source)
+    budget = _Budget(len(content))
     try:
-        return _Reader(source, allowed, BUILDERS if builders is None else builders, persistent_load).load()
+        if problem := check_pickle(content, source.tell()):
+            raise ValueError(problem)
+        return _Reader(
+            source, allowed, BUILDERS if builders is None else builders, persistent_load, budget
+        ).load()
     except _RefusalError as refusal:
         only = "only arrays of numbers or texts and plain records are read from pickle files"
         raise UnsafeFileError(f"{name}: refused, because {refusal}; {only}") from None
-    except OSError:
+    except (WeatherglassError, OSError):
         raise
     except Exception as error:  # A damaged pickle can fail in any opcode, with any of a dozen exceptions.
         raise VectorFileError(
-            f"{name}: this pickle is cut off or damaged ({type(error).__name__}: {error}); get the file again"
+            f"{name}: this pickle is cut off or damaged ({short_reason(error)}); get the file again"
         ) from None
+
+
+def _content(source: BinaryIO) -> tuple[NDArray[np.uint8], BinaryIO]:
+    """All bytes of a file, mapped, and the file; those of a stream, loaded, and a file of them."""
+    if not isinstance(source, io.BufferedReader):
+        loaded = source.read()
+        return np.frombuffer(loaded, np.uint8), io.BytesIO(loaded)
+    place = source.tell()
+    if source.seek(0, io.SEEK_END) == 0:
+        return np.empty(0, np.uint8), source
+    content = np.memmap(source, np.uint8, mode="r")
+    source.seek(place)
+    return content, source
+
+
+def shown(value: object) -> str:
+    """What stands in a file, for a message; cut short, since a list of lists of lists may have any length."""
+    short = reprlib.Repr()
+    short.maxlevel, short.maxother, short.maxlong = 2, 60, 60
+    return short.repr(value)
+
+
+def _printable(name: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in name[:100])
+
+
+class _Budget:
+    """Counts what builders make: the same bytes may stand in a pickle once and be used a million times."""
+
+    def __init__(self, size: int) -> None:
+        self._left = unpack_limit(size)
+
+    def take(self, made: object) -> None:
+        self._left -= sys.getsizeof(made)
+        if self._left < 0:
+            raise MemoryError("it makes far more of its bytes than it has")
 
 
 class _RefusalError(Exception):
@@ -112,14 +162,20 @@ class Record(metaclass=_Sealed):
 class _Name:
     """What a name in the file stands for: callable where it has a builder, and never to be changed."""
 
-    __slots__ = ("_build",)
+    __slots__ = ("_budget", "_build")
 
-    def __init__(self, build: Builder) -> None:
+    def __init__(self, build: Builder, budget: _Budget) -> None:
         object.__setattr__(self, "_build", build)
+        object.__setattr__(self, "_budget", budget)
 
     def __call__(self, *arguments: object) -> object:
         build: Builder = object.__getattribute__(self, "_build")
-        return build(*arguments)
+        budget: _Budget = object.__getattribute__(self, "_budget")
+        made = build(*arguments)
+        if isinstance(made, PickledArray):
+            made.budget = budget
+        budget.take(made)
+        return made
 
     def __setattr__(self, name: str, value: object) -> Never:
         raise TypeError(f"a pickle may not set {name} of a function")
@@ -137,12 +193,14 @@ class _Reader(pickle.Unpickler):
         allowed: Collection[str],
         builders: Mapping[str, Builder],
         persistent_load: Builder | None,
+        budget: _Budget,
     ) -> None:
         # Python 2 wrote texts as bytes; latin-1 is the one encoding in which its arrays survive.
         super().__init__(file, fix_imports=False, encoding="latin1")
         self._allowed = frozenset(allowed)
         self._builders = builders
         self._persistent_load = persistent_load
+        self._budget = budget
         self._resolved: dict[str, object] = {}
 
     def find_class(self, module: str, attribute: str) -> Any:
@@ -151,15 +209,15 @@ class _Reader(pickle.Unpickler):
             if name in self._allowed:
                 self._resolved[name] = _Sealed(attribute, (Record,), {"__slots__": (), "class_name": name})
             elif name in self._builders:
-                self._resolved[name] = _Name(self._builders[name])
+                self._resolved[name] = _Name(self._builders[name], self._budget)
             else:
-                raise _RefusalError(f"reading this pickle would call {name}")
+                raise _RefusalError(f"reading this pickle would call {_printable(name)}")
         return self._resolved[name]
 
     def persistent_load(self, pid: object) -> Any:
         if self._persistent_load is not None:
             return self._persistent_load(pid)
-        raise _RefusalError(f"this pickle refers to data outside itself ({pid!r})")
+        raise _RefusalError(f"this pickle refers to data outside itself ({shown(pid)})")
 
 
 class Dtype:
@@ -169,7 +227,7 @@ class Dtype:
 
     def __init__(self, code: object, _align: object = False, _copy: object = False) -> None:
         if not isinstance(code, str) or not DTYPE.fullmatch(code):
-            raise _RefusalError(f"this pickle holds an array of type {code!r}")
+            raise _RefusalError(f"this pickle holds an array of type {shown(code)}")
         self._code = code.lstrip("<>=|")
         self._order = code[0] if code[0] in "<>=|" else "="
 
@@ -178,7 +236,7 @@ class Dtype:
         if not isinstance(state, tuple) or len(state) < 5 or state[2:5] != (None, None, None):
             raise _RefusalError("this pickle holds an array with fields")
         if state[1] not in ("<", ">", "=", "|"):
-            raise TypeError(f"{state[1]!r} is no byte order")
+            raise TypeError(f"{shown(state[1])} is no byte order")
         self._order = state[1]
 
     @property
@@ -190,12 +248,16 @@ class Dtype:
 class PickledArray(np.ndarray[Any, np.dtype[Any]]):
     """An array that is filled from its bytes, with its size checked; `np.asarray` makes it a plain one."""
 
+    budget: _Budget | None = None
+
     def __setstate__(self, state: object) -> None:
         if not isinstance(state, tuple) or len(state) not in (4, 5):
             raise TypeError("the state of an array has five parts")
         shape, dtype, fortran, data = state[-4:]
         checked = array_from_bytes(data, dtype, shape)
         content = data if isinstance(data, bytes) else bytes(checked.data)
+        if self.budget is not None:  # numpy copies them where it must swap their order
+            self.budget.take(content)
         # The stub of numpy asks for np.bool, numpy itself for bool.
         super().__setstate__((1, checked.shape, checked.dtype, bool(fortran), content))  # type: ignore[arg-type]
 
@@ -211,10 +273,12 @@ def array_from_bytes(data: object, dtype: object, shape: object, order: object =
     if not isinstance(dtype, Dtype) or not isinstance(data, bytes | bytearray):
         raise TypeError("an array needs a dtype and bytes")
     if not isinstance(shape, tuple) or not all(isinstance(n, int) and n >= 0 for n in shape):
-        raise TypeError(f"{shape!r} is no shape of an array")
+        raise TypeError(f"{shown(shape)} is no shape of an array")
     if order not in ("C", "F") or math.prod(shape) * dtype.numpy.itemsize != len(data):
         raise ValueError(f"{len(data)} bytes do not fill an array of shape {shape}")
     if not data:
+        if 0 not in shape:
+            raise ValueError(f"an array of {dtype.numpy} without bytes")
         return np.zeros(shape, dtype.numpy)
     return np.frombuffer(data, dtype.numpy).reshape(shape, order="F" if order == "F" else "C")
 
@@ -242,7 +306,7 @@ def _no_bytes() -> bytes:
 def _plain_object(cls: object, base: object, state: object) -> Record:
     """How protocols 0 and 1 write an object: `copyreg._reconstructor(cls, object, None)`."""
     if not isinstance(cls, type) or not issubclass(cls, Record) or state is not None:
-        raise TypeError(f"{cls!r} on {base!r} is no plain object")
+        raise TypeError(f"{shown(cls)} on {shown(base)} is no plain object")
     return cls()
 
 

@@ -6,8 +6,9 @@ import csv
 import math
 from pathlib import Path
 
-from weatherglass.errors import CatalogueError, unreadable
+from weatherglass.errors import CatalogueError
 from weatherglass.registry import suggestion
+from weatherglass.storage.documents import document_text, reading_document
 
 
 def read_word_table(path: Path, column: str | None = None) -> dict[str, float | None]:
@@ -19,10 +20,12 @@ def read_word_table(path: Path, column: str | None = None) -> dict[str, float | 
     Raises:
         CatalogueError: with file and line, for a missing column, a word that stands twice, or a cell without a number.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CatalogueError(unreadable(path, error)) from error
+    text = document_text(path, CatalogueError)
+    with reading_document(path, CatalogueError):
+        return _words(path, text, column)
+
+
+def _words(path: Path, text: str, column: str | None) -> dict[str, float | None]:
     lines = [
         (n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")
     ]

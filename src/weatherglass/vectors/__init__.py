@@ -7,12 +7,12 @@ word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, e
 from __future__ import annotations
 
 import gzip
-import zlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from weatherglass.errors import VectorFileError, unreadable
+from weatherglass.errors import VectorFileError
+from weatherglass.storage.reading import LimitedStream, UnpackLimit, is_folder, reading
 from weatherglass.vectors.binary import is_binary, read_binary
 from weatherglass.vectors.collector import Collector, WordVectors
 from weatherglass.vectors.fasttext import MAGIC as FASTTEXT
@@ -44,20 +44,21 @@ def check_file(path: Path) -> None:
     Raises:
         VectorFileError: if there is no such file, or it is a folder, empty or unreadable.
     """
-    try:
-        if path.is_dir():
-            raise VectorFileError(f"{path}: this is a folder; name the file of vectors in it")
-        with path.open("rb") as file:
-            if not file.read(1):
-                raise VectorFileError(f"{path}: the file is empty")
-    except OSError as error:
-        raise VectorFileError(unreadable(path, error)) from None
+    if is_folder(path):
+        raise VectorFileError(f"{path}: this is a folder; name the file of vectors in it")
+    with reading(path), path.open("rb") as file:
+        if not file.read(1):
+            raise VectorFileError(f"{path}: the file is empty")
 
 
 def has_subwords(path: Path) -> bool:
     """Whether this is a binary model of fastText, which has vectors for words that are not in its vocabulary."""
+    return _begins_with(path, FASTTEXT)
+
+
+def _begins_with(path: Path, start: bytes) -> bool:
     with path.open("rb") as file:
-        return file.read(len(FASTTEXT)) == FASTTEXT
+        return file.read(len(start)) == start
 
 
 def related_files(path: Path) -> list[Path]:
@@ -93,28 +94,25 @@ def read_every_word(path: Path) -> WordVectors:
 
 def _read_file(path: Path, words: Collection[str] | None, subwords: bool = True) -> WordVectors:
     check_file(path)
-    try:
+    compressed = _begins_with(path, GZIP)
+    with reading(path, noun="the gzip file" if compressed else "the file"):
         if has_subwords(path):
             return read_fasttext(path, Collector(path, words), subwords)
-        with path.open("rb") as file:
-            compressed = file.read(2) == GZIP
-        with _open(path, compressed) as stream:
-            head = stream.read(HEAD)
-        if not head:
-            raise VectorFileError(f"{path}: the file is empty")
-        return _read(path, compressed, head, words)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise VectorFileError(f"{path}: the gzip file is cut off or damaged ({error})") from None
-    except OSError as error:
-        raise VectorFileError(unreadable(path, error)) from None
+        return _read(path, compressed, words)
 
 
 def _open(path: Path, compressed: bool) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path) if compressed else path.open("rb"))
+    if not compressed:
+        return path.open("rb")
+    return cast(BinaryIO, LimitedStream(cast(BinaryIO, gzip.open(path)), UnpackLimit(path)))
 
 
-def _read(path: Path, compressed: bool, head: bytes, words: Collection[str] | None) -> WordVectors:
+def _read(path: Path, compressed: bool, words: Collection[str] | None) -> WordVectors:
     """Detect the format from the first bytes and read the file."""
+    with _open(path, compressed) as stream:
+        head = stream.read(HEAD)
+    if not head:
+        raise VectorFileError(f"{path}: the file is empty")
     if head.startswith(FASTTEXT):  # not compressed, it would have been read already
         raise VectorFileError(f"{path}: a binary model of fastText inside gzip; unpack it first (gunzip)")
     for start, description in NOT_WORD_VECTORS.items():

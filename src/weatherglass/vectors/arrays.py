@@ -8,8 +8,6 @@ file beside it (`name.safetensors` with `name.words.json`).
 from __future__ import annotations
 
 import json
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.errors import VectorFileError
+from weatherglass.storage.array_file import Npz
+from weatherglass.storage.reading import one_line, reading
+from weatherglass.storage.safetensors_file import require_whole
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, MemoryError)
-"""What the zip and array readers raise for damaged, encrypted or impossible content."""
+SHOWN = 20
+"""Names that an error lists."""
 
 
 def collect_rows(
@@ -62,52 +63,31 @@ def read_npz(path: Path, collector: Collector) -> WordVectors:
         UnsafeFileError: if an array holds Python objects.
         VectorFileError: if the file is damaged or its arrays do not fit.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not archive.files:
-                raise VectorFileError(
-                    f"{path}: this zip archive holds no arrays; if vectors are in it, unpack it"
-                )
-            if {"words", "vectors"} <= set(archive.files):
-                words = _member(archive, "words", path)
-                if words.dtype.kind in "US":
-                    return collect_rows(
-                        _texts(words, path), _member(archive, "vectors", path), collector, "npz"
-                    )
-            return _collect_members(archive, collector)
-    except DAMAGED as error:
-        raise VectorFileError(f"{path}: this .npz file is cut off or damaged ({error})") from None
+    with reading(path, noun="this .npz file"), Npz(path) as archive:
+        if not archive.names:
+            raise VectorFileError(
+                f"{path}: this zip archive holds no arrays; if vectors are in it, unpack it"
+            )
+        if "words" in archive and "vectors" in archive:
+            words = archive["words"]
+            if words.dtype.kind in "US":
+                return collect_rows(_texts(words, path), archive["vectors"], collector, "npz")
+        return _collect_members(archive, collector)
 
 
-def _collect_members(archive: Any, collector: Collector) -> WordVectors:
+def _collect_members(archive: Npz, collector: Collector) -> WordVectors:
     """One array per word: only the wanted ones are unpacked."""
-    width = _member(archive, archive.files[0], collector.path).size
-    for index, word in _wanted(archive.files, collector):
-        vector = _member(archive, collector.wanted[word], collector.path)
+    first = archive.names[0]
+    width = archive[first].size
+    for index, word in _wanted(archive.names, collector):
+        vector = archive[collector.wanted[word]]
         if vector.shape != (width,) or vector.dtype.kind not in "fiu" or not width:
             raise VectorFileError(
                 f"{collector.path}, array '{collector.wanted[word]}': shape {vector.shape} of {vector.dtype}, "
-                f"but expected ({width},) numbers, as '{archive.files[0]}' has"
+                f"but expected ({width},) numbers, as '{first}' has"
             )
         collector.add(word, vector, index + 1)
     return collector.finish(width, "npz")
-
-
-def _member(archive: Any, name: str, path: Path) -> NDArray[Any]:
-    try:
-        member = archive[name]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
-        raise UnsafeFileError(
-            f"{path}: refused, because '{name}' is an array of Python objects, which only a pickle can make; "
-            "save texts with dtype str and numbers with dtype float32"
-        ) from None
-    if not isinstance(member, np.ndarray):
-        raise VectorFileError(
-            f"{path}: '{name}' in this zip archive is no array; if vectors are in it, unpack it"
-        )
-    return member
 
 
 def _texts(words: NDArray[Any], path: Path) -> list[str]:
@@ -125,19 +105,17 @@ def read_safetensors(path: Path, collector: Collector) -> WordVectors:
     Raises:
         VectorFileError: if the file is damaged, or the tensor or the words are not there.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
-    try:
+    with reading(path, noun="this .safetensors file cannot be read: it"):
+        require_whole(path)
         with safe_open(path, framework="numpy") as file:
             if "vectors" not in file.keys():  # noqa: SIM118 - this is no mapping
-                raise VectorFileError(
-                    f"{path}: no tensor called 'vectors' (it has: {', '.join(sorted(file.keys()))})"
-                )
+                names = ", ".join(sorted(file.keys())[:SHOWN])
+                raise VectorFileError(f"{path}: no tensor called 'vectors' (it has: {names})")
             words = _safetensors_words(file.metadata(), path)
             counts = file.get_tensor("counts") if "counts" in file.keys() else None  # noqa: SIM118
             return collect_rows(words, file.get_tensor("vectors"), collector, "safetensors", counts)
-    except (SafetensorError, TypeError, ValueError) as error:  # TypeError: a type of number that numpy lacks
-        raise VectorFileError(f"{path}: this .safetensors file cannot be read ({error})") from None
 
 
 def _safetensors_words(metadata: dict[str, str] | None, path: Path) -> list[str]:
@@ -148,7 +126,8 @@ def _safetensors_words(metadata: dict[str, str] | None, path: Path) -> list[str]
         source, text = str(beside), beside.read_text(encoding="utf-8")
     else:
         raise VectorFileError(f"{path}: no words, neither in its metadata under 'words' nor in {beside.name}")
-    words = json.loads(text)
+    with one_line(source, "no JSON list of words", "get it again", VectorFileError):
+        words = json.loads(text)
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise VectorFileError(f"{source}: should be a JSON list of words")
     return words

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.storage.array_file import map_array
 from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors.arrays import collect_rows
 from weatherglass.vectors.collector import Collector, WordVectors
@@ -25,6 +26,9 @@ RECORDS = (*KEYED_VECTORS, "gensim.models.keyedvectors.Vocab", "gensim.models.wo
 WORDS = ("index_to_key", "index2word", "index2entity")
 VECTORS = ("vectors", "syn0")
 """What the attributes have been called, newest first."""
+
+LONGEST_WORD = 2**14
+"""Characters; one long word in the file could be the name of every row."""
 
 
 def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:
@@ -52,7 +56,15 @@ def _words(record: Record, path: Path) -> list[str]:
     for name in WORDS:
         words = record.state.get(name)
         if isinstance(words, list):
-            return [str(word) for word in words]
+            # Text of one that is neither could be of any length: a list may hold a list twice, and so on.
+            if any(not isinstance(word, str | int) for word in words):
+                raise VectorFileError(
+                    f"{path}: these KeyedVectors have a word that is neither a text nor a number"
+                )
+            texts = [str(word) for word in words]
+            if (longest := max(map(len, texts), default=0)) > LONGEST_WORD:
+                raise VectorFileError(f"{path}: these KeyedVectors have a word of {longest} characters")
+            return texts
     raise VectorFileError(f"{path}: these KeyedVectors have no list of words ({' or '.join(WORDS)})")
 
 
@@ -66,9 +78,8 @@ def _counts(record: Record, words: list[str]) -> NDArray[Any] | None:
     counts = expandos.get("count") if isinstance(expandos, dict) else None
     if isinstance(vocabulary, dict):
         entries = [vocabulary.get(word) for word in words]
-        counts = np.array(
-            [entry.state.get("count") if isinstance(entry, Record) else None for entry in entries]
-        )
+        numbers = [entry.state.get("count") if isinstance(entry, Record) else None for entry in entries]
+        counts = np.array(numbers) if all(isinstance(number, int) for number in numbers) else None
     if isinstance(counts, np.ndarray) and counts.dtype.kind in "iu" and len(np.unique(counts)) < counts.size:
         return counts
     return None
@@ -79,17 +90,17 @@ def _vectors(record: Record, path: Path) -> NDArray[Any]:
         vectors = record.state.get(name)
         if isinstance(vectors, np.ndarray):
             return np.asarray(vectors)
-        if name in (record.state.get("__numpys") or ()):
+        if name in _texts(record.state.get("__numpys")):
             return _array_beside(path.with_name(f"{path.name}.{name}.npy"), path)
     raise VectorFileError(f"{path}: these KeyedVectors have no array of vectors ({' or '.join(VECTORS)})")
 
 
 def _array_beside(beside: Path, path: Path) -> NDArray[Any]:
     """An array that gensim put into a file of its own; mapped, so that only the wanted rows are read."""
-    if not beside.is_file():
+    if not beside.exists():
         raise VectorFileError(f"{path}: its numbers are in {beside.name}, which should lie beside it")
-    try:
-        array: NDArray[Any] = np.load(beside, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise VectorFileError(f"{beside}: no array can be read from it ({error})") from None
-    return array
+    return map_array(beside)
+
+
+def _texts(value: object) -> list[str]:
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []

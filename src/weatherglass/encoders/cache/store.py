@@ -1,16 +1,16 @@
 """The cache of encodings on disk: a text that a model has encoded once is not encoded again.
 
 One sqlite file in the cache folder, keyed by the encoder's identity and the text. An error in it costs
-time, never a result: a damaged file is renamed and replaced, and without a writable file the run goes on uncached.
+time, never a result: every entry has a checksum over all that is used of it, and one that does not match is removed and
+encoded again; a damaged file is set aside and replaced, and without a writable file the run goes on uncached.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-import time
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,12 +22,14 @@ from filelock import FileLock
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.base import Coverage
+from weatherglass.errors import DamageWarning
+from weatherglass.storage.checksum import DAMAGED
 from weatherglass.storage.fingerprint import cache_folder
 
 T = TypeVar("T")
 
-VERSION = 1
-"""Of the tables; a file of another version is renamed and replaced."""
+VERSION = 2
+"""Of the tables; a file of another version is set aside and replaced. In 1 the checksum left out text and dtype."""
 
 LOCK_TIMEOUT = 60.0
 """Seconds to wait while other processes write."""
@@ -48,7 +50,7 @@ CREATE TABLE encodings (
     dtype TEXT NOT NULL,
     vector BLOB NOT NULL,
     coverage TEXT NOT NULL,
-    checksum INTEGER NOT NULL,
+    checksum BLOB NOT NULL,
     PRIMARY KEY (encoder, text)
 );
 """
@@ -91,7 +93,18 @@ class EncodingCache:
         """The encodings that are cached, by text."""
         if not self.path.exists():
             return {}
-        return self._attempt(lambda connection: _select(connection, identity, texts), {})
+
+        def select(connection: sqlite3.Connection) -> dict[str, Encoding]:
+            encodings, damaged = _select(connection, identity, texts)
+            if damaged:
+                self._warn(
+                    f"the cache of encodings {self.path} had {len(damaged)} damaged entr"
+                    f"{'y' if len(damaged) == 1 else 'ies'} (the checksum does not match); removed, and encoded again"
+                )
+                connection.executemany("DELETE FROM encodings WHERE rowid = ?", damaged)
+            return encodings
+
+        return self._attempt(select, {})
 
     def put(self, identity: str, name: str, encodings: Mapping[str, Encoding]) -> None:
         """Store encodings; several processes may do so at once."""
@@ -129,8 +142,8 @@ class EncodingCache:
             try:
                 with self._connection() as connection:
                     return work(connection)
-            except DamagedCacheError:
-                self._replace_damaged()
+            except DamagedCacheError as damage:
+                self._replace_damaged(damage)
                 with self._connection() as connection:
                     return work(connection)
         except (sqlite3.Error, OSError, DamagedCacheError) as error:
@@ -143,11 +156,13 @@ class EncodingCache:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
+        # Text that is damaged is to be read and found wanting, row by row, instead of being an error of the whole query.
+        connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
         try:
             if _version(connection) == 0:
                 self._create_tables(connection)
             if (version := _version(connection)) != VERSION:
-                raise DamagedCacheError(f"version {version} where {VERSION} is expected")
+                raise DamagedCacheError(f"of version {version}, where this one reads {VERSION}")
             yield connection
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -164,53 +179,59 @@ class EncodingCache:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT")
 
-    def _replace_damaged(self) -> None:
-        """Rename the file, unless another process has already done so and begun a new one."""
+    def _replace_damaged(self, damage: DamagedCacheError) -> None:
+        """Set the file aside, unless another process has already done so and begun a new one."""
         with self._lock:
             try:
                 with self._connection() as connection:
                     connection.execute("SELECT 1 FROM encodings, encoders LIMIT 1")
-                    (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                    (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
                 if result == "ok":
                     return
             except DamagedCacheError:
                 pass
-            renamed = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
-            self.path.replace(renamed)
+            aside = self.path.with_name(self.path.name + DAMAGED)
+            self.path.replace(aside)
             for suffix in ("-wal", "-shm"):
                 Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         self._warn(
-            f"the cache of encodings was damaged; it was renamed to {renamed} and a new one was created"
+            f"the cache of encodings ({damage}) was damaged; it was renamed to {aside} and a new one was created"
         )
 
     def _warn(self, message: str) -> None:
         if message not in self.problems:
             self.problems.append(message)
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, DamageWarning, stacklevel=2)
 
 
 def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _select(connection: sqlite3.Connection, identity: str, texts: Sequence[str]) -> dict[str, Encoding]:
+def _select(
+    connection: sqlite3.Connection, identity: str, texts: Sequence[str]
+) -> tuple[dict[str, Encoding], list[tuple[int]]]:
+    """The encodings by text, and the rows that are not as they were written."""
     encodings: dict[str, Encoding] = {}
+    damaged: list[tuple[int]] = []
     for start in range(0, len(texts), TEXTS_PER_QUERY):
         batch = texts[start : start + TEXTS_PER_QUERY]
         marks = ",".join("?" * len(batch))
         rows = connection.execute(
-            "SELECT text, dtype, vector, coverage, checksum FROM encodings"
+            "SELECT rowid, text, dtype, vector, coverage, checksum FROM encodings"
             f" WHERE encoder = (SELECT id FROM encoders WHERE identity = ?) AND text IN ({marks})",
             (identity, *map(_key, batch)),
         )
-        for text, dtype, vector, coverage, checksum in rows:
-            # A row whose bytes have changed on disk counts as absent, and is written anew.
-            if _checksum(vector, coverage) == checksum:
-                tokens, missing, note = json.loads(coverage)
-                encodings[text.decode("utf-8", "surrogatepass")] = Encoding(
-                    np.frombuffer(vector, dtype=dtype), Coverage(tuple(tokens), tuple(missing), note)
-                )
-    return encodings
+        for number, text, *content, checksum in rows:
+            if _checksum(identity, text, *content) != checksum:
+                damaged.append((number,))
+                continue
+            dtype, vector, coverage = content
+            tokens, missing, note = json.loads(coverage)
+            encodings[text.decode("utf-8", "surrogatepass")] = Encoding(
+                np.frombuffer(vector, dtype=dtype), Coverage(tuple(tokens), tuple(missing), note)
+            )
+    return encodings, damaged
 
 
 def _insert(
@@ -221,9 +242,8 @@ def _insert(
         vector = np.ascontiguousarray(encoding.vector)
         covered = encoding.coverage
         coverage = json.dumps([covered.tokens, covered.missing, covered.note])
-        rows.append(
-            (_key(text), vector.dtype.str, vector.tobytes(), coverage, _checksum(vector.tobytes(), coverage))
-        )
+        row = (_key(text), vector.dtype.str, vector.tobytes(), coverage)
+        rows.append((*row, _checksum(identity, *row)))
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("INSERT OR IGNORE INTO encoders (identity, name) VALUES (?, ?)", (identity, name))
     (encoder,) = connection.execute("SELECT id FROM encoders WHERE identity = ?", (identity,)).fetchone()
@@ -237,5 +257,11 @@ def _key(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _checksum(vector: bytes, coverage: str) -> int:
-    return zlib.crc32(coverage.encode(), zlib.crc32(vector))
+def _checksum(*parts: object) -> bytes:
+    """Over all that is used of an entry: each part with its type and length, since sqlite may return any type."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+        digest.update(f"{type(part).__name__}:{len(content)}:".encode())
+        digest.update(content)
+    return digest.digest()

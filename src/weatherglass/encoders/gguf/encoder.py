@@ -20,6 +20,7 @@ from weatherglass.encoders.transformers.encoder import Settings, TransformerEnco
 from weatherglass.encoders.transformers.hub import ModelFiles
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.reading import is_folder, is_regular_file
 
 T = TypeVar("T")
 
@@ -95,13 +96,13 @@ def find_gguf(spec: Spec) -> GgufFile:
         EncoderError: if it is no whole GGUF model.
     """
     path = Path(spec.target).expanduser()
-    if path.is_dir():
+    if is_folder(path):
         files = sorted(path.glob("*.gguf"))
         if len(files) != 1:
             names = f" ({', '.join(file.name for file in files)})" if files else ""
             raise SpecError(f"{path}: a folder with {len(files)} GGUF files{names}; name one")
         (path,) = files
-    if not path.is_file():
+    if not is_regular_file(path):
         raise SpecError(f"no file '{spec.target}' (gguf: reads a local file)")
     metadata = read_metadata(path)
     if not isinstance(metadata.get("general.architecture"), str):

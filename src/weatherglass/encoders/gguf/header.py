@@ -11,7 +11,8 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import EncoderError, unreadable
+from weatherglass.errors import EncoderError
+from weatherglass.storage.reading import reading
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -19,6 +20,9 @@ VERSIONS = (2, 3)
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 """The struct code of each type of number."""
 STRING, ARRAY = 8, 9
+
+SMALLEST_TENSOR = 8 + 4 + 4 + 8
+"""Bytes that describe one: the length of its name, its dimensions, type and place."""
 
 LONGEST = 2**26
 """Bytes of a text, or entries of a table, above which a file must be damaged."""
@@ -30,17 +34,13 @@ def read_metadata(path: Path) -> dict[str, Any]:
     Raises:
         EncoderError: if the file cannot be read, is no GGUF file, or is damaged.
     """
-    try:
+    with reading(path, EncoderError, "a damaged GGUF file: it"):
         if path.stat().st_size == 0:
             raise EncoderError(f"{path}: the file is empty")
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             if content[:4] != MAGIC:
                 raise EncoderError(f"{path}: not a GGUF file (it does not begin with 'GGUF')")
             return _Reader(content).metadata()
-    except OSError as error:
-        raise EncoderError(unreadable(path, error)) from None
-    except (struct.error, ValueError) as error:
-        raise EncoderError(f"{path}: a damaged GGUF file ({error})") from None
 
 
 class _Reader:
@@ -53,7 +53,9 @@ class _Reader:
     def metadata(self) -> dict[str, Any]:
         if (version := self.number("I")) not in VERSIONS:
             raise ValueError(f"version {version}; known: {', '.join(map(str, VERSIONS))}")
-        self.number("Q")  # tensors
+        tensors = self.number("Q")
+        if tensors * SMALLEST_TENSOR > len(self.content):
+            raise ValueError(f"{tensors} tensors in {len(self.content)} bytes")
         entries = self.size()
         found = {}
         for _ in range(entries):

@@ -17,13 +17,14 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.batches import by_length
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.onnx.files import Configuration, OnnxFiles, find_onnx, read_configuration
-from weatherglass.encoders.onnx.graph import Graph, Port, read_graph
+from weatherglass.encoders.onnx.graph import ELEMENT_TYPES, Graph, Port, read_graph
 from weatherglass.encoders.pooling import pool
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.transformers.hub import first_line
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.reading import reading
 
 PACKAGES = ("onnxruntime", "tokenizers")
 
@@ -175,6 +176,8 @@ class OnnxEncoder:
                 f"{files.graph}: not a text encoder that can be read here: its inputs include {names}; known:"
                 f" {', '.join(READABLE_INPUTS)}"
             )
+        if unknown := [port.name for port in graph.inputs if port.element not in ELEMENT_TYPES.values()]:
+            raise EncoderError(f"{files.graph}: its input {unknown[0]} is of a type that no tokenizer makes")
         settings = Settings.from_options(options, files, graph, read_configuration(options, files.around))
         options.done()
         from_files = {"pooling", "normalise", "max_length", "lowercase"} - given
@@ -220,10 +223,8 @@ class OnnxEncoder:
     def _tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        try:
+        with reading(self._files.tokenizer, EncoderError, "not a tokenizer: the file"):
             tokenizer = Tokenizer.from_file(str(self._files.tokenizer))
-        except Exception as error:  # the library raises plain Exception
-            raise EncoderError(f"{self._files.tokenizer}: not a tokenizer ({first_line(error)})") from None
         # The file may fix a length to pad to, as MiniLM's does; both are done here, batch by batch.
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -240,7 +241,7 @@ class OnnxEncoder:
     def _padding(self) -> int:
         """The padding token's number; it is masked, so any number serves where the model names none."""
         number = self._files.around.config.get("pad_token_id")
-        return number if isinstance(number, int) and number >= 0 else 0
+        return number if isinstance(number, int) and 0 <= number < 2**31 else 0
 
     @cached_property
     def _session(self) -> Any:

@@ -11,6 +11,7 @@ from weatherglass.encoders.transformers.hub import ModelFiles
 from weatherglass.encoders.transformers.modules import module_types, refuse_foreign_modules
 from weatherglass.encoders.transformers.tokens import max_tokens
 from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.reading import is_folder, is_regular_file
 
 SUBFOLDER = "onnx"
 """Where exporters put the graph if the folder also holds the weights in another format."""
@@ -57,14 +58,14 @@ def find_onnx(options: OptionReader) -> OnnxFiles:
     """
     target, wanted = options.spec.target, options.text("file", "")
     path = Path(target).expanduser()
-    if path.is_file():
+    if is_regular_file(path):
         if wanted:
             raise SpecError(f"'{options.spec}': file={wanted} is for a folder; this is a file already")
         graph = path
         folder = path.parent
         if folder.name == SUBFOLDER and not (folder / "tokenizer.json").is_file():
             folder = folder.parent
-    elif path.is_dir():
+    elif is_folder(path):
         folder = path
         graph = _graph_in(path, wanted)
     else:
@@ -73,7 +74,7 @@ def find_onnx(options: OptionReader) -> OnnxFiles:
             " hf download NAME --local-dir FOLDER)"
         )
     files = OnnxFiles(graph, ModelFiles(str(folder), folder))
-    if not files.tokenizer.is_file():
+    if not is_regular_file(files.tokenizer):
         raise EncoderError(
             f"{folder}: no tokenizer.json beside the ONNX file; save it with:"
             " AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER)"

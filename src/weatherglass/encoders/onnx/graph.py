@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from weatherglass.errors import EncoderError, UnsafeFileError, unreadable
+from weatherglass.errors import EncoderError, UnsafeFileError
+from weatherglass.storage.reading import is_regular_file, reading
 
 BUILT_IN_DOMAINS = {
     "",
@@ -70,20 +71,15 @@ def read_graph(path: Path) -> Graph:
         EncoderError: if the file cannot be read or is no ONNX model.
         UnsafeFileError: if it needs a library of custom operators, or reads files outside its folder.
     """
-    try:
-        with path.open("rb") as file:
-            if path.stat().st_size == 0:
-                raise EncoderError(f"{path}: the file is empty")
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                graph = _model(content)
-    except OSError as error:
-        raise EncoderError(unreadable(path, error)) from None
-    except (ValueError, IndexError, TypeError) as error:
-        raise EncoderError(f"{path}: not an ONNX model, or a damaged one ({error})") from None
-    if not graph.outputs:
-        raise EncoderError(f"{path}: not an ONNX model, or a damaged one (it has no graph with outputs)")
-    _check_operators(path, graph)
-    _check_external_files(path, graph)
+    with reading(path, EncoderError, "not an ONNX model, or a damaged one: the file"):
+        if path.stat().st_size == 0:
+            raise EncoderError(f"{path}: the file is empty")
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            graph = _model(content)
+        if not graph.outputs:
+            raise EncoderError(f"{path}: not an ONNX model, or a damaged one (it has no graph with outputs)")
+        _check_operators(path, graph)
+        _check_external_files(path, graph)
     return graph
 
 
@@ -100,9 +96,9 @@ def _check_operators(path: Path, graph: Graph) -> None:
 def _check_external_files(path: Path, graph: Graph) -> None:
     for name in sorted(graph.external_files):
         parts = PurePosixPath(name.replace("\\", "/"))
-        if parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0]:
+        if not parts.parts or parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0]:
             raise UnsafeFileError(f"{path}: it would read tensors from '{name}', outside its own folder")
-        if not (path.parent / parts).is_file():
+        if not is_regular_file(path.parent / parts):
             raise EncoderError(f"{path}: its tensors are in '{name}', which is not beside it")
 
 

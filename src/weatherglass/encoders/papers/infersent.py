@@ -26,6 +26,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.reading import is_regular_file, reading
 from weatherglass.storage.torch_file import read_torch, state_dict
 
 BATCH: Final = 64
@@ -63,7 +64,7 @@ class InferSentEncoder:
         tokens = options.choice("tokens", ("words", "whitespace"), "words")
         options.done()
         checkpoint = Path(spec.target).expanduser()
-        if not checkpoint.is_file():
+        if not is_regular_file(checkpoint):
             raise SpecError(f"'{spec}': no file '{spec.target}'; infersent: takes the checkpoint")
         if bool(glove) == bool(fasttext):
             raise SpecError(
@@ -124,8 +125,9 @@ class InferSentEncoder:
     def _load(self) -> BidirectionalNetwork:
         if self._network is None:
             source = str(self.checkpoint)
-            weights: dict[str, Array] = state_dict(read_torch(self.checkpoint, PICKLED_MODEL), source)
-            network = BidirectionalNetwork.from_state_dict(lstm, weights, "enc_lstm.", source)
+            with reading(self.checkpoint, EncoderError):
+                weights: dict[str, Array] = state_dict(read_torch(self.checkpoint, PICKLED_MODEL), source)
+                network = BidirectionalNetwork.from_state_dict(lstm, weights, "enc_lstm.", source)
             self.words.load(set(BOUNDARIES[self.version]))
             if self.words.width != network.width:
                 raise EncoderError(

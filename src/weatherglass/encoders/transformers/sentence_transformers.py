@@ -20,6 +20,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.encoders.transformers.modules import module_types, refuse_foreign_modules
 from weatherglass.encoders.transformers.torch_model import DEVICES, one_line_errors, pick_device, quiet
+from weatherglass.storage.reading import exists
 
 HUB_OWNER = "sentence-transformers/"
 WITHOUT_MODULES = ["Transformer", "Pooling"]
@@ -46,7 +47,7 @@ class SentenceTransformerEncoder:
         require(str(spec), ("torch", "transformers", "sentence_transformers"), "transformers")
         options = spec.reader()
         # As sentence-transformers does: a name without owner is one of its own.
-        is_complete = "/" in spec.target or Path(spec.target).expanduser().exists()
+        is_complete = "/" in spec.target or exists(Path(spec.target).expanduser())
         target = spec.target if is_complete else HUB_OWNER + spec.target
         files = find_model(target, options.text("revision", ""), ("modules.json", "config.json"))
         choices = {

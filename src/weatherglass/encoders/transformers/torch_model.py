@@ -15,6 +15,7 @@ from weatherglass.encoders.pooling import States
 from weatherglass.encoders.transformers.hub import ModelFiles, first_line
 from weatherglass.encoders.transformers.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
+from weatherglass.storage.reading import is_failure
 
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
@@ -36,7 +37,9 @@ def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
             f"'{name}': its weights would run code or hold more than tensors, so they were not loaded"
             f" ({first_line(error)}); get the model as safetensors"
         ) from None
-    except Exception as error:  # three libraries raise many types of errors for a bad file
+    except BaseException as error:  # three libraries raise many types of errors for a bad file
+        if not is_failure(error):
+            raise
         if "trust_remote_code" in str(error):
             code = ", ".join(files.own_code()) or "named in its configuration"
             raise UnsafeFileError(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from weatherglass.errors import CatalogueError, UnknownNameError, reason_of
 from weatherglass.languages.lexicon import wordnet
+from weatherglass.storage.documents import document_text, parsed_toml
+from weatherglass.storage.reading import is_folder
 
 Synonyms = Mapping[str, tuple[str, ...]]
 """Other words for a word."""
@@ -35,21 +37,20 @@ def load_synonyms(source: str | Path) -> Synonyms:
     if source == WORDNET:
         return _installed_wordnet()
     path = Path(source)
-    if path.is_dir():
+    if is_folder(path):
         return wordnet.read_synonyms(path)
     try:
-        return _from_toml(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
+        path.stat()
+    except (OSError, ValueError) as error:
         raise UnknownNameError(
             f"synonyms '{source}': {reason_of(error)} (a TOML file, {CATALOGUE} or {WORDNET} is meant)"
         ) from None
-    except UnicodeDecodeError:
-        raise CatalogueError(f"{path}: not a text file in UTF-8") from None
+    return _from_toml(document_text(path, CatalogueError), str(path))
 
 
 def _from_toml(text: str, where: str) -> Synonyms:
     try:
-        table = tomllib.loads(text)
+        table = parsed_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise CatalogueError(f"{where}: {error}") from None
     for word, synonyms in table.items():

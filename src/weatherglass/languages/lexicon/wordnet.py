@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from weatherglass.errors import CatalogueError, WeatherglassError, reason_of
+from weatherglass.storage.documents import document_text
+from weatherglass.storage.reading import is_regular_file
 
 PARTS = ("noun", "verb", "adj", "adv")
 
@@ -139,6 +142,8 @@ def _synsets(path: Path) -> Iterator[list[str]]:
 
 def _lines(path: Path) -> list[str]:
     """The entries of an index or data file; the lines of the licence begin with blanks."""
+    if not is_regular_file(path):  # a pipe might never end
+        raise FileNotFoundError(errno.ENOENT, "no such file", str(path))
     return [line for line in path.read_text("utf-8").splitlines() if not line.startswith("  ")]
 
 
@@ -147,7 +152,7 @@ def _exceptions(path: Path) -> dict[str, list[str]]:
     if not path.is_file():
         return {}
     base_forms: dict[str, list[str]] = {}
-    for line in path.read_text("utf-8").splitlines():
-        form, *bases = line.split()
+    for line in document_text(path, WeatherglassError).splitlines():
+        form, *bases = line.split() or [""]
         base_forms.setdefault(form, []).extend(bases)
     return base_forms

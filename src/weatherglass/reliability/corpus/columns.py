@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from weatherglass.errors import CorpusError, MissingExtraError
 from weatherglass.reliability.corpus.readers import FIELDS, Reader, Texts, field_named
+from weatherglass.storage.child_process import Content, read_in_child
+from weatherglass.storage.reading import one_line
 
 if TYPE_CHECKING:
     import polars as pl
 
+DAMAGED = "damaged, or not what its name says"
 ROWS = 20_000
 """Rows in memory at a time."""
-ARROW_FILE = b"ARROW1"
-"""How a file of Arrow begins; a stream of it, which HuggingFace writes, begins otherwise."""
+PARQUET_FILE, ARROW_FILE = b"PAR1", b"ARROW1"
+"""How files begin; a stream of it, which HuggingFace writes, begins otherwise."""
+STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+"""How a stream ends; its reader does not miss it, and gives the rows that there are."""
 
 
 def texts(
@@ -33,6 +38,7 @@ def texts(
         raise MissingExtraError(
             f"{path}: reading it needs polars; run: pip install 'weatherglass[reliability]'"
         ) from None
+    read_in_child(f"{__name__}:rehearsal", path, CorpusError)
     try:
         lazy = table(path)
         schema = lazy.collect_schema()
@@ -43,7 +49,25 @@ def texts(
             for text in part:
                 yield from (text or "").splitlines()
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise CorpusError(f"{path}: damaged, or not what its name says ({_first_line(error)})") from None
+        raise CorpusError(f"{path}: {DAMAGED} ({_first_line(error)})") from None
+
+
+def rehearsal(path: Path) -> Content:
+    """Read all texts of a file and forget them: in a child process, since polars may crash on a damaged file.
+
+    A crash would end the study, and a panic would fill the terminal; what a child reads whole can be read again.
+    """
+    import polars as pl
+
+    with one_line(str(path), DAMAGED, "get it again", CorpusError):
+        with path.open("rb") as file:
+            is_parquet = file.read(len(PARQUET_FILE)) == PARQUET_FILE
+        lazy = _parquet(path) if is_parquet else _arrow(path)
+        kinds = lazy.collect_schema().items()
+        for column in [name for name, kind in kinds if kind in (pl.String, pl.Categorical)]:
+            for part in _parts(lazy.select(pl.col(column).cast(pl.String))):
+                part.to_list()
+    return None, {}
 
 
 def _parts(lazy: pl.LazyFrame) -> Iterator[pl.Series]:
@@ -64,6 +88,10 @@ def _arrow(path: Path) -> pl.LazyFrame:
 
     with path.open("rb") as file:
         is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
+        if not is_file:
+            file.seek(max(0, path.stat().st_size - len(STREAM_END)))
+            if file.read() != STREAM_END:
+                raise CorpusError(f"{path}: {DAMAGED} (an Arrow stream without the mark of its end)")
     # A stream has no index: it is read whole. HuggingFace splits a data set into files of at most 500 MB.
     return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
 

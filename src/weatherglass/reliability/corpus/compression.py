@@ -28,7 +28,9 @@ DAMAGED = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
 def decompressed(path: Path) -> Iterator[BinaryIO]:
     """The decompressed bytes of a file; the compression is recognised by the first bytes."""
     with path.open("rb") as file:
-        head = file.read(6)
+        head = file.read(len(XZ))
+    if len(head) < len(XZ) and path.suffix.lower() in SUFFIXES:
+        raise EOFError("it ends within its first bytes")
     if head.startswith(ZSTANDARD):
         with path.open("rb") as file:
             yield _decompress_zstandard(file, path)

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.reliability.corpus.corpus import Corpus
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
+from weatherglass.storage.checksum import damaged_files, set_aside, write_sums
 
 KEYS, VALUES, RECORD = "pairs.i64", "values.f64", "cooccurrence.json"
+PARTS = (KEYS, VALUES, RECORD)
 FREQUENT = 2048
 """The most frequent words; their pairs are counted in a dense array, since most co-occurrences are there."""
 FILLED = 0.6
@@ -45,7 +47,9 @@ def count_cooccurrence(corpus: Corpus, window: int, memory: int = 2**28) -> Cooc
     with FileLock(
         corpus.folder / ".cooccurrence.lock"
     ):  # Seeds that train in parallel wait for the first one.
-        if not (folder / RECORD).is_file():
+        if folder.is_dir() and damaged_files(folder, PARTS):
+            set_aside([folder], "and counted again")
+        if not folder.is_dir():
             _count_into(folder, corpus, window, memory)
     keys: Integers = _map(folder / KEYS, np.int64)
     values: Vector = _map(folder / VALUES, np.float64)
@@ -57,6 +61,7 @@ def _count_into(folder: Path, corpus: Corpus, window: int, memory: int) -> None:
         with scratch_folder(corpus.folder) as runs:
             _merge(_count_runs(corpus, window, memory, runs), unfinished)
         write_whole(unfinished / RECORD, json.dumps({"vocabulary": len(corpus.words), "window": window}))
+        write_sums(unfinished, PARTS)
 
 
 def _map(path: Path, dtype: type[np.generic]) -> NDArray[Any]:

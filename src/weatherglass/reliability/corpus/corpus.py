@@ -23,9 +23,11 @@ from weatherglass.reliability.corpus.readers import READERS, documents, reader_v
 from weatherglass.reliability.corpus.standard_input import as_file
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
+from weatherglass.storage.checksum import MISMATCH, OR_EARLIER, damaged_files, set_aside, write_sums
 from weatherglass.storage.fingerprint import file_hash, folder_hash
 
 TOKENS, OFFSETS, VOCABULARY, RECORD = "tokens.i32", "offsets.i64", "vocabulary.tsv", "corpus.json"
+PARTS = (TOKENS, OFFSETS, VOCABULARY, RECORD)
 LENGTHS = "lengths.i64"
 BUFFER = 2**20
 """Tokens in memory before they are written."""
@@ -96,11 +98,14 @@ def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings
         recipe = _recipe(path, files, settings)
         key = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
         folder = cache / f"{name}-{key[:12]}"
+        if folder.is_dir() and damaged_files(folder, PARTS):
+            set_aside([folder], "and encoded again", OR_EARLIER)
         if not (folder / RECORD).is_file():
             with whole_folder(folder) as unfinished:
                 _encode(unfinished, path, files, settings)
                 record = {"name": name, "hash": key, "source": path.name, **recipe}
                 write_whole(unfinished / RECORD, json.dumps(record, indent=1) + "\n")
+                write_sums(unfinished, PARTS)
     return open_corpus(folder)
 
 
@@ -113,7 +118,16 @@ def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[s
 
 
 def open_corpus(folder: Path) -> Corpus:
-    """The corpus that `encode_corpus` left in `folder`."""
+    """The corpus that `encode_corpus` left in `folder`.
+
+    Raises:
+        CorpusError: if a file of it is damaged.
+    """
+    if damaged := damaged_files(folder, PARTS):
+        raise CorpusError(
+            f"{folder / damaged[0]}: {MISMATCH}; run: weatherglass reliability run STUDY.toml, which "
+            "encodes the corpus again"
+        )
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     vocabulary = [
         line.split("\t") for line in (folder / VOCABULARY).read_text(encoding="utf-8").split("\n")[:-1]

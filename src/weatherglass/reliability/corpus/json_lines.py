@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, BinaryIO
 
 from weatherglass.errors import CorpusError
 from weatherglass.reliability.corpus.readers import FIELDS, Reader, Texts, no_such_field, text_lines
+from weatherglass.storage.documents import parsed_json
 
 DELETED = frozenset({"[deleted]", "[removed]"})
 """Text of a deleted comment in a dump."""
@@ -20,7 +20,7 @@ def is_json_object(line: str) -> bool:
     if not line.lstrip().startswith("{"):
         return False
     try:
-        return isinstance(json.loads(line), dict)
+        return isinstance(parsed_json(line), dict)
     except ValueError:
         return False
 
@@ -37,10 +37,10 @@ def texts(path: Path, stream: BinaryIO, fields: Sequence[str] = FIELDS) -> Itera
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = parsed_json(line)
             found = (_value(record, field) for field in fields)
             text = next((value for value in found if isinstance(value, str)), None)
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, TypeError):
             raise CorpusError(f"{path}, line {number}: not a JSON object") from None
         if text is None:
             names |= dict.fromkeys(record) if not has_text else {}

@@ -12,6 +12,7 @@ from typing import IO, BinaryIO, cast
 from weatherglass.errors import CorpusError, unreadable
 from weatherglass.registry import Registry
 from weatherglass.reliability.corpus.compression import DAMAGED, SUFFIXES, decompressed
+from weatherglass.storage.reading import exists, is_folder, one_line, require_regular_file
 
 Texts = Callable[[Path, BinaryIO], Iterator[str]]
 """The documents of a file, each a line of text. The stream is decompressed; the path is for messages."""
@@ -58,7 +59,7 @@ def source_files(source: Path) -> list[Path]:
     Raises:
         CorpusError: if there is nothing to read.
     """
-    if source.is_dir():
+    if is_folder(source):
         files = sorted(
             path
             for path in source.rglob("*")
@@ -71,8 +72,9 @@ def source_files(source: Path) -> list[Path]:
                 f"{source}: this folder holds no text; put {formats} files in it, plain or .gz, .xz or .zst"
             )
         return tables or files
-    if not source.is_file():
+    if not exists(source):
         raise CorpusError(f"{source}: no such corpus file or folder")
+    require_regular_file(source, CorpusError)
     return [source]
 
 
@@ -87,6 +89,12 @@ def documents(path: Path, format: str = "", field: str = "") -> Iterator[str]:
     Raises:
         CorpusError: if the file is damaged or truncated, or is not what its reader expects.
     """
+    require_regular_file(path, CorpusError)
+    with one_line(str(path), "damaged, or not what its name says", "get it again", CorpusError):
+        yield from _documents(path, format, field)
+
+
+def _documents(path: Path, format: str, field: str) -> Iterator[str]:
     try:
         name = format or format_of(path)
         reader = READERS.get(name)
@@ -127,6 +135,7 @@ def format_of(path: Path) -> str:
     from weatherglass.reliability.corpus.json_lines import is_json_object
     from weatherglass.reliability.corpus.wiki_extractor import is_document_start
 
+    require_regular_file(path, CorpusError)
     try:
         with decompressed(path) as stream:
             line = stream.readline().decode("utf-8-sig", errors="replace")

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import CorpusError, unreadable
+from weatherglass.errors import CorpusError
 from weatherglass.registry import unknown
+from weatherglass.storage.documents import document_text
+from weatherglass.storage.reading import is_regular_file
 from weatherglass.storage.resources import shipped_toml
 
 FREQUENT = 10_000
@@ -65,7 +67,7 @@ def base_pairs(name: str) -> BasePairs:
         entry = table[name]
         return BasePairs(name, tuple((first, second) for first, second in entry["pairs"]), entry["source"])
     path = Path(name)
-    if not path.is_file():
+    if not is_regular_file(path):
         raise unknown("set of base pairs, and no such file", name, table)
     pairs = []
     for number, line in _lines(path):
@@ -92,7 +94,7 @@ def target_list(name: str) -> WordList:
     if name in table:
         return WordList(name, tuple(table[name]["words"]), table[name]["source"])
     path = Path(name)
-    if not path.is_file():
+    if not is_regular_file(path):
         raise unknown("list of target words, and no such file", name, table)
     return WordList(path.stem, tuple(dict.fromkeys(line for _, line in _lines(path))), path.name)
 
@@ -117,9 +119,6 @@ def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordLis
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CorpusError(unreadable(path, error)) from None
+    text = document_text(path, CorpusError)
     lines = enumerate((line.strip() for line in text.splitlines()), start=1)
     return [(number, line) for number, line in lines if line and not line.startswith("#")]

@@ -19,6 +19,7 @@ from weatherglass.reliability.regression.tables import regression_table, to_late
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import write_tables
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.checksum import OR_EARLIER, damaged_files, set_aside
 from weatherglass.storage.fingerprint import file_hash
 
 FEATURES, TABLES = "features", "tables"
@@ -51,7 +52,7 @@ def explain_study(
     words = set(tables["test_retest_words"]["word"].unique().to_list())
     lexicon = find_lexicon(words, senses, parts)
     progress.stage("word features", len(groups))
-    features = pl.concat(list(_feature_tables(groups, lexicon, folder / FEATURES, progress)))
+    features = pl.concat(list(feature_tables(groups, lexicon, folder / FEATURES, progress)))
     explanations = {}
     for pairs in tables["test_retest_words"]["pairs"].unique(maintain_order=True).to_list():
         try:
@@ -85,7 +86,7 @@ def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl
     }
 
 
-def _feature_tables(
+def feature_tables(
     groups: Sequence[Group], lexicon: Lexicon, folder: Path, progress: Progress
 ) -> Iterator[pl.DataFrame]:
     """The feature table of each group: cached on the disk, or computed."""
@@ -93,6 +94,8 @@ def _feature_tables(
         if group.paths:
             name = f"{group.corpus}-{group.algorithm}-{_key(group, lexicon)}"
             path = folder / f"{name}.parquet"
+            if path.is_file() and damaged_files(folder, [path.name]):
+                set_aside([path], "and computed again", OR_EARLIER)
             if not path.is_file():
                 write_tables(folder, {name: word_features(group.paths, lexicon)})
             yield pl.read_parquet(path)

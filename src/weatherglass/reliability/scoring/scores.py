@@ -16,6 +16,7 @@ from weatherglass.reliability.scoring.base import ScoringContext, WordScorer
 from weatherglass.reliability.scoring.projections import Scores
 from weatherglass.reliability.training.embedding import Embedding
 from weatherglass.storage.atomic import whole_file
+from weatherglass.storage.checksum import LENGTH, is_whole, seal
 
 NEIGHBOURS = 100
 SCORE_FILE = re.compile(r"\.(?P<rule>[^.]+)-v(?P<version>\d+)\.npy$")
@@ -105,9 +106,17 @@ def score_paths(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Path]:
 
 
 def save_scores(path: Path, scores: Scores) -> None:
-    """Store the scores of one embedding and rule, written atomically."""
-    with whole_file(path) as unfinished, unfinished.open("wb") as file:
-        np.save(file, scores, allow_pickle=False)
+    """Store the scores of one embedding and rule, written atomically; behind the array is its checksum."""
+    with whole_file(path) as unfinished:
+        with unfinished.open("wb") as file:
+            np.save(file, scores, allow_pickle=False)
+            file.write(b" " * LENGTH)
+        seal(unfinished, -LENGTH)
+
+
+def scores_are_whole(path: Path) -> bool:
+    """Whether a score file is as `save_scores` wrote it."""
+    return is_whole(path, -LENGTH)
 
 
 def load_scores(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Scores]:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Integers
 from weatherglass.errors import VectorFileError, unreadable
 from weatherglass.storage.atomic import whole_file
+from weatherglass.storage.checksum import State, set_aside
+from weatherglass.storage.safetensors_file import require_whole, safetensors_state, write_safetensors
 
 Vectors = NDArray[np.float32]
 SUFFIX = ".safetensors"
@@ -60,31 +62,37 @@ def save_embedding(path: Path, embedding: Embedding) -> None:
     """
     vectors = np.ascontiguousarray(embedding.vectors, dtype="<f4")
     counts = np.ascontiguousarray(embedding.counts, dtype="<i8")
-    # The library writes the metadata in random order; the format is simple enough to write here, in a fixed one.
-    header = json.dumps(
-        {
-            "__metadata__": {
-                "words": json.dumps(list(embedding.words), ensure_ascii=False),
-                "algorithm": embedding.algorithm,
-                "seed": str(embedding.seed),
-                "corpus": embedding.corpus,
-                "corpus_hash": embedding.corpus_hash,
-                "settings": json.dumps(dict(embedding.settings), sort_keys=True),
-            },
-            "counts": {"dtype": "I64", "shape": list(counts.shape), "data_offsets": [0, counts.nbytes]},
-            "vectors": {
-                "dtype": "F32",
-                "shape": list(vectors.shape),
-                "data_offsets": [counts.nbytes, counts.nbytes + vectors.nbytes],
-            },
-        },
-        ensure_ascii=False,
-    ).encode()
-    header += b" " * (-len(header) % 8)
-    with whole_file(path) as unfinished, unfinished.open("wb") as file:
-        file.write(len(header).to_bytes(8, "little") + header)
-        file.write(counts.data)
-        file.write(vectors.data)
+    metadata = {
+        "words": json.dumps(list(embedding.words), ensure_ascii=False),
+        "algorithm": embedding.algorithm,
+        "seed": str(embedding.seed),
+        "corpus": embedding.corpus,
+        "corpus_hash": embedding.corpus_hash,
+        "settings": json.dumps(dict(embedding.settings), sort_keys=True),
+    }
+    tensors = {"counts": ("I64", counts.shape), "vectors": ("F32", vectors.shape)}
+    with whole_file(path) as unfinished:
+        write_safetensors(unfinished, metadata, tensors, (counts, vectors))
+
+
+def embedding_state(path: Path) -> State:
+    """Whether a stored embedding is as it was written; one of an earlier version has no checksum, which is UNKNOWN.
+
+    A file that cannot be read as an embedding is DAMAGED; so this is only for files that `save_embedding` wrote.
+    """
+    state = safetensors_state(path)
+    return State.DAMAGED if state is State.UNKNOWN and describe_embedding(path) is None else state
+
+
+def set_damaged_aside(paths: Sequence[Path], then: str) -> None:
+    """Set aside those stored embeddings that are there and damaged.
+
+    Args:
+        paths: of files that `save_embedding` wrote, no others.
+        then: what happens now, for the warning.
+    """
+    stored = [path for path in paths if path.is_file()]
+    set_aside([path for path in stored if embedding_state(path) is State.DAMAGED], then)
 
 
 @dataclass(frozen=True)
@@ -107,10 +115,15 @@ class Description:
 
 
 def describe_embedding(path: Path) -> Description | None:
-    """Describe what `save_embedding` wrote; None for any other file."""
+    """Describe what `save_embedding` wrote; None for any other file.
+
+    Raises:
+        VectorFileError: if it is damaged.
+    """
     from safetensors import SafetensorError, safe_open
 
     try:
+        require_whole(path)
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             return Description(
@@ -135,6 +148,7 @@ def load_embedding(path: Path) -> Embedding:
     from safetensors import SafetensorError, safe_open
 
     try:
+        require_whole(path)
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             return Embedding(

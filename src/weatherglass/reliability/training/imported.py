@@ -24,6 +24,7 @@ from weatherglass.reliability.training.embedding import (
     describe_embedding,
     load_embedding,
     save_embedding,
+    set_damaged_aside,
 )
 from weatherglass.storage.fingerprint import file_hash
 from weatherglass.vectors import read_every_word, related_files
@@ -72,6 +73,7 @@ def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress 
         path = file
         if transforms or origin != (corpus, algorithm):
             path = folder / f"{corpus}-{algorithm}-imported{seed:03d}-{content[:12]}{SUFFIX}"
+            set_damaged_aside([path], "and imported again")
             if not path.is_file():
                 save_embedding(path, changed(read_embedding(file, corpus, algorithm, seed), transforms))
         paths.append(path)

@@ -14,7 +14,13 @@ from weatherglass.errors import MissingExtraError
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.corpus.corpus import Corpus, open_corpus
-from weatherglass.reliability.training.embedding import SUFFIX, Embedding, Vectors, save_embedding
+from weatherglass.reliability.training.embedding import (
+    SUFFIX,
+    Embedding,
+    Vectors,
+    save_embedding,
+    set_damaged_aside,
+)
 from weatherglass.reliability.training.glove import GloveSettings, train_glove
 from weatherglass.storage.installed import install_command
 
@@ -66,12 +72,13 @@ def embedding_path(folder: Path, corpus: Corpus, algorithm: Algorithm, settings:
 
 
 def train_all(units: Sequence[TrainingUnit], backend: Backend, progress: Progress | None = None) -> list[str]:
-    """Train the embeddings whose file is missing; each is written as soon as it is finished.
+    """Train the embeddings whose file is missing or damaged; each is written as soon as it is finished.
 
     Returns:
         One error message for each embedding that could not be trained.
     """
     progress = progress or Silent()
+    set_damaged_aside([unit.target for unit in units], "and trained again")
     missing = [unit for unit in units if not unit.target.is_file()]
     progress.stage("training", len(units))
     progress.advance(len(units) - len(missing))

@@ -20,8 +20,10 @@ from weatherglass.encoders.papers.elmo.files import ElmoOptions, find_files, rea
 from weatherglass.encoders.pooling import pool
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.views import View
+from weatherglass.errors import EncoderError
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.reading import reading
 
 if TYPE_CHECKING:
     from weatherglass.encoders.papers.elmo.model import ElmoModel
@@ -122,5 +124,8 @@ class ElmoEncoder:
         if self._model is None:
             from weatherglass.encoders.papers.elmo.model import ElmoModel
 
-            self._model = ElmoModel.load(self.network, self.weights_file)
+            with reading(self.weights_file, EncoderError):
+                model = ElmoModel.load(self.network, self.weights_file)
+                model.states([["a"]])  # arrays that do not fit one another are noticed here
+            self._model = model
         return self._model

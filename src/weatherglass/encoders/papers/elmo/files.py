@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.encoders.papers.elmo.characters import CHARACTERS
 from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.hdf5_file import read_hdf5
+from weatherglass.storage.reading import is_folder, reading
 
-if TYPE_CHECKING:
-    import h5py
+MOST_LAYERS: Final = 64
+MOST_CHARACTERS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class ElmoOptions:
 
 def find_files(folder: Path) -> tuple[Path, Path]:
     """The options and the weights in `folder`; the original downloads have longer names, with the same endings."""
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise SpecError(
             f"no folder '{folder}'; elmo: takes the folder that holds options.json and the weights"
         )
@@ -61,30 +64,38 @@ def read_options(path: Path) -> ElmoOptions:
     Raises:
         EncoderError: if it is no JSON or lacks what the network needs.
     """
-    try:
+    with reading(path, EncoderError, "these are not the options of an ELMo: the file"):
         whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         lstm, cnn = whole["lstm"], whole["char_cnn"]
         options = ElmoOptions(
-            layers=int(lstm.get("n_layers", 1)),
-            convolutions=len(cnn["filters"]),
-            highways=int(cnn.get("n_highway") or 0),
-            activation=str(cnn["activation"]),
-            word_width=int(cnn["max_characters_per_token"]),
+            layers=_count(lstm.get("n_layers", 1), "n_layers", 1, MOST_LAYERS),
+            convolutions=_count(len(cnn["filters"]), "filters", 1, MOST_LAYERS),
+            highways=_count(cnn.get("n_highway") or 0, "n_highway", 0, MOST_LAYERS),
+            activation=str(cnn["activation"])[:40],
+            word_width=_count(
+                cnn["max_characters_per_token"], "max_characters_per_token", 3, MOST_CHARACTERS
+            ),
             cell_clip=_clip(lstm.get("cell_clip")),
             projection_clip=_clip(lstm.get("proj_clip")),
             skip_connections=bool(lstm["use_skip_connections"]),
         )
-    except KeyError as error:
-        raise EncoderError(f"{path}: no entry {error}; these are not the options of an ELMo") from None
-    except (ValueError, TypeError, AttributeError) as error:
-        raise EncoderError(f"{path}: not the options of an ELMo ({error})") from None
     if options.activation not in ("relu", "tanh"):
         raise EncoderError(f"{path}: activation '{options.activation}' is neither relu nor tanh")
     return options
 
 
+def _count(value: object, name: str, least: int, most: int) -> int:
+    """A whole number that a network can have; arrays are made as large as it says."""
+    if not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{name} should be a whole number from {least} to {most}")
+    return value
+
+
 def _clip(value: float | None) -> float:
-    return float("inf") if value is None else float(value)
+    limit = float("inf") if value is None else float(value)
+    if not limit > 0:
+        raise ValueError(f"a clip of {limit}")
+    return limit
 
 
 def read_weights(path: Path, options: ElmoOptions) -> dict[str, NDArray[np.float32]]:
@@ -93,15 +104,11 @@ def read_weights(path: Path, options: ElmoOptions) -> dict[str, NDArray[np.float
     Raises:
         EncoderError: if an array is missing or of the wrong shape.
     """
-    import h5py
-
-    try:
-        with h5py.File(path, "r") as file:
-            names = _names(options, has_projection="CNN_proj" in file)
-            weights = {name: _read(file, name, path) for name in names}
-    except OSError as error:
-        raise EncoderError(f"{path}: not readable as HDF5 ({error})") from None
-    _check_shapes(weights, options, path)
+    with reading(path, EncoderError):
+        arrays = read_hdf5(path, EncoderError).arrays
+        has_projection = any(name.startswith("CNN_proj/") for name in arrays)
+        weights = {name: _array(arrays, name, path) for name in _names(options, has_projection)}
+        _check_shapes(weights, options, path)
     return weights
 
 
@@ -124,10 +131,13 @@ def _names(options: ElmoOptions, has_projection: bool) -> list[str]:
     return names
 
 
-def _read(file: h5py.File, name: str, path: Path) -> NDArray[np.float32]:
-    if name not in file:
+def _array(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[np.float32]:
+    if name not in arrays:
         raise EncoderError(f"{path}: no array '{name}'; the file does not belong to the options beside it")
-    return np.asarray(file[name][...], dtype=np.float32)
+    array = arrays[name].astype(np.float32)
+    if not np.isfinite(array).all():
+        raise EncoderError(f"{path}: '{name}' has entries that are not finite; get the file again")
+    return array
 
 
 def _check_shapes(weights: dict[str, NDArray[np.float32]], options: ElmoOptions, path: Path) -> None:

@@ -9,10 +9,11 @@ from typing import Self
 
 import numpy as np
 
-from weatherglass.encoders.papers.recurrent import Array, BidirectionalNetwork, gru
+from weatherglass.encoders.papers.recurrent import Array, BidirectionalNetwork, gru, weight_array
 from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.reading import is_regular_file, reading
 from weatherglass.storage.torch_file import read_torch, state_dict
-from weatherglass.storage.unpickle import read_pickle
+from weatherglass.storage.unpickle import read_pickle, shown
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
@@ -33,7 +34,7 @@ class Checkpoint:
         """
         checkpoint = cls(folder / f"{name}.model", folder / f"{name}_vocab.pkl")
         for path in (checkpoint.weights, checkpoint.vocabulary):
-            if not path.is_file():
+            if not is_regular_file(path):
                 names = ", ".join(sorted(path.stem for path in folder.glob("*.model"))) or "no model at all"
                 raise SpecError(f"no file '{path}'; the folder holds {names}")
         return checkpoint
@@ -55,17 +56,17 @@ class GenSenModel:
         Raises:
             EncoderError: if they do not.
         """
-        weights = state_dict(read_torch(checkpoint.weights), str(checkpoint.weights))
-        network = BidirectionalNetwork.from_state_dict(gru, weights, "encoder.", str(checkpoint.weights))
-        if "src_embedding.weight" not in weights:
-            raise EncoderError(f"{checkpoint.weights}: no array 'src_embedding.weight'")
-        embedding = np.asarray(weights["src_embedding.weight"], dtype=np.float32)
-        if embedding.shape[1] != network.width:
-            raise EncoderError(
-                f"{checkpoint.weights}: words have {embedding.shape[1]} dimensions, "
-                f"but the network reads {network.width}"
-            )
-        return cls(network, embedding, _read_rows(checkpoint.vocabulary, len(embedding)))
+        source = str(checkpoint.weights)
+        with reading(checkpoint.weights, EncoderError):
+            weights = state_dict(read_torch(checkpoint.weights), source)
+            network = BidirectionalNetwork.from_state_dict(gru, weights, "encoder.", source)
+            embedding = weight_array(weights, "src_embedding.weight", source)
+            if embedding.ndim != 2 or embedding.shape[1] != network.width:
+                raise EncoderError(
+                    f"{source}: words have {embedding.shape[1:]} dimensions, but the network reads {network.width}"
+                )
+        with reading(checkpoint.vocabulary, EncoderError):
+            return cls(network, embedding, _read_rows(checkpoint.vocabulary, len(embedding)))
 
     def last_states(self, inputs: Array) -> Array:
         """Embedded words (texts, words, width) to (texts, 2 · hidden): the backward last state, then the forward."""
@@ -84,7 +85,9 @@ def _read_rows(path: Path, count: int) -> dict[str, int]:
     words = vocabulary.get("word2id") if isinstance(vocabulary, dict) else None
     if not isinstance(words, dict):
         raise EncoderError(f"{path}: no 'word2id'; is this the vocabulary of a GenSen model?")
-    rows = {_text(word): int(row) for word, row in words.items()}
+    if not all(isinstance(row, int) for row in words.values()):
+        raise EncoderError(f"{path}: a word has no whole number for its row")
+    rows = {_text(word): row for word, row in words.items()}
     for mark in (BEGIN, END, UNKNOWN):
         if mark not in rows:
             raise EncoderError(f"{path}: the vocabulary has no '{mark}'")
@@ -96,7 +99,7 @@ def _read_rows(path: Path, count: int) -> dict[str, int]:
 def _text(word: object) -> str:
     """Python 2 wrote words as UTF-8 bytes, which the reader takes for latin-1."""
     if not isinstance(word, str):
-        raise EncoderError(f"the vocabulary of a GenSen model has {word!r} for a word")
+        raise EncoderError(f"the vocabulary of a GenSen model has {shown(word)} for a word")
     try:
         return word.encode("latin1").decode("utf-8")
     except (UnicodeEncodeError, UnicodeDecodeError):

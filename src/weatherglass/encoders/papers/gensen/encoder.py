@@ -22,6 +22,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.languages.en.tokenise import TOKENISERS
 from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.reading import is_folder
 
 BATCH: Final = 64
 
@@ -69,7 +70,7 @@ class GenSenEncoder:
         pooling = options.choice("pooling", ("last", "max"), "last")
         options.done()
         folder = Path(spec.target).expanduser()
-        if not folder.is_dir():
+        if not is_folder(folder):
             raise SpecError(
                 f"'{spec}': no folder '{spec.target}'; gensen: takes the folder of the checkpoints"
             )

@@ -1,0 +1,165 @@
+"""Reads a file in a process of its own, where a library that loops, crashes or fills memory harms nobody.
+
+HDF5's library can loop for ever on a damaged file, and polars' reader of parquet panics or allocates what a header
+says; neither can be stopped from within. So a child reads the file, with limits on its processor time and memory, and
+hands over arrays and facts through a temporary folder: numbers and JSON, nothing that has to be unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass import errors
+from weatherglass.errors import WeatherglassError
+from weatherglass.storage.reading import (
+    LIMIT_VARIABLE,
+    reading,
+    require_regular_file,
+    shown_size,
+    unpack_limit,
+)
+
+Content = tuple[Any, Mapping[str, NDArray[Any]]]
+"""Facts, as JSON can hold them, and arrays of numbers by name."""
+
+SECONDS = 8
+BYTES_PER_SECOND = 5 * 2**20
+"""Of processor time: to start, and for the file. Readers here do ten times as much."""
+
+WAITING = 10
+"""How many times as long a clock on the wall may take, on a machine that does other work."""
+
+BASE_MEMORY = 512 * 2**20
+"""What the interpreter and the library need before they have read anything."""
+
+ALIGNED = 64
+
+
+def read_in_child(reader: str, path: Path, error: type[WeatherglassError]) -> Content:
+    """What the function `reader` ("module:function" of ours) returns for a file.
+
+    Raises:
+        WeatherglassError: what the function raises; and of the type `error`, if the child takes too long or dies.
+    """
+    size = require_regular_file(path, error).st_size
+    seconds = SECONDS + size // BYTES_PER_SECOND
+    with tempfile.TemporaryDirectory(prefix="weatherglass-") as folder:
+        # -P: nothing is imported from the working directory, which may be the one with the file.
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            __name__,
+            reader,
+            str(path),
+            folder,
+            error.__name__,
+            str(seconds),
+        ]
+        paths = os.pathsep.join(entry for entry in sys.path if entry)
+        environment = {**os.environ, "PYTHONPATH": paths, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
+        try:
+            finished = subprocess.run(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=WAITING * seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise error(f"{path}: {_took_too_long(seconds)}") from None
+        answer = Path(folder) / "answer.json"
+        if finished.returncode != 0 or not answer.is_file():
+            raise error(f"{path}: {_died(finished.returncode, size, seconds)}")
+        return _received(answer, Path(folder) / "arrays")
+
+
+def _took_too_long(seconds: int) -> str:
+    return f"its library took more than {seconds} seconds to read it; the file is damaged, get it again"
+
+
+def _died(code: int, size: int, seconds: int) -> str:
+    if code == -24:  # SIGXCPU
+        return _took_too_long(seconds)
+    return (
+        f"its library crashed, or took more than {shown_size(_memory(size))} to read {shown_size(size)} (exit {code}); "
+        f"the file is damaged, get it again. If you trust it, set {LIMIT_VARIABLE} to what it may take, such as 8G"
+    )
+
+
+def _received(answer: Path, arrays: Path) -> Content:
+    content = json.loads(answer.read_text(encoding="utf-8"))
+    if "error" in content:
+        kind: type[WeatherglassError] = getattr(errors, content["error"])
+        raise kind(content["message"])
+    data = np.fromfile(arrays, np.uint8)
+    return content["facts"], {
+        name: np.frombuffer(data, np.dtype(kind), int(np.prod(shape, dtype=np.int64)), place).reshape(shape)
+        for name, kind, shape, place in content["arrays"]
+    }
+
+
+def main(reader: str, path: Path, folder: Path, error: type[WeatherglassError], seconds: int) -> None:
+    """What the child does: read the file within limits and write what there is to say of it."""
+    _limit(seconds, _memory(path.stat().st_size))
+    module, _, name = reader.partition(":")
+    try:
+        with reading(path, error):
+            facts, arrays = cast(Content, getattr(import_module(module), name)(path))
+            described = _write_arrays(folder / "arrays", arrays)
+            answer = {"facts": facts, "arrays": described}
+    except WeatherglassError as failure:
+        answer = {"error": type(failure).__name__, "message": str(failure)}
+    (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+
+
+def _write_arrays(
+    path: Path, arrays: Mapping[str, NDArray[Any]]
+) -> list[tuple[str, str, tuple[int, ...], int]]:
+    """Name, type, shape and place of each array in the file of them all."""
+    described = []
+    with path.open("wb") as file:
+        for name, array in arrays.items():
+            if array.dtype.kind not in "biuf":
+                raise TypeError(f"'{name}' is of type {array.dtype}, not of numbers")
+            file.write(bytes(-file.tell() % ALIGNED))
+            described.append((name, array.dtype.str, array.shape, file.tell()))
+            file.write(np.ascontiguousarray(array).data)
+    return described
+
+
+def _memory(size: int) -> int:
+    return BASE_MEMORY + 2 * unpack_limit(size)
+
+
+def _limit(seconds: int, memory: int) -> None:
+    """Limits that the system enforces; where it has none (Windows), the parent's patience is the only one."""
+    try:
+        import resource
+    except ImportError:
+        return
+    for kind, value in (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (allowed, hard))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), getattr(errors, sys.argv[4]), int(sys.argv[5]))

@@ -1,0 +1,113 @@
+"""Text, TOML and JSON that people write or programs print: the boundary of their readers.
+
+`reading_document` is entered once by a reader and turns whatever is raised within into one line. The parsers here have
+one exception each, whatever goes wrong: nesting that is too deep and a number of 5 000 digits are malformed, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from weatherglass.errors import WeatherglassError
+from weatherglass.storage.reading import one_line, require_regular_file
+
+DEEPEST_KEY = 50
+"""Parts of a dotted key; the parser takes time in their square, and 100 kB of them would take an hour."""
+
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP_KEY = re.compile(
+    rf"(?:^[ \t]*+\[?\[?|[{{,])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}", re.MULTILINE
+)
+"""At the start of a line or within an inline table; a sentence with as many full stops is no key."""
+_NESTED, _DIGITS = "nested too deeply", "a number with too many digits"
+
+
+@contextmanager
+def reading_document(path: Path, error: type[WeatherglassError]) -> Iterator[None]:
+    """Read the file within: it is a regular file, and whatever is raised becomes one line with its name.
+
+    Raises:
+        WeatherglassError: of the type `error`; those that are raised within pass through as they are.
+    """
+    require_regular_file(path, error)
+    with one_line(str(path), "not what is expected here", "correct the file, or get it again", error):
+        yield
+
+
+def document_text(path: Path, error: type[WeatherglassError]) -> str:
+    """The text of a file in UTF-8, its line ends as newlines; a byte-order mark is dropped.
+
+    Raises:
+        WeatherglassError: of the type `error`, naming the line that is no UTF-8.
+    """
+    with reading_document(path, error):
+        try:
+            return path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as failure:
+            line = failure.object[: failure.start].count(b"\n") + 1
+            raise error(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8") from None
+
+
+def toml_document(path: Path, error: type[WeatherglassError]) -> dict[str, Any]:
+    """The content of a TOML file.
+
+    Raises:
+        WeatherglassError: of the type `error`, if it cannot be read or is malformed.
+    """
+    try:
+        return parsed_toml(document_text(path, error))
+    except tomllib.TOMLDecodeError as failure:
+        raise error(f"{path}: not a TOML file ({failure})") from None
+
+
+def json_document(path: Path, error: type[WeatherglassError]) -> Any:
+    """The value in a JSON file.
+
+    Raises:
+        WeatherglassError: of the type `error`, if it cannot be read or is malformed.
+    """
+    try:
+        return parsed_json(document_text(path, error))
+    except json.JSONDecodeError as failure:
+        raise error(f"{path}: not JSON ({failure})") from None
+
+
+def parsed_toml(text: str) -> dict[str, Any]:
+    """The content of a TOML document.
+
+    Raises:
+        tomllib.TOMLDecodeError: whatever is wrong with it.
+    """
+    if deep := _DEEP_KEY.search(text):
+        line = text.count("\n", 0, deep.start()) + 1
+        raise tomllib.TOMLDecodeError(f"A key of more than {DEEPEST_KEY} parts (at line {line}, column 1)")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise tomllib.TOMLDecodeError(_NESTED) from None
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(_DIGITS if "digits" in str(error) else str(error)) from None
+
+
+def parsed_json(text: str, object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """The value of a JSON document.
+
+    Raises:
+        json.JSONDecodeError: whatever is wrong with it.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=object_pairs_hook)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError(_NESTED, text, 0) from None
+    except ValueError as error:
+        raise json.JSONDecodeError(_DIGITS if "digits" in str(error) else str(error), text, 0) from None

@@ -1,0 +1,238 @@
+"""Models: checkpoints as pickles and torch files, folders of several files, graphs, and the answers of an API."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.hostile.mutations import CUT, DAMAGE, as_json, of_json, of_npy, of_pickle, of_safetensors, of_zip
+from tests.hostile.target import Reading, Sample, Target, same_after
+
+TEXTS = ["this is a dog", "cat"]
+
+
+def _files(folder: Path, *names: str) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def _weights() -> dict[str, Any]:
+    from tests.encoders.papers.paper_networks import random_recurrent
+
+    return dict(random_recurrent(np.random.default_rng(0), 4, 6, 5, 1, "enc_lstm."))
+
+
+def _saved(tensors: dict[str, Any], path: Path, zipped: bool) -> bytes:
+    import torch
+
+    named = OrderedDict((name, torch.from_numpy(array)) for name, array in tensors.items())
+    torch.save(named, path, _use_new_zipfile_serialization=zipped)
+    return path.read_bytes()
+
+
+def _torch_samples(folder: Path) -> list[Sample]:
+    old, new = (_saved(_weights(), folder / "m.pkl", zipped) for zipped in (False, True))
+    return [
+        Sample({"old.pkl": old}, {"old.pkl": of_pickle}, text=False),
+        Sample({"new.pkl": new}, {"new.pkl": of_zip({".pkl": of_pickle})}, text=False),
+    ]
+
+
+def _torch(path: Path) -> Reading:
+    from weatherglass.storage.torch_file import read_torch, state_dict
+
+    weights = state_dict(read_torch(path), str(path))
+    return Reading({name: np.asarray(array).tobytes() for name, array in weights.items()})
+
+
+def _zip_unchanged(sample: Sample, before: Reading, after: Reading, kind: str) -> str:
+    """The newer layout is a zip archive, whose checksums notice damage; the older one has none."""
+    kinds = (CUT, DAMAGE) if "new.pkl" in sample.files else (CUT,)
+    return same_after(*kinds)(sample, before, after, kind)
+
+
+GLOVE = b"".join(
+    b"%s %s\n" % (word, b" ".join(b"%.4f" % x for x in np.random.default_rng(1).normal(size=6)))
+    for word in (b"<s>", b"</s>", b"this", b"is", b"a", b"dog", b"cat")
+)
+
+
+def _infersent_samples(folder: Path) -> list[Sample]:
+    checkpoint = _saved(_weights(), folder / "i.pkl", zipped=False)
+    return [Sample({"i.pkl": checkpoint, "glove.txt": GLOVE}, {"i.pkl": of_pickle}, text=False)]
+
+
+def _infersent(path: Path) -> Reading:
+    return _encoded(f"infersent:{path}?glove={path.parent / 'glove.txt'}")
+
+
+def _encoded(spec: str) -> Reading:
+    from weatherglass.encoders import load_encoder
+
+    vectors = load_encoder(spec, cache=False).encode(TEXTS)
+    return Reading(np.asarray(vectors, dtype=np.float64).tobytes())
+
+
+def _gensen_samples(folder: Path) -> list[Sample]:
+    from tests.encoders.papers.paper_networks import random_recurrent
+
+    words = ["<s>", "<pad>", "</s>", "<unk>", "this", "is", "a", "dog", "cat"]
+    rng = np.random.default_rng(0)
+    tensors = {"src_embedding.weight": rng.normal(size=(len(words), 4)).astype(np.float32)}
+    tensors |= random_recurrent(rng, 3, 4, 3, 1, "encoder.")
+    weights = _saved(tensors, folder / "m.model", zipped=False)
+    import pickle
+
+    numbered = {"word2id": {word: n for n, word in enumerate(words)}, "id2word": dict(enumerate(words))}
+    vocabulary = pickle.dumps(numbered, protocol=2)
+    content = {"m.model": of_pickle, "m_vocab.pkl": of_pickle}
+    return [Sample({"m.model": weights, "m_vocab.pkl": vocabulary}, content, main=".", text=False)]
+
+
+def _gensen(path: Path) -> Reading:
+    return _encoded(f"gensen:{path}?models=m")
+
+
+def _pickle_samples(_folder: Path) -> list[Sample]:
+    import pickle
+
+    value = {"words": ["a", "b"], "numbers": np.arange(3.0), "nested": {"x": (1, 2.5, None, True, b"y")}}
+    return [
+        Sample(
+            {f"p{protocol}.pkl": pickle.dumps(value, protocol)}, {f"p{protocol}.pkl": of_pickle}, text=False
+        )
+        for protocol in (0, 2, 4, 5)
+    ]
+
+
+def _pickle(path: Path) -> Reading:
+    from weatherglass.storage.unpickle import read_pickle
+
+    return Reading(repr(read_pickle(path)))
+
+
+def _elmo_samples(folder: Path) -> list[Sample]:
+    from tests.encoders.papers.tiny_elmo import write_elmo
+
+    write_elmo(folder / "elmo")
+    files = _files(folder / "elmo", "options.json", "lm_weights.hdf5")
+    content = {"options.json": of_json(json.loads(files["options.json"]))}
+    return [Sample(files, content, main=".", text=False)]
+
+
+def _elmo(path: Path) -> Reading:
+    return _encoded(f"elmo:{path}")
+
+
+def _model2vec_samples(folder: Path) -> list[Sample]:
+    from tests.encoders.test_model2vec import write_model
+
+    made = write_model(folder / "m")
+    files = _files(made, "config.json", "tokenizer.json", "model.safetensors")
+    content = {name: of_json(json.loads(files[name])) for name in ("config.json", "tokenizer.json")}
+    return [Sample(files, {**content, "model.safetensors": of_safetensors}, main=".", text=False)]
+
+
+def _model2vec(path: Path) -> Reading:
+    return _encoded(f"model2vec:{path}")
+
+
+def _graph_samples(_folder: Path) -> list[Sample]:
+    from tests.encoders.onnx.tiny_graphs import lookup
+
+    return [Sample({"m.onnx": lookup(20).SerializeToString()}, text=False)]
+
+
+def _graph(path: Path) -> Reading:
+    from weatherglass.encoders.onnx.graph import read_graph
+
+    return Reading(repr(read_graph(path))[:1000])
+
+
+def _gguf_samples(folder: Path) -> list[Sample]:
+    from gguf import GGUFWriter
+
+    path = folder / "m.gguf"
+    writer = GGUFWriter(path, "llama")
+    writer.add_context_length(40)
+    writer.add_token_list(["a", "b", "c"])
+    writer.add_tensor("token_embd.weight", np.ones((3, 4), dtype=np.float32))
+    for step in ("write_header_to_file", "write_kv_data_to_file", "write_tensors_to_file", "close"):
+        getattr(writer, step)()
+    return [Sample({"m.gguf": path.read_bytes()}, text=False)]
+
+
+def _gguf(path: Path) -> Reading:
+    from weatherglass.encoders.gguf.header import read_metadata
+
+    return Reading(repr(read_metadata(path)))
+
+
+ANSWER = {"data": [{"object": "embedding", "index": n, "embedding": [0.5 + n, -1.0, 2e-3]} for n in (1, 0)]}
+
+
+def _answer(path: Path) -> Reading:
+    """What the encoder makes of a body that a server sent; nothing leaves the machine."""
+    import httpx
+    from weatherglass.encoders.openai import OpenAIEncoder
+    from weatherglass.encoders.spec import Spec
+
+    body = path.read_bytes()
+    sent = httpx.HTTPTransport.handle_request
+    httpx.HTTPTransport.handle_request = lambda *_: httpx.Response(200, content=body)  # type: ignore[assignment,method-assign]
+    try:
+        spec = Spec("openai", "m", (("base_url", "http://127.0.0.1:9/v1"), ("retries", "0")))
+        return Reading((OpenAIEncoder.from_spec(spec).encode(TEXTS).tolist(), body))
+    finally:
+        httpx.HTTPTransport.handle_request = sent  # type: ignore[method-assign]
+
+
+def _numbers_are_numbers(_sample: Sample, _before: Reading, after: Reading, _kind: str) -> str:
+    """Read once more, strictly: the vectors are those of the body, by whole indices, and all of it is numbers."""
+    rows, body = after.value
+    entries = json.loads(body)["data"]
+    strict = {
+        entry["index"]: entry["embedding"]
+        for entry in entries
+        if type(entry["index"]) is int
+        and all(type(x) in (int, float) and math.isfinite(x) for x in entry["embedding"])
+    }
+    same = len(strict) == len(entries) and [strict.get(n) for n in range(len(rows))] == rows
+    return "" if same else "an answer was read as other numbers than it has"
+
+
+def _hf_samples(folder: Path) -> list[Sample]:
+    from tests.encoders.transformers.tiny_models import build
+
+    made = build("bert", folder / "bert")
+    names = [path.name for path in sorted(made.iterdir()) if path.is_file()]
+    files = _files(made, *names)
+    content: dict[str, Any] = {
+        name: of_json(json.loads(files[name])) for name in names if name.endswith(".json")
+    }
+    content |= {name: of_safetensors for name in names if name.endswith(".safetensors")}
+    return [Sample(files, content, main=".", text=False)]
+
+
+def _hf(path: Path) -> Reading:
+    return _encoded(f"hf:{path}?pooling=mean")
+
+
+MODELS = (
+    Target("pickles", _pickle_samples, _pickle, same_after(CUT), "vectors"),
+    Target("torch files", _torch_samples, _torch, _zip_unchanged, "models"),
+    Target("InferSent", _infersent_samples, _infersent, group="models"),
+    Target("GenSen", _gensen_samples, _gensen, group="models"),
+    Target("ELMo", _elmo_samples, _elmo, group="models"),
+    Target("model2vec", _model2vec_samples, _model2vec, group="models"),
+    Target("ONNX graphs", _graph_samples, _graph, group="models"),
+    Target("GGUF headers", _gguf_samples, _gguf, group="models"),
+    Target("transformers folders", _hf_samples, _hf, group="models"),
+    Target(
+        "answers of an API", lambda _: [Sample({"a.json": as_json(ANSWER)}, {"a.json": of_json(ANSWER)})], _answer,
+        _numbers_are_numbers, "vectors",
+    ),
+)  # fmt: skip

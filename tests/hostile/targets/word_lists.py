@@ -1,0 +1,139 @@
+"""Lists of words and facts about them: pairs, classes, tables, judgements, synonyms, senses, parts of speech."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.hostile.mutations import of_json, of_toml
+from tests.hostile.target import Reading, Sample, Target
+
+PAIRS = b"# pairs\nhe\tshe\nman,woman\nboy\tgirl\n"
+CLASSES = b"he\tmale\nshe\tfemale\nman\tmale\nwoman\tfemale\n"
+TABLE = b"word\tshare\tnote\nnurse\t0.9\ta\nsmith\t0.1\t\nclerk\t\tb\n"
+JUDGEMENTS = b"one\ttwo\tscore\n" + b"".join(b"w%d\tv%d\t%d.5\n" % (n, n, n % 10) for n in range(25))
+QUESTIONS = b": capitals\n" + b"".join(b"a%d b%d c%d d%d\n" % (n, n, n, n) for n in range(25))
+SYNONYMS = b'joy = ["happiness", "glee"]\nwar = ["battle"]\n'
+INDEX = b"  1 licence\njoy n 2 1 @ 2 1 07542675 07542676\nwar n 4 0 4 0 1 2 3 4\n"
+DATA = b"  1 licence\n07542675 12 n 02 joy 0 joyfulness 0 001 @ 07532440 n 0000 | glad\n00000001 04 a 03 good(a) 0 well 0 x_y 0\n"
+EXCEPTIONS = b"geese goose\nwolves wolf\n"
+PARTS = ("noun", "verb", "adj", "adv")
+WORDNET = {
+    f"{kind}.{part}": content for part in PARTS for kind, content in (("index", INDEX), ("data", DATA))
+}
+
+
+def _mitigation(path: Path) -> Reading:
+    from weatherglass.errors import SpecError
+    from weatherglass.mitigation.lists import class_list, pair_list, word_list
+
+    found: list[Any] = []
+    for read in (pair_list, class_list, word_list):
+        try:
+            found.append(read(str(path)))
+        except SpecError as error:
+            found.append(str(error))
+    return Reading(found)
+
+
+def _sentence_templates(path: Path) -> Reading:
+    from weatherglass.mitigation import read_transforms
+
+    return Reading([each.name for each in read_transforms(f"sentence-debias?templates={path}")])
+
+
+def _reliability(path: Path) -> Reading:
+    from weatherglass.reliability.lists import base_pairs, target_list
+
+    return Reading((target_list(str(path)), base_pairs(str(path))))
+
+
+def _table(path: Path) -> Reading:
+    from weatherglass.storage.word_table import read_word_table
+
+    return Reading(read_word_table(path, "share"))
+
+
+def _judgements(path: Path) -> Reading:
+    from weatherglass.cures.cost import read_analogies, read_similarity
+
+    read: Callable[[Path], Any] = read_analogies if path.name == "questions.txt" else read_similarity
+    return Reading(read(path))
+
+
+def _finite_scores(_sample: Sample, _before: Reading, after: Reading, _kind: str) -> str:
+    from math import isfinite
+
+    scores = getattr(after.value, "scores", ())
+    return "" if all(map(isfinite, scores)) else "a score that is not finite was accepted"
+
+
+def _synonyms(path: Path) -> Reading:
+    from weatherglass.languages.lexicon.synonyms import load_synonyms
+
+    return Reading(load_synonyms(path))
+
+
+def _facts(path: Path) -> Reading:
+    from weatherglass.languages.lexicon.lexicon import _sense_counts, _tags
+
+    read: Callable[[Path], Any] = _sense_counts if path.name == "senses.tsv" else _tags
+    return Reading(list(read(path)))
+
+
+def _wordnet(path: Path) -> Reading:
+    from weatherglass.languages.lexicon.wordnet import WordNet, read_synonyms
+
+    return Reading((WordNet(path).senses("geese"), read_synonyms(path)))
+
+
+def _texts(path: Path) -> Reading:
+    from weatherglass.cli.models import _texts
+
+    return Reading(_texts(None, path))
+
+
+WORD_LISTS = (
+    Target(
+        "lists of transforms",
+        lambda _: [Sample({"pairs.txt": PAIRS}), Sample({"classes.txt": CLASSES})],
+        _mitigation,
+    ),
+    Target(
+        "templates of transforms",
+        lambda _: [Sample({"t.txt": b"This is {}.\n{} is here.\n"})],
+        _sentence_templates,
+    ),
+    Target("lists of studies", lambda _: [Sample({"pairs.txt": PAIRS.replace(b",", b" ")})], _reliability),
+    Target("tables of words", lambda _: [Sample({"table.tsv": TABLE})], _table),
+    Target(
+        "judgements and analogies",
+        lambda _: [Sample({"pairs.tsv": JUDGEMENTS}), Sample({"questions.txt": QUESTIONS})],
+        _judgements,
+        _finite_scores,
+    ),
+    Target(
+        "synonyms",
+        lambda _: [Sample({"s.toml": SYNONYMS}, {"s.toml": of_toml(tomllib.loads(SYNONYMS.decode()))})],
+        _synonyms,
+    ),
+    Target(
+        "senses and parts of speech",
+        lambda _: [
+            Sample({"senses.tsv": b"word\tn\njoy\t2\nwar\t4\n"}),
+            Sample({"parts.tsv": b"joy\tnoun\nwar\tPROPN\n"}),
+        ],
+        _facts,
+    ),
+    Target("WordNet", lambda _: [Sample({**WORDNET, "noun.exc": EXCEPTIONS}, main=".")], _wordnet),
+    Target(
+        "texts to encode",
+        lambda _: [
+            Sample({"texts.json": b'["one", "two three"]'}, {"texts.json": of_json(["one", "two three"])}),
+            Sample({"texts.txt": b"one\ntwo three\n"}),
+        ],
+        _texts,
+    ),
+)

@@ -1,0 +1,245 @@
+"""Findings in files of text, each built here: what once ended in a traceback, hung or took all memory is one line."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from weatherglass.catalogue import load_tests, read_jsonl, read_toml
+from weatherglass.catalogue.imports.importing import import_tests
+from weatherglass.cures.cost import read_similarity
+from weatherglass.encoders import load_encoder
+from weatherglass.errors import WeatherglassError
+from weatherglass.gate.rules import load_rules
+from weatherglass.languages.lexicon.lexicon import find_lexicon
+from weatherglass.languages.lexicon.synonyms import load_synonyms
+from weatherglass.languages.lexicon.wordnet import PARTS, WordNet
+from weatherglass.mitigation import read_model
+from weatherglass.mitigation.lists import class_list, pair_list, word_list
+from weatherglass.reliability.corpus.readers import documents, source_files
+from weatherglass.reliability.lists import base_pairs, target_list
+from weatherglass.reliability.study_file import read_study
+from weatherglass.runs.joint import read_joint_p
+from weatherglass.runs.stored import read_run
+from weatherglass.storage.documents import DEEPEST_KEY, parsed_toml
+from weatherglass.storage.word_table import read_word_table
+
+Reader = Callable[[Path], object]
+
+TOML: dict[str, Reader] = {
+    "test.toml": read_toml,
+    "rules.toml": load_rules,
+    "study.toml": read_study,
+    "synonyms.toml": load_synonyms,
+}
+JSON: dict[str, Reader] = {
+    "test.jsonl": read_jsonl,
+    "test.json": import_tests,
+    "multiverse.json": lambda path: read_joint_p(path, ["cosine/mean"]),
+    "corpus.jsonl": lambda path: list(documents(path)),
+}
+LISTS: dict[str, Reader] = {
+    "pairs.txt": lambda path: pair_list(str(path)),
+    "classes.txt": lambda path: class_list(str(path)),
+    "words.txt": lambda path: word_list(str(path)),
+    "base.txt": lambda path: base_pairs(str(path)),
+    "targets.txt": lambda path: target_list(str(path)),
+    "table.tsv": lambda path: read_word_table(path, "share"),
+    "judged.tsv": read_similarity,
+    "senses.tsv": lambda path: find_lexicon(["a"], senses=path),
+    "parts.tsv": lambda path: find_lexicon(["a"], parts=path),
+    "corpus.txt": lambda path: list(documents(path)),
+    "import.txt": import_tests,
+}
+
+
+def refused(read: Reader, path: Path) -> str:
+    """The line with which a reader refuses a file; any other error fails the test."""
+    with pytest.raises(WeatherglassError) as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+    assert path.name in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", TOML)
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a = " + b"9" * 5000,
+        b"a = " + b"[" * 5000,
+        b"a = " + b"{a=" * 5000,
+        b"a = '\xed\xa0\x80'",
+        b"a = 1\x00",
+        b"\xff\xfea\x00",
+        b"[a",
+        b"a = 1979-13-45",
+    ],
+    ids=["digits", "arrays", "tables", "half a character", "NUL", "UTF-16", "cut", "date"],
+)
+def test_malformed_toml_is_one_line(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    refused(TOML[name], tmp_path / name)
+
+
+@pytest.mark.parametrize("name", TOML)
+@pytest.mark.parametrize("part", [b"a.", b"a . ", b'"a".', b"'a'. "])
+@pytest.mark.parametrize("header", [False, True])
+def test_100_kb_of_dotted_keys_is_refused_before_it_is_parsed(
+    name: str, part: bytes, header: bool, tmp_path: Path
+) -> None:
+    keys = part * (100_000 // len(part)) + b"a"
+    (tmp_path / name).write_bytes(b"[" + keys + b"]\n" if header else keys + b" = 1\n")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    line = refused(TOML[name], tmp_path / name)
+    assert f"more than {DEEPEST_KEY} parts" in line
+    assert (
+        resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 1
+    )  # the promise itself; it took an hour
+
+
+def test_dots_in_texts_are_no_keys() -> None:
+    sentence = "One. Two. Three. " * 100 + "www.a.b.c.d" + "..." * 100
+    assert parsed_toml(f"a.b.c = {sentence!r}\n") == {"a": {"b": {"c": sentence}}}
+
+
+@pytest.mark.parametrize("name", JSON)
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"targ1": ' + b"9" * 5000 + b"}",
+        b"[" * 100_000,
+        b'{"topics": 3}',
+        b"[1, 2]",
+        b'"text"',
+        b'{"a": "\xff"}',
+        b"{",
+    ],
+    ids=["digits", "nested", "number", "numbers", "text", "not UTF-8", "cut"],
+)
+def test_malformed_json_is_one_line(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b'{"body": "a"}\n' + content if name == "corpus.jsonl" else content)
+    if name == "corpus.jsonl" and content == b'{"topics": 3}':
+        return  # an object without a text is passed over
+    refused(JSON[name], tmp_path / name)
+
+
+@pytest.mark.parametrize("name", [*TOML, *JSON, *LISTS])
+def test_pipes_devices_and_sockets_are_refused(name: str, tmp_path: Path) -> None:
+    read = {**TOML, **JSON, **LISTS}[name]
+    os.mkfifo(tmp_path / name)
+    assert (
+        "cannot be read" in (line := refused_or_unknown(read, tmp_path / name))
+        or "a pipe" in line
+        or "no such" in line
+    )
+    (tmp_path / name).unlink()
+    (tmp_path / name).symlink_to("/dev/zero")
+    refused_or_unknown(read, tmp_path / name)
+    (tmp_path / name).unlink()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(tmp_path / name))
+        refused_or_unknown(read, tmp_path / name)
+
+
+def refused_or_unknown(read: Reader, path: Path) -> str:
+    with pytest.raises(WeatherglassError) as caught:
+        read(path)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_that_is_no_text_is_one_line(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"one\ttwo\n\xff\xfe\x00\n")
+    assert "line 2" in refused(LISTS[name], tmp_path / name)
+
+
+def test_a_study_of_10_12_seeds_is_refused_before_they_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        "seeds = 1000000000000\n[corpora.a]\npath = 'a.txt'\n", encoding="utf-8"
+    )
+    assert "seeds = 1000000000000; at most" in refused(read_study, tmp_path / "study.toml")
+
+
+@pytest.mark.parametrize("score", ["nan", "inf", "-inf", "1e999"])
+def test_a_judgement_is_a_number(score: str, tmp_path: Path) -> None:
+    lines = [f"a{n}\tb{n}\t{n}" for n in range(30)]
+    lines[20] = f"a\tb\t{score}"
+    (tmp_path / "judged.tsv").write_text("\n".join(lines), encoding="utf-8")
+    assert "line 21" in refused(read_similarity, tmp_path / "judged.tsv")
+
+
+def test_a_number_of_senses_has_few_digits(tmp_path: Path) -> None:
+    (tmp_path / "senses.tsv").write_text("a\t" + "9" * 5000, encoding="utf-8")
+    refused(LISTS["senses.tsv"], tmp_path / "senses.tsv")
+
+
+@pytest.mark.parametrize("content", [b"\xff\n", b"\n\n"])
+def test_exceptions_of_wordnet_are_text(content: bytes, tmp_path: Path) -> None:
+    for part in PARTS:
+        (tmp_path / f"index.{part}").write_text("joy n 2 1 @ 2 1 1 2\n", encoding="utf-8")
+    (tmp_path / "noun.exc").write_bytes(content)
+    if content.isspace():
+        assert WordNet(tmp_path).senses("joy") == 8
+    else:
+        refused(lambda path: WordNet(path.parent), tmp_path / "noun.exc")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 300, "vectors:" + "a" * 300, "vectors:" + "a/" * 3000, "encodings:" + "é" * 200, "~nobody-at-all/x.txt",
+     "vectors:~nobody-at-all/x", "wordllama?x=\udcff", "wordllama?dim=" + "9" * 5000, "hf:\x00", "openai:m?base_url=http://["],
+)  # fmt: skip
+def test_a_model_that_no_file_can_be_called_is_one_line(text: str) -> None:
+    with pytest.raises(WeatherglassError) as caught:
+        load_encoder(read_model(text).spec)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "transform",
+    ["hard-debias?pairs=" + "a" * 300, "leace?classes=" + "a," * 300, "saved?file=~nobody-at-all/x"],
+)
+def test_a_list_that_no_file_can_be_called_is_one_line(transform: str) -> None:
+    with pytest.raises(WeatherglassError) as caught:
+        read_model(f"wordllama | {transform}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "~nobody-at-all/x.toml", "a/" * 3000, "\udcff", "[" * 300])
+def test_a_test_that_no_file_can_be_called_is_one_line(name: str) -> None:
+    with pytest.raises(WeatherglassError):
+        load_tests([name])
+
+
+@pytest.mark.parametrize(
+    "record", ['{"settings": {}, "keys": 3}', '{"settings": {"alpha": []}, "keys": [], "status": "complete"}']
+)
+def test_a_record_of_the_wrong_kind_is_one_line(record: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(record, encoding="utf-8")
+    with pytest.raises(WeatherglassError), pytest.warns(UserWarning, match="no checksum"):
+        read_run(tmp_path)
+
+
+def test_a_corpus_that_is_a_device_is_refused() -> None:
+    with pytest.raises(WeatherglassError, match="a device"):
+        source_files(Path("/dev/zero"))
+
+
+def test_a_panic_of_a_parquet_reader_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A panic of Rust is no Exception; here one is raised where polars would."""
+    polars = pytest.importorskip("polars", reason="the reliability extra is not installed")
+
+    def panic(*_: object, **__: object) -> None:
+        raise polars.exceptions.PanicException("index out of bounds")
+
+    (tmp_path / "c.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    monkeypatch.setattr(polars, "read_parquet", panic)
+    monkeypatch.setattr(polars, "scan_parquet", panic)
+    refused(lambda path: list(documents(path)), tmp_path / "c.parquet")
+    refused(import_tests, tmp_path / "c.parquet")
