@@ -13,7 +13,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class App(typer.Typer):
-    """A group whose commands have our help."""
+    """A group whose commands have our help: plain, since loading rich takes as long as all the rest of it."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"rich_markup_mode": None, "pretty_exceptions_enable": False, **given})
 
     def command(self, name: str | None = None, **given: Any) -> Callable[[Function], Function]:
         """Register a command."""
@@ -60,18 +63,38 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands with their first sentence whole; click would cut it at the width of a line."""
-        named = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        shown = [(name, command.get_short_help_str(limit=500)) for name, command in named if command]
         with formatter.section("Commands"):
-            formatter.write_dl(shown)
+            formatter.write_dl([(name, self.summary(name)) for name in self.list_commands(ctx)])
+
+    def summary(self, name: str) -> str:
+        """What the list says of a command."""
+        text: str = self.commands[name].get_short_help_str(limit=500)
+        return text
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Examples, each on one line, to be copied."""
         write_examples(ctx, formatter)
 
 
-class RememberingGroup(Group):
-    """Stores its arguments before they are parsed; `sys.argv` may belong to another program."""
+class LazyGroup(Group):
+    """All commands, which are imported when they are called; stores its arguments before they are parsed, since
+    `sys.argv` may belong to another program.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        from weatherglass.cli.commands import LazyCommands
+
+        super().__init__(**given)
+        self._lazy = LazyCommands()
+        self.commands: Any = self._lazy
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
+        """Their names, in the order of the help."""
+        return list(self._lazy)
+
+    def summary(self, name: str) -> str:
+        """From the table: the help of all commands loads none of them."""
+        return self._lazy.summary(name)
 
     def parse_args(
         self, ctx: Any, args: list[str]
