@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
@@ -26,6 +27,12 @@ class App(typer.Typer):
 class Command(TyperCommand):
     """A command whose help has its options in groups, then its exit codes, and ends with examples."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse as usual, with values that need no conversion taken as they are."""
+        for parameter in self.get_params(ctx):
+            _take_plain_values(parameter)
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments, then the options by group, in the order in which they are declared."""
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -45,6 +52,30 @@ class Command(TyperCommand):
         write_examples(ctx, formatter)
 
 
+def _take_plain_values(parameter: Any) -> None:
+    """Have a parameter take defaults, text and paths as they are.
+
+    Recent versions of typer convert every value with pydantic, whose import takes as long as numpy's.
+    """
+    descriptor = getattr(parameter, "type_descriptor", None)
+    if descriptor is None or parameter.required or "process_value" in vars(parameter):
+        return
+    convert, callback = parameter.process_value, parameter.callback
+
+    def process_value(ctx: Any, value: Any) -> Any:
+        if value is parameter.default:
+            taken = list(value) if isinstance(value, list) else value
+        elif descriptor.annotation in (str, Path) and isinstance(value, str):
+            taken = descriptor.annotation(value)
+        elif descriptor.annotation == list[str] and isinstance(value, list | tuple):
+            taken = list(value)
+        else:
+            return convert(ctx, value)
+        return taken if callback is None else callback(ctx, parameter, taken)
+
+    parameter.process_value = process_value
+
+
 def write_examples(ctx: Any, formatter: Any) -> None:
     """The examples of a command, whatever the program is called."""
     from weatherglass.cli.examples import EXAMPLES
@@ -60,6 +91,12 @@ def write_examples(ctx: Any, formatter: Any) -> None:
 
 class Group(TyperGroup):
     """Commands whose help is plain text: loading rich would take longer than all the rest of `--help`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse as usual, with values that need no conversion taken as they are."""
+        for parameter in self.get_params(ctx):
+            _take_plain_values(parameter)
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands with their first sentence whole; click would cut it at the width of a line."""
