@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +37,23 @@ def always_die(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def report_and_wait(_: int) -> None:
+    os.write(sys.stdout.fileno(), f"{os.getpid()}\n".encode())
+    time.sleep(600)
+
+
+def wait_for_ever() -> None:
+    list(LocalProcesses(2).map(report_and_wait, range(2)))
+
+
+def is_running(process: int) -> bool:
+    """A process that has ended but was not waited for is not running."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_unit_stops_no_other(jobs: int) -> None:
     outcomes = {outcome.unit: outcome for outcome in backend(jobs).map(square_or_fail, range(9))}
@@ -54,6 +74,17 @@ def test_a_killed_process_loses_no_unit(tmp_path: Path) -> None:
 def test_a_unit_that_always_kills_its_process_is_given_up() -> None:
     (outcome,) = LocalProcesses(2).map(always_die, [1])
     assert "died 3 times" in str(outcome.error)
+
+
+def test_workers_of_a_killed_command_do_not_outlive_it() -> None:
+    command = [sys.executable, "-c", "from tests.parallel.test_local import wait_for_ever; wait_for_ever()"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        workers = [int(parent.stdout.readline()) for _ in range(2)]
+        parent.kill()
+        # The pipe is closed only when the last process that holds it has ended.
+        assert parent.communicate(timeout=60) == ("", None)
+    assert not any(is_running(worker) for worker in workers)
 
 
 def test_processes_share_the_cores() -> None:

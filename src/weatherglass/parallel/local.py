@@ -136,7 +136,7 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     spawn = multiprocessing.get_context("spawn")
     existing = set(multiprocessing.active_children())
     with thread_share(jobs):
-        pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_ignore_interrupts)
+        pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_follow_parent)
         try:
             yield pool
         except BaseException:
@@ -147,10 +147,25 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _ignore_interrupts() -> None:
+def _follow_parent() -> None:
+    """In a worker: Ctrl-C is the parent's to handle; a parent that is killed takes its workers with it.
+
+    Without that, a worker would wait for its next unit, and hold its memory, for ever.
+    """
     import signal
+    import threading
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager
