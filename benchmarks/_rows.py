@@ -71,6 +71,7 @@ def cpu_of_command(
     for _ in range(repeats):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         environ = {**os.environ, **ONE_THREAD, **(environment or {})}
+        environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has its byte code
         subprocess.run(command, check=True, capture_output=True, env=environ)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)

@@ -6,6 +6,7 @@ With `--before DIR` the same commands are run from an earlier checkout, by turns
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -32,6 +33,11 @@ class Sources:
         }
         self.folder, self.name = folder, Path(before).name if before else ""
 
+    def empty_kernels(self) -> None:
+        """As if no kernel had been compiled yet."""
+        for environment in self.environments.values():
+            shutil.rmtree(environment["NUMBA_CACHE_DIR"], ignore_errors=True)
+
     def row(self, what: str, command: Sequence[str], repeats: int, output: str = "") -> Row:
         """The median of each; `output` is the run's folder, with a number where each repetition has its own."""
         spent: dict[str, list[float]] = {name: [] for name in self.environments}
@@ -49,12 +55,15 @@ def rows(options: Options) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sources = Sources(folder, options.before)
+        sources.row("byte code", weatherglass("tests", "list"), 1)
         bare = cpu_of_command([sys.executable, "-c", "pass"], repeats)
         started = sources.row("import weatherglass", [sys.executable, "-c", "import weatherglass"], repeats)
         yield Row("import weatherglass, over a bare interpreter", (started.ours or 0.0) - bare)
         yield sources.row("--help", weatherglass("--help"), repeats)
         yield sources.row("tests list", weatherglass("tests", "list"), repeats)
         runs = 1 if options.quick else 3
+        sources.row("byte code", weatherglass("run"), 1, "first")
+        sources.empty_kernels()
         cold = sources.row("run, empty kernel cache", weatherglass("run"), 1, "cold")
         warm = sources.row("run, warm", weatherglass("run"), runs, "warm{}")
         again = sources.row("run, same folder", weatherglass("run"), runs, "warm0")

@@ -44,15 +44,19 @@ def seeds(number: int) -> float:
 
 
 def results(number: int) -> float:
-    """A folder that is given results one by one, as a run gives them; then all are judged and written."""
+    """A folder that is given results one by one, as a run gives them; then all are judged and written.
+
+    One metric, so that all of them are one family: the correction sees them together, too.
+    """
     from weatherglass.audit.evaluate import associate
 
     rng = np.random.default_rng(0)
     x, y, a, b = rng.normal(size=(4, 8, 20))
     one = associate(x, y, a, b)
+    p_values = rng.uniform(size=number)
 
     def made(i: int) -> Result:
-        return replace(one, model=f"model{i // 920}", test=f"test{i % 46}", metric=f"metric{i // 46 % 20}")
+        return replace(one, model=f"model{i // 46}", test=f"test{i % 46}", p_value=float(p_values[i]))
 
     def keep() -> None:
         with tempfile.TemporaryDirectory() as name, RunFolder(Path(name)) as folder:

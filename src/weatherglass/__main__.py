@@ -1,6 +1,6 @@
 """`python -m weatherglass` is the same as `weatherglass`."""
 
-from weatherglass.cli import main
-
 if __name__ == "__main__":
+    from weatherglass.cli import main  # here: worker processes import this module, and need no command line
+
     main()

@@ -9,19 +9,19 @@ import time
 import pytest
 from rich.cells import cell_len
 
-from weatherglass.cli.bar import Bar, Log, stage_name
+from weatherglass.cli.bar import Bar, Drawing, Log, stage_name
 
 
 def test_time_left_is_told_where_each_step_takes_minutes() -> None:
     now = 0.0
-    with Bar(quiet=True) as bar:
-        bar._progress.get_time = lambda: now
-        bar.stage("training", 10)
-        bar.advance(2)  # What an earlier run has done says nothing about the speed.
-        for _ in range(3):
-            now += 600.0
-            bar.advance()
-        assert bar._progress.tasks[0].time_remaining == pytest.approx(5 * 600, abs=1)
+    bar = Drawing()
+    bar.progress.get_time = lambda: now
+    bar.stage("training", 10)
+    bar.advance(2)  # What an earlier run has done says nothing about the speed.
+    for _ in range(3):
+        now += 600.0
+        bar.advance(1)
+    assert bar.progress.tasks[0].time_remaining == pytest.approx(5 * 600, abs=1)
 
 
 def test_a_log_says_what_is_done_how_far_and_how_long_it_takes() -> None:

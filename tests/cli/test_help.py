@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import typer
 from click.testing import CliRunner
 
 from weatherglass.cli import app
+from weatherglass.cli.commands import COMMANDS
 from weatherglass.cli.completion import (
     complete_metric,
     complete_model,
@@ -56,6 +60,40 @@ def test_help_fits_80_columns_and_ends_with_the_example(words: tuple[str, ...]) 
     lines = CliRunner().invoke(ROOT, [*words, "--help"]).output.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[-1].strip() == EXAMPLES[" ".join(words)][-1]
+
+
+def test_the_table_of_commands_says_what_the_commands_say() -> None:
+    assert {name: entry.summary for name, entry in COMMANDS.items()} == {
+        name: command.get_short_help_str(limit=500) for name, command in ROOT.commands.items()
+    }
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    loaded = modules_after(["--help"])
+    assert "weatherglass.cli.commands" in loaded
+    assert not {entry.place.partition(":")[0] for entry in COMMANDS.values()} & {
+        module.removeprefix("weatherglass.cli.")
+        for module in loaded
+        if module.startswith("weatherglass.cli.")
+    }
+    assert not {"rich", "numpy", "weatherglass.audit", "weatherglass.catalogue"} & loaded
+
+
+def test_a_command_imports_no_other() -> None:
+    loaded = modules_after(["run", "--help"])
+    assert "weatherglass.cli.run" in loaded
+    assert not {f"weatherglass.cli.{name}" for name in ("tests", "report", "reliability", "models")} & loaded
+    assert not {"rich", "numpy"} & loaded
+
+
+def modules_after(arguments: list[str]) -> set[str]:
+    """What is loaded once a command has ended, in a process of its own."""
+    script = (
+        "import json, sys\nfrom weatherglass.cli import app\n"
+        f"try:\n    app({arguments!r})\nexcept SystemExit:\n    pass\nprint(json.dumps(list(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
 
 
 def test_the_options_of_run_stand_in_groups() -> None:

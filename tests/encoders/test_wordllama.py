@@ -19,7 +19,12 @@ TEXTS = ["This is a rose.", "rose", "naïve 日本 🌹", "She can't stay; he le
 
 
 def test_the_vectors_are_those_of_the_package() -> None:
-    theirs = load_encoder("wordllama")._model.embed(TEXTS)  # type: ignore[attr-defined]
+    from wordllama import WordLlama
+
+    folder = encoder_module.package_folder()
+    theirs = WordLlama.load(encoder_module.MODEL, cache_dir=folder, dim=256, disable_download=True).embed(
+        TEXTS
+    )
     ours = load_encoder("wordllama").encode(TEXTS)
     assert ours.shape == (4, 256)
     assert ours.dtype == np.float64
@@ -87,7 +92,9 @@ def test_a_new_process_reaches_no_network_writes_no_cache_and_leaves_logging_alo
 
         encoder = load_encoder("wordllama")
         assert "wordllama" not in sys.modules, "building an encoder loads no weights"
-        print(encoder.encode(["rose"]).shape, logging.root.handlers, logging.root.level == logging.WARNING)
+        shape = encoder.encode(["rose"]).shape
+        assert "wordllama" not in sys.modules, "its files are read, its code is not run"
+        print(shape, logging.root.handlers, logging.root.level == logging.WARNING)
     """
     result = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
@@ -103,14 +110,14 @@ def test_a_new_process_reaches_no_network_writes_no_cache_and_leaves_logging_alo
 
 def test_a_text_is_tokenised_once_for_coverage_and_encode(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = encoder_module.WordLlamaEncoder()
-    tokeniser, seen = encoder._model.tokenizer, []
+    tokeniser, seen = encoder._tokenizer, []
 
     class Counting:
         def encode(self, text: str, **options: bool) -> object:
             seen.append(text)
             return tokeniser.encode(text, **options)
 
-    monkeypatch.setattr(encoder._model, "tokenizer", Counting())
+    monkeypatch.setattr(encoder, "_tokenizer", Counting())
     texts = ["rose", "a daisy", ""]
     encoder.coverage(texts)
     encoder.encode(texts)

@@ -10,12 +10,11 @@ from typing import Any
 
 from weatherglass.api.results import Run
 from weatherglass.audit.adding import check_addable
-from weatherglass.audit.audit import Audit
 from weatherglass.audit.families import expand_families
+from weatherglass.audit.held import held_run
 from weatherglass.audit.plan import Plan, choose_models, choose_synonyms, choose_tests
 from weatherglass.audit.profile import chosen_settings, under_profile
 from weatherglass.audit.record import CommandCall, PythonCall, plain
-from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
@@ -23,9 +22,10 @@ from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import RenamedWarning
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
-from weatherglass.parallel import backend
+from weatherglass.parallel import Backend, backend
 from weatherglass.progress import Progress, progress_here
-from weatherglass.runs.folder import RECORD, RunFolder
+from weatherglass.runs import results
+from weatherglass.runs.folder import PAGE, RECORD, RunFolder
 from weatherglass.runs.stored import read_record
 from weatherglass.storage.checksum import write_checked_json
 
@@ -99,19 +99,34 @@ def run(
     )
     plan.check()
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
-    registrations = () if workers.in_process else registrations_for(plan.metrics, chosen.covariance)
     shown = progress or progress_here()
     if folder is None:
-        done = Audit(plan, call, workers, shown, registrations=registrations).carry_out()
+        done = _carry_out(plan, call, workers, shown)
         return _with_families(Run.of(done), families)
     with RunFolder(Path(folder)) as opened:
-        held = read_record(opened.path) if add and (opened.path / RECORD).exists() else None
-        if held:
-            check_addable(held, plan, plain(asdict(chosen)))
-        audit = Audit(plan, call, workers, shown, opened, registrations, held)
-        finished = audit.carry_out()
-        finished.record["warnings"] += _write_page(opened.path)
+        added_to = read_record(opened.path) if add and (opened.path / RECORD).exists() else None
+        if added_to:
+            check_addable(added_to, plan, plain(asdict(chosen)))
+        finished = held_run(plan, call, opened) if not add else None
+        if finished is None:
+            finished = _carry_out(plan, call, workers, shown, opened, added_to)
+            finished.record["warnings"] += _write_page(opened.path)
         return _with_families(Run.of(finished, opened.path), families, opened.path)
+
+
+def _carry_out(
+    plan: Plan,
+    call: CommandCall | PythonCall,
+    workers: Backend,
+    progress: Progress,
+    folder: RunFolder | None = None,
+    added_to: Mapping[str, Any] | None = None,
+) -> results.Run:
+    from weatherglass.audit.audit import Audit  # with all that computes, which a finished run does not need
+    from weatherglass.audit.registrations import registrations_for
+
+    registrations = () if workers.in_process else registrations_for(plan.metrics, plan.settings.covariance)
+    return Audit(plan, call, workers, progress, folder, registrations, added_to).carry_out()
 
 
 def _with_families(finished: Run, families: Mapping[str, Sequence[str]], folder: Path | None = None) -> Run:
@@ -133,7 +148,7 @@ def _listed(given: Any) -> Sequence[Any]:
 
 def _write_page(folder: Path) -> list[str]:
     """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning."""
-    from weatherglass.report.page.html import PAGE, write_page  # jinja2, only where there is a page to write
+    from weatherglass.report.page.html import write_page  # jinja2, only where there is a page to write
 
     try:
         write_page([folder], folder / PAGE)

@@ -39,7 +39,10 @@ class Run(results.Run):
     @classmethod
     def of(cls, finished: results.Run, folder: Path | None = None) -> Run:
         """A run as the audit leaves it, with what this class adds."""
-        return cls(finished.results, finished.failures, finished.record, finished.keys, folder)
+        return cls(
+            *(finished.results, finished.failures, finished.record, finished.keys, folder),
+            judged=finished.judged,
+        )
 
     def __repr__(self) -> str:
         return f"<Run: {self._title()}>"

@@ -23,6 +23,7 @@ from weatherglass.progress import Progress
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.judge import judge
 from weatherglass.runs.results import Failure, Result, Run
+from weatherglass.runs.verdict import Verdict, recorded_verdicts
 
 
 class Audit:
@@ -68,18 +69,26 @@ class Audit:
             self._leave_behind(self._in_order(), started, "interrupted")
             raise
         results = judge(self._in_order(), self.plan.correction)
-        record = self._leave_behind(results, started, "incomplete" if self.failures else "complete")
+        status = "incomplete" if self.failures else "complete"
+        judged = recorded_verdicts(results, self._record(results, started, status))
+        record = self._leave_behind(results, started, status, judged)
         keys = tuple(key for key in self.order if key in self.finished)
-        return Run(results, self.failures, record, keys)
+        return Run(results, self.failures, record, keys, judged=tuple(judged))
 
-    def _leave_behind(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
-        """Write table and record, where there is a folder; returns the record."""
+    def _record(self, results: Sequence[Result], started: str, status: str) -> dict[str, Any]:
         unreadable = self.folder.warnings if self.folder else []
-        record = run_record(
+        return run_record(
             *(self.plan, self.call, results, self.failures, unreadable, started, status),
             added_to=self.added_to,
             kept=self.kept,
         )
+
+    def _leave_behind(
+        self, results: Sequence[Result], started: str, status: str, judged: Sequence[Verdict] = ()
+    ) -> dict[str, Any]:
+        """Write table and record, where there is a folder; returns the record."""
+        record = self._record(results, started, status)
+        record["verdicts"] = [verdict.to_json() for verdict in judged]
         if self.folder:
             self.folder.write_table(results)
             self.folder.write_record(record)

@@ -19,8 +19,6 @@ from weatherglass.audit.settings import Settings
 from weatherglass.encoders.base import IdentifiedEncoder, WarningEncoder
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
-from weatherglass.runs.stored import JUDGED
-from weatherglass.runs.verdict import recorded_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,10 +158,7 @@ def run_record(
         "failures": failure_records(failures),
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }
-    if added_to:
-        record = merged_record(record, added_to, kept)
-    judged = recorded_verdicts(results, record) if status in JUDGED else []
-    return {**record, "verdicts": [verdict.to_json() for verdict in judged]}
+    return merged_record(record, added_to, kept) if added_to else record
 
 
 def model_notes(model: Model) -> list[str]:

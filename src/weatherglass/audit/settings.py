@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.registry import one_of, suggestion
+from weatherglass.registry import one_of, suggestion, unknown
 
 if TYPE_CHECKING:
     from weatherglass.inference.significance.base import Alternative, Budget
@@ -83,7 +83,8 @@ class Settings:
         one_of("alternative", self.alternative, ALTERNATIVES)
         one_of("permute", self.permute, PERMUTE)
         one_of("correction", self.correction, CORRECTIONS)
-        one_of("covariance estimator", self.covariance, ESTIMATORS.names())
+        if self.covariance not in ESTIMATORS:  # all names only for the message: other packages may add some
+            raise unknown("covariance estimator", self.covariance, ESTIMATORS.names())
         one_of("trust", self.trust, TRUST)
         one_of("ci", self.ci, CI)
         if self.profile is not None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from weatherglass.report.layout import shortened
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 LOOK_BACK = 24 * 60 * 60.0
 """Seconds from which the remaining time is estimated; one embedding may train for an hour."""
@@ -27,25 +30,13 @@ class Bar:
     """Progress on stderr: one line per stage on a terminal, else one line a minute."""
 
     def __init__(self, quiet: bool, log_every: float = LOG_EVERY) -> None:
-        console = Console(stderr=True)
-        self._width = console.width
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            disable=quiet or not console.is_terminal,
-            transient=True,
-            speed_estimate_period=LOOK_BACK,
-        )
-        self._task: TaskID | None = None
-        self._log = None if quiet or console.is_terminal else Log(log_every)
+        self._shown: list[Drawing | Log] = []
+        if not quiet:
+            self._shown = [Drawing() if is_terminal() else Log(log_every)]
 
     def __enter__(self) -> Self:
-        self._progress.start()
-        if self._log:
-            self._log.start()
+        for shown in self._shown:
+            shown.start()
         return self
 
     def __exit__(
@@ -54,23 +45,64 @@ class Bar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._progress.stop()
-        if self._log:
-            self._log.stop()
+        for shown in self._shown:
+            shown.stop()
+
+    def stage(self, name: str, total: int) -> None:
+        for shown in self._shown:
+            shown.stage(name, total)
+
+    def advance(self, steps: int = 1) -> None:
+        for shown in self._shown:
+            shown.advance(steps)
+
+
+def is_terminal() -> bool:
+    """Whether stderr is a terminal; where a variable says so, rich decides, which is loaded only then."""
+    if sys.stderr.isatty():
+        return True
+    if not {"FORCE_COLOR", "TTY_COMPATIBLE"} & set(os.environ):
+        return False
+    from rich.console import Console
+
+    return Console(stderr=True).is_terminal
+
+
+class Drawing:
+    """A bar with the name of the stage, how far it is, and how long it may take."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        self._width = console.width
+        self.progress: Progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            speed_estimate_period=LOOK_BACK,
+        )
+        self._task: TaskID | None = None
+
+    def start(self) -> None:
+        self.progress.start()
+
+    def stop(self) -> None:
+        self.progress.stop()
 
     def stage(self, name: str, total: int) -> None:
         if self._task is not None:
-            self._progress.remove_task(self._task)
+            self.progress.remove_task(self._task)
         room = max(LEAST_NAME, self._width - BESIDE_THE_NAME)
-        self._task = self._progress.add_task(stage_name(name, room), total=total)
-        if self._log:
-            self._log.stage(name, total)
+        self._task = self.progress.add_task(stage_name(name, room), total=total)
 
-    def advance(self, steps: int = 1) -> None:
+    def advance(self, steps: int) -> None:
         if self._task is not None:
-            self._progress.advance(self._task, steps)
-        if self._log:
-            self._log.advance(steps)
+            self.progress.advance(self._task, steps)
 
 
 def stage_name(name: str, room: int) -> str:

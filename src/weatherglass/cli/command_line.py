@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
@@ -13,7 +14,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class App(typer.Typer):
-    """A group whose commands have our help."""
+    """A group whose commands have our help: plain, since loading rich takes as long as all the rest of it."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"rich_markup_mode": None, "pretty_exceptions_enable": False, **given})
 
     def command(self, name: str | None = None, **given: Any) -> Callable[[Function], Function]:
         """Register a command."""
@@ -22,6 +26,12 @@ class App(typer.Typer):
 
 class Command(TyperCommand):
     """A command whose help has its options in groups, then its exit codes, and ends with examples."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse as usual, with values that need no conversion taken as they are."""
+        for parameter in self.get_params(ctx):
+            _take_plain_values(parameter)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments, then the options by group, in the order in which they are declared."""
@@ -42,6 +52,30 @@ class Command(TyperCommand):
         write_examples(ctx, formatter)
 
 
+def _take_plain_values(parameter: Any) -> None:
+    """Have a parameter take defaults, text and paths as they are.
+
+    Recent versions of typer convert every value with pydantic, whose import takes as long as numpy's.
+    """
+    descriptor = getattr(parameter, "type_descriptor", None)
+    if descriptor is None or parameter.required or "process_value" in vars(parameter):
+        return
+    convert, callback = parameter.process_value, parameter.callback
+
+    def process_value(ctx: Any, value: Any) -> Any:
+        if value is parameter.default:
+            taken = list(value) if isinstance(value, list) else value
+        elif descriptor.annotation in (str, Path) and isinstance(value, str):
+            taken = descriptor.annotation(value)
+        elif descriptor.annotation == list[str] and isinstance(value, list | tuple):
+            taken = list(value)
+        else:
+            return convert(ctx, value)
+        return taken if callback is None else callback(ctx, parameter, taken)
+
+    parameter.process_value = process_value
+
+
 def write_examples(ctx: Any, formatter: Any) -> None:
     """The examples of a command, whatever the program is called."""
     from weatherglass.cli.examples import EXAMPLES
@@ -58,20 +92,46 @@ def write_examples(ctx: Any, formatter: Any) -> None:
 class Group(TyperGroup):
     """Commands whose help is plain text: loading rich would take longer than all the rest of `--help`."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse as usual, with values that need no conversion taken as they are."""
+        for parameter in self.get_params(ctx):
+            _take_plain_values(parameter)
+        return super().parse_args(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands with their first sentence whole; click would cut it at the width of a line."""
-        named = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        shown = [(name, command.get_short_help_str(limit=500)) for name, command in named if command]
         with formatter.section("Commands"):
-            formatter.write_dl(shown)
+            formatter.write_dl([(name, self.summary(name)) for name in self.list_commands(ctx)])
+
+    def summary(self, name: str) -> str:
+        """What the list says of a command."""
+        text: str = self.commands[name].get_short_help_str(limit=500)
+        return text
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Examples, each on one line, to be copied."""
         write_examples(ctx, formatter)
 
 
-class RememberingGroup(Group):
-    """Stores its arguments before they are parsed; `sys.argv` may belong to another program."""
+class LazyGroup(Group):
+    """All commands, which are imported when they are called; stores its arguments before they are parsed, since
+    `sys.argv` may belong to another program.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        from weatherglass.cli.commands import LazyCommands
+
+        super().__init__(**given)
+        self._lazy = LazyCommands()
+        self.commands: Any = self._lazy
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
+        """Their names, in the order of the help."""
+        return list(self._lazy)
+
+    def summary(self, name: str) -> str:
+        """From the table: the help of all commands loads none of them."""
+        return self._lazy.summary(name)
 
     def parse_args(
         self, ctx: Any, args: list[str]

@@ -11,6 +11,9 @@ import typer
 
 from weatherglass.cli.command_line import App, Group
 from weatherglass.cli.console import print_json
+from weatherglass.cli.reliability_audit import audit
+from weatherglass.cli.reliability_explain import explain
+from weatherglass.cli.reliability_word import word
 from weatherglass.cli.study_options import Options, study_command
 from weatherglass.cli.study_output import (
     interruptible,
@@ -162,3 +165,8 @@ def _run_and_print(options: Options, *, train: bool) -> None:
         typer.echo()
     typer.echo(f"Page: {result.page}")
     report_failures(result.failures)
+
+
+app.command("explain")(explain)
+app.command("word")(word)
+app.command("audit")(audit)

@@ -145,11 +145,13 @@ def run(
     from weatherglass.api.audits import run as audit
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders import DEFAULT_MODEL
-    from weatherglass.gate.rules import gate_of
-    from weatherglass.gate.worse import judge_runs, read_baseline
     from weatherglass.runs.stored import held_record
 
-    rules = gate_of(fail_if, gate)
+    if fail_if or gate:
+        from weatherglass.gate.rules import gate_of
+    if baseline:
+        from weatherglass.gate.worse import judge_runs, read_baseline
+    rules = gate_of(fail_if, gate) if fail_if or gate else None
     check_places(junit, summary)
     earlier = read_baseline(baseline) if baseline else None
     if measures:

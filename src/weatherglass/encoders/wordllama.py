@@ -1,15 +1,14 @@
 """`wordllama`: the embedded default, vectors that come inside the PyPI package of that name.
 
-The package is loaded from its own folder with downloads disabled, so it can never reach for a network. Its
-vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; a text is the mean over its tokens.
+Its files are read from its folder; the package itself, which can reach for a network and takes longer to import than
+all of a model, is not loaded. Its vectors are token embeddings of LLaMA 2 models, compressed to 256 dimensions; a text
+is the mean over its tokens.
 """
 
 from __future__ import annotations
 
 import hashlib
-import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -18,13 +17,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weatherglass.arrays import Matrix
+from weatherglass.arrays import AnyMatrix, Matrix
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import MissingExtraError, SpecError
 from weatherglass.storage.fingerprint import file_hash
 
 MODEL = "l2_supercat"
+WEIGHTS = f"weights/{MODEL}_256.safetensors"
+TOKENIZER = f"tokenizers/{MODEL}_tokenizer_config.json"
 DIMENSIONS = ("256", "128", "64")
 """The vectors are trained so that their first dimensions can stand alone."""
 
@@ -63,15 +64,15 @@ class WordLlamaEncoder:
         """A hash of the weights, the tokeniser, the version of the package and the options."""
         parts = [
             version("wordllama"),
-            file_hash(self._folder / "weights" / f"{MODEL}_256.safetensors"),
-            file_hash(self._folder / "tokenizers" / f"{MODEL}_tokenizer_config.json"),
+            file_hash(self._folder / WEIGHTS),
+            file_hash(self._folder / TOKENIZER),
             *map("=".join, self.options.items()),
         ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """One mean vector per text; NaN for a text without tokens."""
-        embedding = self._model.embedding
+        embedding = self._embedding
         means = np.full((len(texts), self._dim), np.nan)
         for row, tokenised in enumerate(self._tokenised(texts)):
             if ids := tokenised.ids:
@@ -88,23 +89,28 @@ class WordLlamaEncoder:
 
     def _tokenised(self, texts: Sequence[str]) -> list[Any]:
         """The tokens of each text; those of the last call are kept, since `coverage` and `encode` follow each other."""
-        tokenise, last = self._model.tokenizer.encode, self._last
+        tokenise, last = self._tokenizer.encode, self._last
         self._last = {
             text: last[text] if text in last else tokenise(text, add_special_tokens=False) for text in texts
         }
         return [self._last[text] for text in texts]
 
     @cached_property
-    def _model(self) -> Any:
-        with _root_logger_untouched():
-            from wordllama import WordLlama
-        return WordLlama.load(
-            MODEL,
-            cache_dir=self._folder,
-            dim=256,
-            trunc_dim=self._dim,
-            disable_download=True,
-        )
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @cached_property
+    def _embedding(self) -> AnyMatrix:
+        """A row for each token, in half precision."""
+        from safetensors import safe_open
+
+        with safe_open(self._folder / WEIGHTS, framework="np") as file:
+            embedding: AnyMatrix = file.get_tensor("embedding.weight")
+        return embedding[:, : self._dim]
 
 
 def package_folder() -> Path:
@@ -117,14 +123,3 @@ def package_folder() -> Path:
     if package is None or package.origin is None:
         raise MissingExtraError("the embedded model needs the package wordllama; run: pip install wordllama")
     return Path(package.origin).parent
-
-
-@contextmanager
-def _root_logger_untouched() -> Iterator[None]:
-    """wordllama calls `logging.basicConfig` when it is imported; that does nothing where a handler is set."""
-    placeholder = logging.NullHandler()
-    logging.root.addHandler(placeholder)
-    try:
-        yield
-    finally:
-        logging.root.removeHandler(placeholder)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import tempfile
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
+
+if TYPE_CHECKING:  # a run in one process, which is most of them, does not load what starts others
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -61,6 +58,9 @@ class LocalProcesses:
     def _map(
         self, function: Callable[..., R], units: Iterable[U], file: Path | None
     ) -> Iterator[Outcome[U, R]]:
+        from concurrent.futures import FIRST_COMPLETED, wait
+        from concurrent.futures.process import BrokenProcessPool
+
         waiting = deque[tuple[U, int]]()
         remaining = iter(units)
         while True:
@@ -113,6 +113,8 @@ def _mapped(common: AnyMatrix | None) -> Iterator[Path | None]:
     if common is None:
         yield None
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="weatherglass-") as folder:
         file = Path(folder) / "common.npy"
         np.save(file, common)
@@ -128,6 +130,9 @@ def _attempt_with_file(
 @contextmanager
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """A pool that is ended at once, not waited for, when its user is interrupted."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     spawn = multiprocessing.get_context("spawn")
     existing = set(multiprocessing.active_children())
     with thread_share(jobs):
@@ -147,11 +152,16 @@ def _follow_parent() -> None:
 
     Without that, a worker would wait for its next unit, and hold its memory, for ever.
     """
+    import signal
+    import threading
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
+    import multiprocessing
+
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -99,11 +99,17 @@ class RunFolder:
     def write_table(self, results: Sequence[Result]) -> None:
         """Rewrite results.tsv whole."""
         started = time.monotonic()
-        rows = ["\t".join(COLUMNS), *("\t".join(result.columns().values()) for result in results)]
         with self._writing():
-            write_whole(self.path / TABLE, "\n".join(rows) + "\n")
+            write_whole(self.path / TABLE, _table(results))
         self._table_written = time.monotonic()
         self._table_took = self._table_written - started
+
+    def holds_table(self, results: Sequence[Result]) -> bool:
+        """Whether results.tsv is what `write_table` would write."""
+        try:
+            return (self.path / TABLE).read_bytes() == _table(results).encode()
+        except OSError:
+            return False
 
     def write_record(self, record: dict[str, Any]) -> None:
         """Rewrite run.json whole, with its checksum."""
@@ -131,3 +137,8 @@ class RunFolder:
             safe = "1 result is" if number == 1 else f"{number} results are"
             kept = f"; {safe} safe in {JOURNAL}" if number else ""
             raise OutputError(unwritable(self.path, error) + kept) from error
+
+
+def _table(results: Sequence[Result]) -> str:
+    rows = ["\t".join(COLUMNS), *("\t".join(result.columns().values()) for result in results)]
+    return "\n".join(rows) + "\n"

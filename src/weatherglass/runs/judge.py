@@ -12,7 +12,7 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference.correction import CORRECTIONS, adjust, adjust_groups, adjusted_at_floor
+from weatherglass.inference.correction import CORRECTIONS, adjust, adjust_groups, adjusted_at_floors
 from weatherglass.inference.equivalence import smaller_than
 from weatherglass.inference.power import Alternative as Tail
 from weatherglass.inference.power import minimum_detectable_effect_size, power
@@ -62,8 +62,9 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
         p_values = np.array([results[row].p_value for row in rows])
         adjusted = _adjusted([results[row] for row in rows], p_values, correction)
         both = _both_adjusted([results[row] for row in rows], correction)
+        at_floor = _adjusted_at_floors([results[row] for row in rows], p_values, correction)
         for place, row in enumerate(rows):
-            floor_warnings = _floor_warnings(results[row], p_values, place, correction)
+            floor_warnings = _floor_warnings(results[row], len(rows), float(at_floor[place]), correction)
             judged[row] = replace(
                 _judged(results[row], float(adjusted[place]), floor_warnings, correction),
                 p_both_adjusted=both[place],
@@ -198,20 +199,30 @@ def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     return by_size
 
 
-def _floor_warnings(result: Result, p_values: Vector, place: int, correction: Correction) -> Iterator[str]:
-    """What the smallest p of this size rules out, given the p-values of the family in which it has this place."""
+def _adjusted_at_floors(results: Sequence[Result], p_values: Vector, correction: Correction) -> Vector:
+    """What p could be at best after correction, as far as the p-values of the family tell; else 0."""
+    if correction.method == WESTFALL_YOUNG:
+        return np.zeros(len(results))
+    floors = [result.p_floor for result in results]
+    return adjusted_at_floors(p_values, floors, correction.method, correction.family)
+
+
+def _floor_warnings(result: Result, rows: int, at_floor: float, correction: Correction) -> Iterator[str]:
+    """What the smallest p of this size rules out.
+
+    Args:
+        rows: of its family.
+        at_floor: its adjusted p if its own p were that smallest one.
+    """
     x, y = result.units()
-    alpha, family = correction.alpha, correction.family or len(p_values)
+    alpha, family = correction.alpha, correction.family or rows
     units = f"{x} + {y} {result.permute}" if y else f"{x} of what p exchanges"
     floor = f"with {units} p cannot go below {result.p_floor:.2g}"
     if result.p_floor > alpha:
         yield f"{floor}, so this test cannot reach {alpha:g}"
-    # At floor × family (Bonferroni) every row survives; only above it do the other rows have to be asked.
     elif (
-        correction.method != WESTFALL_YOUNG
-        and result.p_floor * family > alpha
-        and adjusted_at_floor(p_values, place, result.p_floor, correction.method, correction.family) > alpha
-    ):
+        result.p_floor * family > alpha and at_floor > alpha
+    ):  # the first says it where there is no floor: NaN
         yield f"{floor}, so it cannot survive a correction for {family} tests at {alpha:g}"
 
 

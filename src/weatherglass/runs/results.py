@@ -272,6 +272,8 @@ class Run:
     """What run.json says: versions, models, settings, hashes of inputs, words missing, warnings, citations."""
     keys: tuple[str, ...] = ()
     """The key of each result, in their order."""
+    judged: tuple[Verdict, ...] | None = field(default=None, kw_only=True, repr=False, compare=False)
+    """What `verdicts` gives, where it is known already."""
 
     @property
     def warnings(self) -> list[str]:
@@ -284,6 +286,8 @@ class Run:
         Args:
             joint_p: of topics of which a multiverse was run.
         """
+        if self.judged is not None and joint_p is None:
+            return list(self.judged)
         from weatherglass.runs.verdict import recorded_verdicts
 
         return recorded_verdicts(self.results, self.record, joint_p)

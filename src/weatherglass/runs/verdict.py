@@ -84,6 +84,18 @@ class Verdict:
         """Plain values by name."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Verdict:
+        """The inverse of `to_json`, from JSON, which knows no tuples."""
+        reference = record["reference"]
+        return cls(
+            **{
+                **record,
+                "tests": tuple(record["tests"]),
+                "reference": Standing(**reference) if reference else None,
+            }
+        )
+
 
 def verdicts(
     results: Sequence[Result],

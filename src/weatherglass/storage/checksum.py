@@ -100,6 +100,14 @@ def write_checked_json(path: Path, record: Mapping[str, Any]) -> None:
     write_whole(path, checked_json(record))
 
 
+def is_whole_json(path: Path) -> bool:
+    """Whether a record is there, has a checksum and matches it."""
+    try:
+        return read_checked_json(path.read_bytes())[1] is State.WHOLE
+    except (OSError, ValueError):
+        return False
+
+
 def _is_damaged_json(content: bytes) -> bool:
     try:
         return read_checked_json(content)[1] is State.DAMAGED

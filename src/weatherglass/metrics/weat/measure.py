@@ -71,6 +71,7 @@ class Measure:
         raise _unknown(text)
 
 
+GLOB = frozenset("*?[")
 GROUPS: dict[str, tuple[Measure, ...]] = {
     "azarpanah2021": tuple(
         Measure(similarity, statistic)
@@ -107,6 +108,8 @@ def select_measures(patterns: Sequence[str]) -> list[Measure]:
 def _matches(pattern: str) -> Sequence[Measure]:
     if pattern in GROUPS:
         return GROUPS[pattern]
+    if not GLOB & set(pattern):
+        return [Measure.parse(pattern)]
     measures = [measure for measure in known_measures() if fnmatchcase(str(measure), pattern)]
     if not measures:
         raise _unknown(pattern)

@@ -47,8 +47,10 @@ from weatherglass.report.test_names import capitalised, shortened
 from weatherglass.runs.agreement import metric_agreement
 from weatherglass.runs.compare import compare_runs
 from weatherglass.runs.folder import PAGE as PAGE
+from weatherglass.runs.folder import RECORD
 from weatherglass.runs.joint import joint_p
 from weatherglass.runs.marks import VerdictMark
+from weatherglass.runs.stamp import stamped
 from weatherglass.runs.stored import StoredRun, labelled, read_run
 from weatherglass.runs.verdict import CONTROL
 from weatherglass.storage.atomic import write_whole
@@ -66,7 +68,9 @@ def write_page(folders: Sequence[Path], path: Path) -> None:
         OSError: if the page cannot be written.
     """
     with collection_paused():
-        written = page(labelled(read_run(folder) for folder in folders))
+        written = page(labelled(read_run(folder) for folder in folders)).encode()
+    if [path] == [folder / PAGE for folder in folders]:
+        written = stamped(written, (folders[0] / RECORD).read_bytes())
     write_whole(path, written)
 
 

@@ -1,0 +1,52 @@
+"""A run that its folder holds already: nothing is computed or written, and what computes is not loaded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from weatherglass.audit.plan import Plan
+from weatherglass.audit.record import CommandCall, PythonCall, now, run_record
+from weatherglass.runs.folder import PAGE, RECORD, RunFolder
+from weatherglass.runs.judge import judge
+from weatherglass.runs.results import Run
+from weatherglass.runs.stamp import is_current
+from weatherglass.runs.stored import held_record
+from weatherglass.runs.verdict import Verdict
+from weatherglass.storage.checksum import is_whole_json
+
+NOT_COMPARED = ("started", "finished", "verdicts", "models", "warnings")
+"""Entries of a record that the same run may have otherwise, or that are compared in part."""
+
+
+def held_run(plan: Plan, call: CommandCall | PythonCall, folder: RunFolder) -> Run | None:
+    """The run in the folder, if it is what the plan asks for: complete, with table and page as they would be written.
+
+    Args:
+        plan: what is asked for.
+        call: who asks for it, and how.
+        folder: opened.
+    """
+    keys = tuple(plan.keys())
+    if any(key not in folder.finished for key in keys) or not is_whole_json(folder.path / RECORD):
+        return None
+    record = held_record(folder.path)
+    if record is None or not is_current(folder.path / PAGE, folder.path / RECORD):
+        return None
+    results = judge([folder.finished[key] for key in keys], plan.correction)
+    asked_for = run_record(plan, call, results, [], folder.warnings, now(), "complete")
+    if not _is_same(record, json.loads(json.dumps(asked_for))) or not folder.holds_table(results):
+        return None
+    return Run(results, [], record, keys, judged=tuple(map(Verdict.from_json, record["verdicts"])))
+
+
+def _is_same(held: Mapping[str, Any], asked_for: Mapping[str, Any]) -> bool:
+    """Whether two records are of one run: the same but for the time, and for what only encoding can tell."""
+    names = {*held, *asked_for} - {*NOT_COMPARED}
+    if "verdicts" not in held or any(
+        name not in held or name not in asked_for or held[name] != asked_for[name] for name in names
+    ):
+        return False
+    models = [[{**model, "notes": []} for model in record["models"]] for record in (held, asked_for)]
+    return models[0] == models[1] and set(asked_for["warnings"]) <= set(held["warnings"])
