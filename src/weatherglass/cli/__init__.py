@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
@@ -14,6 +13,7 @@ from weatherglass.cli.compare import compare
 from weatherglass.cli.docs import docs
 from weatherglass.cli.exit_codes import state_exit_codes
 from weatherglass.cli.explain import explain
+from weatherglass.cli.last_handler import exit_code_of
 from weatherglass.cli.metrics import metrics
 from weatherglass.cli.mitigate import mitigate
 from weatherglass.cli.multiverse import multiverse
@@ -24,7 +24,6 @@ from weatherglass.cli.report import report
 from weatherglass.cli.run import run
 from weatherglass.cli.verdict import verdict
 from weatherglass.cli.words import words
-from weatherglass.errors import RenamedWarning, WeatherglassError
 
 app = App(
     name="weatherglass",
@@ -59,31 +58,8 @@ state_exit_codes(app)
 
 
 def main() -> None:
-    """Run a command; a user's mistake is one line on stderr, never a traceback, and so is an old name."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("once", RenamedWarning)
-        warnings.showwarning = _print_warning
-        try:
-            app()
-        except WeatherglassError as error:
-            typer.echo(f"weatherglass: {error}", err=True)
-            sys.exit(error.exit_code)
-
-
-def _print_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Ours without the line of code that it came from, which is not the user's."""
-    ours = issubclass(category, RenamedWarning)
-    shown = (
-        f"warning: {message}\n" if ours else warnings.formatwarning(message, category, filename, lineno, line)
-    )
-    print(shown, end="", file=file or sys.stderr)
+    """Run a command; a mistake, an old name or what nobody foresaw is one line on stderr, never a traceback."""
+    sys.exit(exit_code_of(app))
 
 
 def _print_version(requested: bool) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from weatherglass.cli.console import complain
+from weatherglass.printable import one_line
 from weatherglass.report.layout import shortened
 
 LOOK_BACK = 24 * 60 * 60.0
@@ -30,7 +31,7 @@ class Bar:
         console = Console(stderr=True)
         self._width = console.width
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -79,6 +80,7 @@ def stage_name(name: str, room: int) -> str:
     >>> stage_name("testing vectors:/data/embeddings/2024/glove.6B.300d.txt", 30)
     'testing …/glove.6B.300d.txt'
     """
+    name = one_line(name)
     if len(name) <= room:
         return name
     verb, space, rest = name.partition(" ")
@@ -144,4 +146,4 @@ def _spoken(seconds: float) -> str:
 
 
 def _to_stderr(line: str) -> None:
-    typer.echo(f"weatherglass: {line}", err=True)
+    complain(f"weatherglass: {line}")

@@ -24,7 +24,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.kinds import require
-from weatherglass.errors import UnsafeFileError, VectorFileError, unreadable, unwritable
+from weatherglass.errors import UnsafeFileError, VectorFileError, output_error, unreadable
 from weatherglass.storage.atomic import whole_file
 
 FORMATS = {
@@ -231,7 +231,7 @@ def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model:
         with whole_file(path) as unfinished:
             _write(format, unfinished, list(texts), np.ascontiguousarray(vectors), model)
     except OSError as error:
-        raise VectorFileError(unwritable(path, error)) from None
+        raise output_error(path, error) from None
 
 
 def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:

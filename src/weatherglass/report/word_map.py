@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weatherglass.errors import OutputError, unwritable
+from weatherglass.errors import output_error
 from weatherglass.registry import one_of
 from weatherglass.report.layout import Column, shortened, table_lines
 from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
@@ -74,7 +74,7 @@ def write_word_table(found: WordMap, path: Path) -> None:
     try:
         write_whole(path, "".join("\t".join(row) + "\n" for row in rows))
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from error
+        raise output_error(path, error) from error
 
 
 def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
@@ -86,7 +86,7 @@ def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
     try:
         save_figure(word_map_figure(found, alpha), path, kind)
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from error
+        raise output_error(path, error) from error
 
 
 def word_map_figure(found: WordMap, alpha: float) -> Figure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +13,10 @@ from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
-from weatherglass.errors import OutputError, unwritable
+from weatherglass.errors import OutputError, output_error
 from weatherglass.runs.journal import JOURNAL, journal_line, read_journal
 from weatherglass.runs.results import COLUMNS, Result
+from weatherglass.storage.append import append_whole
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 
 TABLE = "results.tsv"
@@ -62,7 +62,7 @@ class RunFolder:
                     )
                 remove_unfinished(self.path)
                 self._read_journal()
-                self._journal = (self.path / JOURNAL).open("ab")
+                self._journal = (self.path / JOURNAL).open("ab", buffering=0)
             except BaseException:
                 self._lock.release()
                 raise
@@ -82,9 +82,7 @@ class RunFolder:
         """Put a finished unit on record; once this returns, a kill cannot lose it."""
         assert self._journal is not None, "the folder is not open"
         with self._writing():
-            self._journal.write(journal_line(key, result))
-            self._journal.flush()
-            os.fsync(self._journal.fileno())
+            append_whole(self._journal.fileno(), journal_line(key, result))
         self.finished[key] = result
 
     def table_is_due(self) -> bool:
@@ -136,7 +134,12 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            number = len(self.finished)
-            safe = "1 result is" if number == 1 else f"{number} results are"
-            kept = f"; {safe} safe in {JOURNAL}" if number else ""
-            raise OutputError(unwritable(self.path, error) + kept) from error
+            raise output_error(self.path, error, self._kept()) from error
+
+    def _kept(self) -> str:
+        """How many results the journal really holds, read back from the disk; empty where there is none."""
+        try:
+            number = len({e.key for e in read_journal(self.path / JOURNAL) if e.result is not None})
+        except OutputError:
+            return ""
+        return f"{number} result{' is' if number == 1 else 's are'} safe in {JOURNAL}" if number else ""

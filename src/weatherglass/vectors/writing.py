@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.errors import OutputError, VectorFileError, unwritable
+from weatherglass.errors import OutputError, VectorFileError, output_error
 from weatherglass.storage.atomic import whole_file
 
 Blocks = Iterable[NDArray[np.float32]]
@@ -37,7 +37,7 @@ def write_vectors(path: Path, words: Sequence[str], width: int, blocks: Blocks) 
         with whole_file(path) as unfinished, unfinished.open("wb") as file:
             write(file, path, words, width, blocks)
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from None
+        raise output_error(path, error) from None
     return format
 
 
