@@ -13,6 +13,7 @@ from weatherglass.errors import CorpusError
 from weatherglass.registry import did_you_mean
 from weatherglass.reliability.rows import ROWS, Columns, Row, WordScore
 from weatherglass.storage.atomic import whole_file
+from weatherglass.storage.spreadsheet import FORMULA, NUMBER
 
 FOLDER = "tables"
 
@@ -71,6 +72,9 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
 
 def _write_tsv(table: pl.DataFrame, path: Path) -> None:
     """With 6 decimals; with 6 significant digits where there is a p, which may be far smaller."""
+    texts = pl.col(pl.String)
+    runs = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
+    table = table.with_columns(pl.when(runs).then("'" + texts).otherwise(texts).name.keep())
     if "p_value" in table.columns:
         rounded = table.with_columns(pl.col(pl.Float64).round_sig_figs(6))
         rounded.write_csv(path, separator="\t")

@@ -13,6 +13,7 @@ from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
 from weatherglass.report.terminal import format_effect, format_p
 from weatherglass.runs.results import cell
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.spreadsheet import tsv_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,7 @@ def write_word_table(found: WordMap, path: Path) -> None:
     names = ("word", "effect_size", "p_value", "p_adjusted", "fact")
     rows = [names, *([cell(getattr(word, name)) for name in names] for word in found.words)]
     try:
-        write_whole(path, "".join("\t".join(row) + "\n" for row in rows))
+        write_whole(path, "".join(map(tsv_line, rows)))
     except OSError as error:
         raise output_error(path, error) from error
 

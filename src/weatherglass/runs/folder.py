@@ -18,6 +18,7 @@ from weatherglass.runs.journal import JOURNAL, journal_line, read_journal
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.storage.append import append_whole
 from weatherglass.storage.atomic import remove_unfinished, write_whole
+from weatherglass.storage.spreadsheet import tsv_line
 
 TABLE = "results.tsv"
 RECORD = "run.json"
@@ -96,9 +97,9 @@ class RunFolder:
     def write_table(self, results: Sequence[Result]) -> None:
         """Rewrite results.tsv whole."""
         started = time.monotonic()
-        rows = ["\t".join(COLUMNS), *("\t".join(result.columns().values()) for result in results)]
+        rows = [COLUMNS, *(list(result.columns().values()) for result in results)]
         with self._writing():
-            write_whole(self.path / TABLE, "\n".join(rows) + "\n")
+            write_whole(self.path / TABLE, "".join(map(tsv_line, rows)))
         self._table_written = time.monotonic()
         self._table_took = self._table_written - started
 

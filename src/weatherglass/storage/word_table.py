@@ -8,6 +8,7 @@ from pathlib import Path
 
 from weatherglass.errors import CatalogueError, unreadable
 from weatherglass.registry import suggestion
+from weatherglass.storage.spreadsheet import restored
 
 
 def read_word_table(path: Path, column: str | None = None) -> dict[str, float | None]:
@@ -36,7 +37,7 @@ def read_word_table(path: Path, column: str | None = None) -> dict[str, float | 
             raise CatalogueError(f"{path}: there is no column '{column}'{suggestion(column, header[1:])}")
     words: dict[str, float | None] = {}
     for number, cells in rows[1:] if is_table else rows:
-        word = cells[0].strip()
+        word = restored(cells[0]).strip() if is_table else cells[0].strip()
         if word in words:
             raise CatalogueError(f"{path}, line {number}: '{word}' stands twice")
         words[word] = _number(path, number, cells, header.index(column)) if column is not None else None
