@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from typing import TypeGuard
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the operating system says when a file may not grow: a full disk, a quota, a limit on the size of files."""
@@ -39,9 +40,14 @@ def output_error(path: Path | str, error: OSError, kept: str = "") -> OutputErro
     weatherglass.errors.NoRoomError: run: cannot be written (No space left on device); make room and try again
     """
     what = "; ".join([unwritable(path, error), *([kept] if kept else [])])
-    if error.errno in NO_ROOM:
+    if has_no_room(error):
         return NoRoomError(f"{what}; make room and try again")
     return OutputError(what)
+
+
+def has_no_room(error: BaseException | None) -> TypeGuard[OSError]:
+    """Whether the operating system refused to let a file grow."""
+    return isinstance(error, OSError) and error.errno in NO_ROOM
 
 
 class WeatherglassError(Exception):

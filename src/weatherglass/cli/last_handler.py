@@ -21,7 +21,7 @@ from typing import Any, TextIO
 import typer
 
 from weatherglass.cli.console import complain
-from weatherglass.errors import NO_ROOM, RenamedWarning, WeatherglassError, output_error
+from weatherglass.errors import RenamedWarning, WeatherglassError, has_no_room, output_error
 from weatherglass.printable import LONGEST_LINE, short_line
 
 UNFORESEEN = 4
@@ -63,7 +63,7 @@ def _code_of(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError):
         _discard(sys.stdout)
         return 1
-    if isinstance(error, OSError) and error.errno in NO_ROOM:
+    if has_no_room(error):
         _discard(sys.stdout)
         full = output_error(error.filename or "standard output or a temporary file", error)
         complain(f"weatherglass: {full}")
