@@ -1,4 +1,4 @@
-"""A disk that fills up, at several moments: one line, exit code 1, nothing half-written, and the next run is identical."""
+"""A disk that fills up at several moments: one line, exit code 1, nothing half-written, the next run is identical."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_full_disk_is_one_line_and_the_next_run_is_identical(
 def test_encode_writes_the_whole_file_or_none(
     suffix: str, server: Server, data: Path, disk: Callable[[int], Disk]
 ) -> None:
-    small = disk(12)
+    small = disk(4)
     file = small.place / f"e.{suffix}"
     arguments = ("encode", data / "v.txt", "-t", "weat[678]", "-o", file, "-q")
     assert_one_line(server.run(*arguments, cwd=data))

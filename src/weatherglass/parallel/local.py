@@ -21,6 +21,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
+from weatherglass.storage.array_files import save_array
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -114,7 +115,7 @@ def _mapped(common: AnyMatrix | None) -> Iterator[Path | None]:
         return
     with tempfile.TemporaryDirectory(prefix="weatherglass-") as folder:
         file = Path(folder) / "common.npy"
-        np.save(file, common)
+        save_array(file, common)
         yield file
 
 

@@ -67,7 +67,14 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
                 if suffix == "tsv":
                     _write_tsv(table, unfinished)
                 else:
-                    table.write_parquet(unfinished)
+                    _write_parquet(table, unfinished)
+
+
+def _write_parquet(table: pl.DataFrame, path: Path) -> None:
+    try:
+        table.write_parquet(path)
+    except pl.exceptions.ComputeError as error:  # a full disk is one
+        raise OSError(str(error)) from None
 
 
 def _write_tsv(table: pl.DataFrame, path: Path) -> None:

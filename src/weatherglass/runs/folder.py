@@ -135,7 +135,11 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            raise output_error(self.path, error, self._kept()) from error
+            raise self.unwritable(error) from error
+
+    def unwritable(self, error: OSError) -> OutputError:
+        """The error for a folder that cannot be written; it says what is safe all the same."""
+        return output_error(self.path, error, self._kept())
 
     def _kept(self) -> str:
         """How many results the journal really holds, read back from the disk; empty where there is none."""

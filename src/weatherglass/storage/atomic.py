@@ -34,6 +34,11 @@ def whole_file(path: Path) -> Iterator[Path]:
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
         unfinished.replace(path)
+    except OSError as error:
+        error.filename = error.filename or str(
+            path
+        )  # a full disk is noticed while writing, where no name is known
+        raise
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -15,6 +15,7 @@ from weatherglass.reliability.lists import is_word
 from weatherglass.reliability.scoring.base import ScoringContext, WordScorer
 from weatherglass.reliability.scoring.projections import Scores
 from weatherglass.reliability.training.embedding import Embedding
+from weatherglass.storage.array_files import save_array
 from weatherglass.storage.atomic import whole_file
 
 NEIGHBOURS = 100
@@ -107,7 +108,7 @@ def score_paths(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Path]:
 def save_scores(path: Path, scores: Scores) -> None:
     """Store the scores of one embedding and rule, written atomically."""
     with whole_file(path) as unfinished, unfinished.open("wb") as file:
-        np.save(file, scores, allow_pickle=False)
+        save_array(file, scores)
 
 
 def load_scores(stem: Path, rules: Iterable[WordScorer]) -> dict[str, Scores]:
