@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import re
 from pathlib import Path
 from typing import TypeGuard
 
@@ -47,11 +46,8 @@ def output_error(path: Path | str, error: OSError, kept: str = "") -> OutputErro
 
 
 def has_no_room(error: BaseException | None) -> TypeGuard[OSError]:
-    """Whether the operating system refused to let a file grow; libraries in Rust have its number in the text."""
-    if not isinstance(error, OSError):
-        return False
-    said = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None
-    return (int(said[1]) if said else error.errno) in NO_ROOM
+    """Whether the operating system refused to let a file grow."""
+    return isinstance(error, OSError) and error.errno in NO_ROOM
 
 
 class WeatherglassError(Exception):
