@@ -75,7 +75,7 @@ def _with_name(error: OSError, path: Path) -> OSError:
     in_text = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None
     number = int(in_text[1]) if in_text else error.errno
     if number is None:
-        return error
+        return OSError(str(error))
     return OSError(number, os.strerror(number), error.filename or str(path))
 
 
