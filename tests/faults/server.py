@@ -6,6 +6,7 @@ A line of JSON on standard input asks for one: its arguments, when it is killed,
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import resource
@@ -14,9 +15,6 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
-
-LIMITS = {"memory": resource.RLIMIT_AS, "file": resource.RLIMIT_FSIZE}
-
 
 IMPORTED = (
     *("gensim.models", "matplotlib.figure", "polars", "scipy.stats", "rich.progress", "jinja2"),
@@ -58,9 +56,12 @@ def run_command(request: dict[str, Any]) -> None:
     os.environ.update(request.get("environment", {}))
     for number, path in ((1, request["out"]), (2, request["err"])):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    for name, limit in request.get("limits", {}).items():
-        resource.setrlimit(LIMITS[name], (limit, limit))
+    if "memory" in request:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + request["memory"]
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    if request.get("clock"):
+        jump_clock(request["clock"])
     sys.argv = ["weatherglass", *request["arguments"]]
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
     from weatherglass.cli import main
@@ -73,6 +74,12 @@ def run_command(request: dict[str, Any]) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def jump_clock(seconds: float) -> None:
+    """From now on the clock of the wall goes back and forth, as when somebody sets it; no file is older for it."""
+    real, calls = time.time, itertools.count()
+    time.time = lambda: real() + (seconds if next(calls) % 2 else -seconds)
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:

@@ -140,6 +140,7 @@ def _spoken(seconds: float) -> str:
     >>> _spoken(42), _spoken(150), _spoken(7300)
     ('42 s', '2 min', '2.0 h')
     """
+    seconds = max(0.0, seconds)  # a clock may be set back
     if seconds < 60:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
