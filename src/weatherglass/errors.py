@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+from typing import TypeGuard
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the operating system says when a file may not grow: a full disk, a quota, a limit on the size of files."""
 
 
 def reason_of(error: Exception) -> str:
@@ -22,6 +27,27 @@ def unreadable(path: Path | str, error: Exception) -> str:
 def unwritable(path: Path | str, error: Exception) -> str:
     """The line for a file or folder that cannot be written."""
     return f"{path}: cannot be written ({reason_of(error)})"
+
+
+def output_error(path: Path | str, error: OSError, kept: str = "") -> OutputError:
+    """The error for a file or folder that cannot be written; a full disk is one of its own.
+
+    Args:
+        kept: what is safe all the same, if that is known.
+
+    >>> raise output_error("run", OSError(errno.ENOSPC, "No space left on device"))
+    Traceback (most recent call last):
+    weatherglass.errors.NoRoomError: run: cannot be written (No space left on device); make room and try again
+    """
+    what = "; ".join([unwritable(path, error), *([kept] if kept else [])])
+    if has_no_room(error):
+        return NoRoomError(f"{what}; make room and try again")
+    return OutputError(what)
+
+
+def has_no_room(error: BaseException | None) -> TypeGuard[OSError]:
+    """Whether the operating system refused to let a file grow."""
+    return isinstance(error, OSError) and error.errno in NO_ROOM
 
 
 class WeatherglassError(Exception):
@@ -64,6 +90,12 @@ class EncoderError(WeatherglassError):
 
 class OutputError(WeatherglassError):
     """A result folder that cannot be used: read-only, full, locked or another run's."""
+
+
+class NoRoomError(OutputError):
+    """The disk is full; once there is room, the same command gives what it would have given."""
+
+    exit_code = 1
 
 
 class UnitError(WeatherglassError):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import logging
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -190,6 +193,80 @@ def test_a_silent_server_is_not_waited_for_for_ever(server: Server, pauses: list
     assert len(pauses) == 1
 
 
+@pytest.fixture(params=["in the head", "in the body", "in the head of the body"])
+def dripping(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a server that sends a byte now and then and never comes to an end."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    ended = threading.Event()
+    before = {
+        "in the head": b"HTTP/1.1 200 OK\r\nX-Slow: ",
+        "in the body": b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n{",
+        "in the head of the body": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    }[request.param]
+    byte = b"1\r\nx\r\n" if "head of" in request.param else b"x"
+
+    def drip(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.recv(65536)
+            connection.sendall(before)
+            while not ended.wait(0.05):
+                connection.sendall(byte)
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=drip, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    ended.set()
+    listener.close()
+
+
+def test_a_server_that_drips_is_not_waited_for_for_ever(dripping: str, pauses: list[float]) -> None:
+    """Each read ends in time, but not their sum: the deadline is for the request as a whole."""
+    options = (("base_url", dripping), ("timeout", "1"), ("retries", "1"))
+    slow = OpenAIEncoder.from_spec(Spec("openai", "m", options))
+    outcome: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            slow.encode(["wasp"])
+        except EncoderError as error:
+            outcome.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(60)
+    assert outcome, "the request is still waiting"
+    assert "gave no answer within 1 s; given up after 2 attempts" in str(outcome[0])
+    assert len(pauses) == 1
+
+
+def test_an_answer_without_an_end_is_not_kept(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weatherglass.encoders.openai.MAX_ANSWER", 2**20)
+    packed = gzip.compress(b" " * 2**24)
+    server.script = [lambda _: (200, {"Content-Encoding": "gzip"}, packed)]
+    with pytest.raises(EncoderError, match=r"sent more than 1 MiB; lower batch_size="):
+        encoder(server).encode(TEXTS)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[", "http://[::1", "http://h:port/v1", "http://h:99999999/v1", "http://a\x00b/"]
+)
+def test_an_address_that_is_none_is_one_line(url: str) -> None:
+    with pytest.raises(SpecError, match=r"should read like https://host/v1"):
+        OpenAIEncoder.from_spec(Spec("openai", "m", (("base_url", url),)))
+
+
+def test_a_message_of_the_server_moves_no_cursor(server: Server) -> None:
+    server.script = [status(400, "no\x1b[2J\nway\u202e")]
+    with pytest.raises(EncoderError) as caught:
+        encoder(server).encode(TEXTS)
+    assert str(caught.value).isprintable()
+    assert r"answered 400: no\x1b[2J way\u202e" in str(caught.value)
+
+
 def test_no_server_is_one_clear_line(server: Server, pauses: list[float]) -> None:
     nobody = OpenAIEncoder.from_spec(
         Spec("openai", "m", (("base_url", "http://127.0.0.1:9/v1"), ("retries", "1")))
@@ -221,6 +298,30 @@ def not_a_number(request: dict[str, Any]) -> Answer:
     return 200, {}, body
 
 
+def with_entry(entry: object) -> Callable[[dict[str, Any]], Answer]:
+    """An answer with something else in place of a number."""
+
+    def answer(request: dict[str, Any]) -> Answer:
+        _, _, body = embeddings(request)
+        body["data"][0]["embedding"][1] = entry
+        return 200, {}, body
+
+    return answer
+
+
+def with_index(index: object) -> Callable[[dict[str, Any]], Answer]:
+    """An answer with something else in place of the number of a text."""
+
+    def answer(request: dict[str, Any]) -> Answer:
+        _, _, body = embeddings(request)
+        body["data"][-1] = {"embedding": body["data"][-1]["embedding"]}
+        if index is not None:
+            body["data"][-1]["index"] = index
+        return 200, {}, body
+
+    return answer
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -231,6 +332,25 @@ def not_a_number(request: dict[str, Any]) -> Answer:
         (lambda _: (200, {}, {"data": [{"embedding": "AAAA"}]}), "no list of embeddings"),
         (lambda _: (200, {}, {"objects": []}), "no list of embeddings"),
         (lambda _: (200, {}, b"<html>"), "no list of embeddings"),
+        (lambda _: (200, {}, {"data": {"0": 1}}), "no list of embeddings"),
+        (lambda _: (200, {}, {"data": [3, 4, 5, 6]}), "no list of embeddings"),
+        (lambda _: (200, {}, b"[" * 100_000), "no list of embeddings"),
+        (lambda _: (200, {}, b'{"data": [' + b"9" * 5000 + b"]}"), "no list of embeddings"),
+        (lambda _: (200, {}, b"\xff\xfe\xff"), "no list of embeddings"),
+        (with_entry("0.5"), 'the entry "0.5", which is no number'),
+        (with_entry(True), "the entry true, which is no number"),
+        (with_entry(None), "the entry null, which is no number"),
+        (with_entry([1.0]), "the entry [1.0], which is no number"),
+        (with_entry("x" * 1000), "xxx"),
+        (with_entry(float("inf")), "no finite numbers"),
+        (with_entry(10**400), "no finite numbers"),
+        (with_index(0.0), "whose index is 0.0; it should be the number of a text"),
+        (with_index(0.5), "whose index is 0.5; it should be the number of a text"),
+        (with_index("0"), 'whose index is "0"; it should be the number of a text'),
+        (with_index(True), "whose index is true; it should be the number of a text"),
+        (with_index(None), "whose index is missing; it should be the number of a text"),
+        (with_index(-1), "not one for each text"),
+        (with_index(4), "not one for each text"),
         (lambda _: (302, {"Location": "http://127.0.0.1:9/"}, b""), "answered 302"),
     ],
 )

@@ -19,7 +19,7 @@ from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
-from weatherglass.errors import RenamedWarning
+from weatherglass.errors import RenamedWarning, has_no_room
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import Backend, backend
@@ -110,7 +110,7 @@ def run(
         finished = held_run(plan, call, opened) if not add else None
         if finished is None:
             finished = _carry_out(plan, call, workers, shown, opened, added_to)
-            finished.record["warnings"] += _write_page(opened.path)
+            finished.record["warnings"] += _write_page(opened)
         return _with_families(Run.of(finished, opened.path), families, opened.path)
 
 
@@ -146,12 +146,18 @@ def _listed(given: Any) -> Sequence[Any]:
     return given if isinstance(given, list | tuple) else [given]
 
 
-def _write_page(folder: Path) -> list[str]:
-    """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning."""
+def _write_page(folder: RunFolder) -> list[str]:
+    """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning.
+
+    Raises:
+        NoRoomError: if the disk is full, which is no fault of the page.
+    """
     from weatherglass.report.page.html import write_page  # jinja2, only where there is a page to write
 
     try:
-        write_page([folder], folder / PAGE)
+        write_page([folder.path], folder.path / PAGE)
     except Exception as error:
+        if has_no_room(error):
+            raise folder.unwritable(error) from error
         return [f"{PAGE} was not written: {error or type(error).__name__}"]
     return []

@@ -16,7 +16,7 @@ from weatherglass.audit.plan import Model
 from weatherglass.cures.judgement import Judgement
 from weatherglass.encoders.base import Encoder, WarningEncoder
 from weatherglass.encoders.vectors import VectorEncoder
-from weatherglass.errors import EncoderError, OutputError, SpecError, unwritable
+from weatherglass.errors import EncoderError, OutputError, SpecError, output_error
 from weatherglass.mitigation import Change, Transform, read_transforms
 from weatherglass.mitigation.base import words_of
 from weatherglass.mitigation.change import Step, Steps
@@ -146,7 +146,7 @@ class Mitigation:
         try:
             write_transform(path, steps, fitted)
         except OSError as error:
-            raise OutputError(unwritable(path, error)) from None
+            raise output_error(path, error) from None
         return Written(path, "weatherglass transform", 0, self.width, self.notes)
 
 

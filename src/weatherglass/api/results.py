@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from weatherglass.errors import OutputError, WeatherglassError, unwritable
+from weatherglass.errors import OutputError, WeatherglassError, output_error
 from weatherglass.registry import one_of
 from weatherglass.runs import results
 from weatherglass.runs.folder import PAGE, RECORD, RunFolder
@@ -164,7 +164,7 @@ class Run(results.Run):
         try:
             write_whole(file, page([self.stored()]))
         except OSError as error:
-            raise OutputError(unwritable(file, error)) from error
+            raise output_error(file, error) from error
         return file
 
     def save(self, folder: str | Path) -> Run:

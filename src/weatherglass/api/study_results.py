@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.errors import OutputError, WeatherglassError, unwritable
+from weatherglass.errors import OutputError, WeatherglassError, output_error
 from weatherglass.registry import one_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class StudyResult:
                 if (self.folder / part).is_dir():
                     shutil.copytree(self.folder / part, path / part)
         except OSError as error:
-            raise OutputError(unwritable(path, error)) from error
+            raise output_error(path, error) from error
         return replace(self, page=_copied(self.page, path / PAGE))
 
     def compare(self, other: StudyResult | str | Path, library: str | None = None) -> Any:
@@ -203,5 +203,5 @@ def _copied(file: Path, place: Path) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, file.read_bytes())
     except OSError as error:
-        raise OutputError(unwritable(place, error)) from error
+        raise output_error(place, error) from error
     return place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weatherglass.errors import OutputError, unwritable
+from weatherglass.errors import output_error
 from weatherglass.storage.atomic import write_whole
 
 
@@ -19,4 +19,4 @@ def write_test_file(path: str | Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text)
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from None
+        raise output_error(path, error) from None

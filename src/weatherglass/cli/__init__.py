@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
 from weatherglass.cli.command_line import App, LazyGroup
-from weatherglass.errors import DamageWarning, RenamedWarning, WeatherglassError
+from weatherglass.cli.last_handler import exit_code_of
 
 app = App(
     name="weatherglass",
@@ -20,31 +19,8 @@ app = App(
 
 
 def main() -> None:
-    """Run a command; a user's mistake is one line on stderr, never a traceback, and so is an old name."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("once", RenamedWarning)
-        warnings.showwarning = _print_warning
-        try:
-            app()
-        except WeatherglassError as error:
-            typer.echo(f"weatherglass: {error}", err=True)
-            sys.exit(error.exit_code)
-
-
-def _print_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Ours without the line of code that it came from, which is not the user's."""
-    ours = issubclass(category, (RenamedWarning, DamageWarning))
-    shown = (
-        f"warning: {message}\n" if ours else warnings.formatwarning(message, category, filename, lineno, line)
-    )
-    print(shown, end="", file=file or sys.stderr)
+    """Run a command; a mistake, an old name or what nobody foresaw is one line on stderr, never a traceback."""
+    sys.exit(exit_code_of(app))
 
 
 def _print_version(requested: bool) -> None:

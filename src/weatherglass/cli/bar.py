@@ -10,8 +10,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import typer
-
+from weatherglass.cli.console import complain
+from weatherglass.printable import one_line
 from weatherglass.report.layout import shortened
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Drawing:
         console = Console(stderr=True)
         self._width = console.width
         self.progress: Progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -111,6 +111,7 @@ def stage_name(name: str, room: int) -> str:
     >>> stage_name("testing vectors:/data/embeddings/2024/glove.6B.300d.txt", 30)
     'testing …/glove.6B.300d.txt'
     """
+    name = one_line(name)
     if len(name) <= room:
         return name
     verb, space, rest = name.partition(" ")
@@ -170,10 +171,11 @@ def _spoken(seconds: float) -> str:
     >>> _spoken(42), _spoken(150), _spoken(7300)
     ('42 s', '2 min', '2.0 h')
     """
+    seconds = max(0.0, seconds)  # a clock may be set back
     if seconds < 60:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
 def _to_stderr(line: str) -> None:
-    typer.echo(f"weatherglass: {line}", err=True)
+    complain(f"weatherglass: {line}")

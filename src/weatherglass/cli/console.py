@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
+
+from weatherglass.printable import one_line, printable_json, short_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +56,7 @@ def say(lines: Iterable[str], err: bool = False, whole: bool = False) -> None:
     """
     from rich.cells import cell_len
 
-    from weatherglass.report.layout import one_line, wrapped
+    from weatherglass.report.layout import wrapped
 
     stream = sys.stderr if err else sys.stdout
     width = width_of(stream)
@@ -64,6 +67,12 @@ def say(lines: Iterable[str], err: bool = False, whole: bool = False) -> None:
         further = " " * (indent + 2 if indent else 0)
         for part in wrapped(text, width, further=further) if cell_len(text) > width and not whole else [text]:
             typer.echo(part, err=err)
+
+
+def complain(line: str) -> None:
+    """Print an error or a warning: one line on stderr, at most 300 characters, control characters shown."""
+    with contextlib.suppress(OSError):  # a full disk or a closed pipe: there is nobody to tell
+        typer.echo(short_line(line), err=True)
 
 
 def warn_about(
@@ -107,16 +116,26 @@ def screen(stderr: bool = False) -> Console:
     """A console as wide as the terminal or, in a pipe, as needed; no markup, since tokens may have brackets."""
     from rich.console import Console
 
-    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    class Screen(Console):
+        """Shows control characters of texts; rich sends most of them."""
+
+        def print(self, *objects: Any, **options: Any) -> None:
+            super().print(*(one_line(o) if isinstance(o, str) else o for o in objects), **options)
+
+    console = Screen(stderr=stderr, markup=False, emoji=False, highlight=False)
     console.width = width_of(sys.stderr if stderr else sys.stdout)
     return console
 
 
 def plain_table(*headings: str) -> Table:
-    """A table without lines, whose long cells fold instead of being cut."""
+    """A table without lines, whose long cells fold instead of being cut; control characters in them are shown."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    class PlainTable(Table):
+        def add_row(self, *cells: Any, **options: Any) -> None:
+            super().add_row(*(one_line(cell) if isinstance(cell, str) else cell for cell in cells), **options)
+
+    table = PlainTable(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for heading in headings:
         table.add_column(heading, overflow="fold")
     return table
@@ -124,7 +143,7 @@ def plain_table(*headings: str) -> Table:
 
 def print_json(value: object) -> None:
     """Print indented JSON; paths as texts, what is not finite as null."""
-    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str))
+    typer.echo(printable_json(json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str)))
 
 
 def _finite(value: object) -> object:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from weatherglass.errors import OutputError, unwritable
+from weatherglass.cli.console import complain
+from weatherglass.errors import OutputError, output_error
 
 if TYPE_CHECKING:
     from weatherglass.gate.rules import Breach
@@ -37,7 +36,7 @@ def write_gate_files(
 ) -> None:
     """Print the reasons to stderr and write the files that were asked for."""
     for breach in breaches:
-        typer.echo(f"gate: {breach}", err=True)
+        complain(f"gate: {breach}")
     if junit:
         from weatherglass.gate.junit import write_junit
 
@@ -52,4 +51,4 @@ def write_gate_files(
         try:
             write_whole(summary, pull_request_summary(verdicts, reasons, gated, comparison))
         except OSError as error:
-            raise OutputError(unwritable(summary, error)) from error
+            raise output_error(summary, error) from error

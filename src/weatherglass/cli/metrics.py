@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from weatherglass.cli.console import say, width_of
+from weatherglass.printable import printable_json
 
 WHOLE_FROM = 160
 """Width of the terminal from which one table has everything."""
@@ -23,7 +24,7 @@ def metrics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
     rows = [_described(metric) for name in METRICS.names() for metric in METRICS.get(name)([], {})]
     if as_json:
-        typer.echo(json.dumps({"metrics": rows}, ensure_ascii=False))
+        typer.echo(printable_json(json.dumps({"metrics": rows}, ensure_ascii=False)))
         return
     say(_lines(rows, width_of()))
 

@@ -88,7 +88,7 @@ def mitigate(
     """
     from weatherglass.api.mitigation import mitigate as fit
     from weatherglass.cli.bar import Bar
-    from weatherglass.cli.console import print_json
+    from weatherglass.cli.console import print_json, say
     from weatherglass.errors import WeatherglassError
 
     if output is None and not judge:
@@ -122,17 +122,19 @@ def mitigate(
     if judgement:
         from weatherglass.report.cure.terminal import lines_of
 
-        for line in lines_of(judgement.to_json()):
-            typer.echo(line)
-        typer.echo(f"Page and numbers: {folder}")
+        say(lines_of(judgement.to_json()), whole=True)
+        say([f"Page and numbers: {folder}"], whole=True)
 
 
 def _print_written(written: Written) -> None:
+    from weatherglass.cli.console import complain, say
+
     for note in written.notes:
-        typer.echo(f"note: {note}", err=True)
+        complain(f"note: {note}")
     what = f"{written.words} words of {written.width} dimensions" if written.words else "a fitted transform"
-    typer.echo(f"{written.path}: {what}, {written.format}")
+    say([f"{written.path}: {what}, {written.format}"], whole=True)
     if not written.words:
-        typer.echo(
-            f"Use it behind any model of {written.width} dimensions: MODEL | saved?file={written.path}"
+        say(
+            [f"Use it behind any model of {written.width} dimensions: MODEL | saved?file={written.path}"],
+            whole=True,
         )

@@ -11,6 +11,7 @@ import typer
 from weatherglass.cli.command_line import command_line
 from weatherglass.cli.study_options import FOLDER, Jobs
 from weatherglass.cli.study_output import interruptible
+from weatherglass.printable import printable_json
 
 
 def audit(
@@ -38,16 +39,17 @@ def audit(
     """Run tests on every seed of a study: d by seed, its spread, its reliability, and how many seeds are needed."""
     from weatherglass.api.studies import AUDIT, audit_study
     from weatherglass.cli.bar import Bar
+    from weatherglass.cli.console import complain
     from weatherglass.cli.families import print_families
 
     chosen = study if study.is_dir() else folder
     with interruptible(chosen), Bar(quiet or as_json) as bar:
         finished, report = audit_study(chosen, tests, metrics, within, jobs, bar, command_line(context))
     if as_json:
-        typer.echo(json.dumps(report.to_json(), ensure_ascii=False))
+        typer.echo(printable_json(json.dumps(report.to_json(), ensure_ascii=False)))
     else:
         print_families(report)
         typer.echo(f"d of every seed: {chosen / AUDIT / 'results.tsv'}")
     failed = dict.fromkeys(f"{failure.test}: {failure.reason}" for failure in finished.failures)
     for line in failed:
-        typer.echo(f"warning: {line}", err=True)
+        complain(f"warning: {line}")

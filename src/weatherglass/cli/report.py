@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from weatherglass.cli.console import print_json
-from weatherglass.errors import OutputError, WeatherglassError, unwritable
+from weatherglass.cli.console import complain, print_json
+from weatherglass.errors import OutputError, WeatherglassError, output_error
 from weatherglass.storage.documents import json_document
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def report(
                 text = _text(runs, form)
             written = _write_text(text, output, form)
     except OSError as error:
-        raise OutputError(unwritable(error.filename or output or home, error)) from error
+        raise output_error(error.filename or output or home, error) from error
     if as_json:
         notices = [f"{run.label}: {notice}" for run in runs for notice in run.notices]
         print_json(
@@ -115,7 +115,7 @@ def report(
         typer.echo(text, nl=False)
     for run in runs:
         for notice in run.notices:
-            typer.echo(f"warning: {run.label}: {notice}", err=True)
+            complain(f"warning: {run.label}: {notice}")
 
 
 def _comparison(path: Path | None) -> dict[str, Any] | None:

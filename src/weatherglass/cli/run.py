@@ -15,6 +15,7 @@ from weatherglass.cli.completion import complete_metric, complete_model, complet
 from weatherglass.cli.gate_output import check_places, write_gate_files
 from weatherglass.cli.settings_options import takes_settings
 from weatherglass.errors import InterruptedRunError
+from weatherglass.printable import printable_json
 
 if TYPE_CHECKING:
     from weatherglass.runs.results import Run
@@ -183,7 +184,9 @@ def run(
     if as_json:
         results = [result.to_json() for result in finished.results]
         verdict = {"gate": [str(breach) for breach in breaches]} if rules or judged else {}
-        typer.echo(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
+        typer.echo(
+            printable_json(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
+        )
     elif not quiet:
         show(finished, folder, table, verbose, replaced(held, finished.record, folder))
         show_families(finished)

@@ -14,7 +14,7 @@ from weatherglass.cli.command_line import App, Group
 from weatherglass.cli.completion import complete_test, complete_topic
 from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
 from weatherglass.cli.tests_import import import_command
-from weatherglass.errors import OutputError, UnknownNameError, unwritable
+from weatherglass.errors import OutputError, UnknownNameError, output_error
 
 if TYPE_CHECKING:
     from weatherglass.catalogue import ElementSet, Test
@@ -150,7 +150,7 @@ def init_command(
     try:
         write_whole(path, EXAMPLE.format(name=path.stem))
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from error
+        raise output_error(path, error) from error
     if as_json:
         print_json({"written": [path]})
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weatherglass.cli.console import plain_table, print_json, screen
+from weatherglass.cli.console import complain, plain_table, print_json, screen
 
 
 def import_command(
@@ -61,9 +61,9 @@ def import_command(
         screen().print(table)
     for each in imported.tests:
         for note in each.notes:
-            typer.echo(f"note: {each.test.name}: {note}", err=True)
+            complain(f"note: {each.test.name}: {note}")
     for line in imported.passed_over:
-        typer.echo(f"not read: {line}", err=True)
+        complain(f"not read: {line}")
     if written:
         typer.echo(f"{len(written)} {'test' if len(written) == 1 else 'tests'} written to {output}", err=True)
     elif len(imported.tests) > 1:

@@ -24,7 +24,7 @@ def verdict(
 
     The rule is in docs/methods, section 12. A test shows an association; no verdict says that there is none.
     """
-    from weatherglass.cli.console import print_json, say, width_of
+    from weatherglass.cli.console import complain, print_json, say, width_of
     from weatherglass.report.verdicts import reasons, verdict_charts, verdict_notes
     from weatherglass.runs.joint import read_joint_p
     from weatherglass.runs.stored import read_whole_run
@@ -33,7 +33,7 @@ def verdict(
     metrics = dict.fromkeys(result.metric for result in run.results)
     verdicts = run.verdicts(read_joint_p(multiverse, metrics) if multiverse else None)
     for notice in run.notices:
-        typer.echo(f"warning: {notice}", err=True)
+        complain(f"warning: {notice}")
     if as_json:
         print_json([one.to_json() for one in verdicts])
         return

@@ -10,6 +10,7 @@ import typer
 
 from weatherglass.cli.completion import complete_model, complete_test
 from weatherglass.errors import WeatherglassError
+from weatherglass.printable import printable_json
 
 if TYPE_CHECKING:
     from weatherglass.audit.word_map import WordMap
@@ -78,7 +79,7 @@ def words(
     if figure:
         save_word_map(found, figure, alpha)
     if as_json:
-        typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
+        typer.echo(printable_json(json.dumps(found.to_json(), ensure_ascii=False)))
     else:
         _show(found, alpha)
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.kinds import require
-from weatherglass.errors import VectorFileError, unwritable
+from weatherglass.errors import VectorFileError, output_error
 from weatherglass.storage.array_file import Npz
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.child_process import Content, read_in_child
@@ -218,7 +218,7 @@ def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model:
         with whole_file(path) as unfinished:
             _write(format, unfinished, list(texts), np.ascontiguousarray(vectors), model)
     except OSError as error:
-        raise VectorFileError(unwritable(path, error)) from None
+        raise output_error(path, error) from None
 
 
 def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:
@@ -226,20 +226,29 @@ def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model:
         with path.open("wb") as file:  # given a path, numpy would add .npz
             np.savez(file, texts=np.array(texts, dtype=str), vectors=vectors, model=np.array(model))
     elif format == "safetensors":
+        from safetensors import SafetensorError
         from safetensors.numpy import save_file
 
-        save_file(
-            {"vectors": vectors}, path, {"texts": json.dumps(texts, ensure_ascii=False), "model": model}
-        )
+        metadata = {"texts": json.dumps(texts, ensure_ascii=False), "model": model}
+        try:
+            save_file({"vectors": vectors}, path, metadata)
+        except SafetensorError as error:
+            raise OSError(str(error)) from None
     elif format == "parquet":
         import polars
 
         columns: dict[str, Any] = {"text": texts, "vector": vectors, "model": [model] * len(texts)}
-        polars.DataFrame(columns).write_parquet(path)
+        try:
+            polars.DataFrame(columns).write_parquet(path)
+        except polars.exceptions.ComputeError as error:  # a full disk is one
+            raise OSError(str(error)) from None
     else:
         import h5py
 
-        with h5py.File(path, "w") as file:
+        # In memory first: the library does not say when a full disk lets it write only a part.
+        with h5py.File("in memory", "w", driver="core", backing_store=False) as file:
             file.attrs["model"] = model
             file.create_dataset("texts", data=texts, dtype=h5py.string_dtype())
             file.create_dataset("vectors", data=cast(Any, vectors))
+            file.flush()
+            path.write_bytes(file.id.get_file_image())

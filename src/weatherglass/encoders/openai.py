@@ -12,6 +12,7 @@ import math
 import os
 import random
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,6 +26,7 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.errors import EncoderError, SpecError
+from weatherglass.printable import one_line, short_line
 
 if TYPE_CHECKING:
     import httpx
@@ -40,6 +42,33 @@ MAX_DELAY = 60.0
 MAX_MESSAGE = 200
 """Characters of the server's own message that an error repeats."""
 
+MAX_SHOWN = 40
+"""Characters of a wrong value that an error repeats."""
+
+MAX_ANSWER = 256 * 2**20
+"""Bytes of an answer, unpacked: 1000 vectors of 4096 numbers have a third of it."""
+
+
+class TooLateError(Exception):
+    """The answer is not complete at the deadline."""
+
+
+class TooLargeError(Exception):
+    """The answer is larger than any answer should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server sent."""
+
+    status: int
+    retry_after: str
+    content: bytes
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -51,6 +80,7 @@ class Endpoint:
     """0 leaves it to the model."""
     batch_size: int
     timeout: int
+    """Seconds for a request as a whole, from the name of the host to the last byte."""
     retries: int
     key_env: str
     """The environment variable that holds the key."""
@@ -89,10 +119,17 @@ def _key_env(spec: Spec, options: OptionReader) -> str:
 
 
 def _base_url(options: OptionReader) -> str:
+    import httpx
+
     url = options.text("base_url", OPENAI).rstrip("/")
-    parts = urlsplit(url)
+    wrong = SpecError(f"openai: base_url={url} should read like https://host/v1")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port, httpx.URL(url)  # each refuses what the other lets through
+    except (ValueError, httpx.InvalidURL):
+        raise wrong from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SpecError(f"openai: base_url={url} should read like https://host/v1")
+        raise wrong
     if parts.username or parts.password or parts.query:
         raise SpecError(
             "openai: base_url= must hold no user, password or query; keys come from the environment"
@@ -170,52 +207,97 @@ class OpenAIEncoder:
             request["dimensions"] = self._endpoint.dimensions
         return self._vectors(self._post(client, request), len(texts))
 
-    def _post(self, client: httpx.Client, request: Mapping[str, Any]) -> httpx.Response:
-        """The server's response; a server that is busy, failing or silent is tried again, `retries` times at most."""
+    def _post(self, client: httpx.Client, request: Mapping[str, Any]) -> bytes:
+        """The server's answer; a server that is busy, failing or silent is tried again, `retries` times at most."""
         import httpx
 
         attempts = self._endpoint.retries + 1
         for attempt in range(attempts):
-            response: httpx.Response | None = None
+            retry_after = ""
             try:
-                response = client.post(
-                    f"{self._endpoint.base_url}/embeddings", json=request, headers=self._headers()
-                )
-                if response.is_success:
-                    return response
-                reason = f"answered {response.status_code}{self._server_message(response)}"
-                if response.status_code != 429 and response.status_code < 500:
+                answer = self._answer(client, request)
+                if answer.is_success:
+                    return answer.content
+                reason = f"answered {answer.status}{self._server_message(answer.content)}"
+                retry_after = answer.retry_after
+                if answer.status != 429 and answer.status < 500:
                     raise self._error(reason)
-            except httpx.TimeoutException:
+            except (TooLateError, httpx.TimeoutException):
                 reason = f"gave no answer within {self._endpoint.timeout} s"
+            except TooLargeError:
+                raise self._error(f"sent more than {MAX_ANSWER >> 20} MiB; lower batch_size=") from None
             except httpx.HTTPError as error:
-                reason = f"cannot be reached ({self._without_key(str(error))})"
+                reason = f"cannot be reached ({one_line(self._without_key(str(error)))})"
             if attempt + 1 < attempts:
-                time.sleep(_retry_delay(attempt, response))
+                time.sleep(_retry_delay(attempt, retry_after))
         raise self._error(f"{reason}; given up after {attempts} attempts")
 
-    def _vectors(self, response: httpx.Response, count: int) -> list[list[float]]:
+    def _answer(self, client: httpx.Client, request: Mapping[str, Any]) -> Answer:
+        """One request and its answer, complete by the deadline.
+
+        httpx limits each read, not their sum, so that a server could send a byte now and then for ever. The request
+        has a thread of its own, which is left behind at the deadline; closing the client ends it.
+        """
+        deadline = time.monotonic() + self._endpoint.timeout
+        address, headers = f"{self._endpoint.base_url}/embeddings", self._headers()
+        outcome: list[Answer | BaseException] = []
+
+        def ask() -> None:
+            try:
+                with client.stream("POST", address, json=request, headers=headers) as response:
+                    content = _read(response, deadline)
+                    after = response.headers.get("retry-after", "")
+                    outcome.append(Answer(response.status_code, after, content))
+            except BaseException as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=ask, name="weatherglass-request", daemon=True)
+        thread.start()
+        thread.join(max(0.0, deadline - time.monotonic()))
+        if not outcome:
+            raise TooLateError
+        if isinstance(outcome[0], BaseException):
+            raise outcome[0]
+        return outcome[0]
+
+    def _vectors(self, content: bytes, count: int) -> list[list[float]]:
         """The vectors of an answer in the order of the texts, checked one by one."""
         try:
-            entries = response.json()["data"]
-            by_index = {
-                int(entry.get("index", position)): entry["embedding"]
-                for position, entry in enumerate(entries)
-            }
-            rows = [[float(number) for number in by_index[position]] for position in sorted(by_index)]
-        except (ValueError, KeyError, TypeError, AttributeError):
+            entries = json.loads(content)["data"]
+            if not isinstance(entries, list):
+                raise TypeError
+            found = [(entry.get("index"), entry["embedding"]) for entry in entries]
+            if not all(isinstance(vector, list) for _, vector in found):
+                raise TypeError
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise self._error("sent something that is no list of embeddings") from None
-        if len(entries) != count:
-            raise self._error(f"was asked for {count} vectors and sent {len(entries)}")
+        if len(found) != count:
+            raise self._error(f"was asked for {count} vectors and sent {len(found)}")
+        for index, _ in found:
+            if type(index) is not int:
+                given = "missing" if index is None else _shown(index)
+                raise self._error(f"sent a vector whose index is {given}; it should be the number of a text")
+        by_index = dict(found)
         if sorted(by_index) != list(range(count)):
             raise self._error(f"was asked for {count} vectors and sent {count}, not one for each text")
+        rows = [by_index[position] for position in range(count)]
         width = self._endpoint.dimensions or len(rows[0])
         for row in rows:
             if len(row) != width or not row:
                 raise self._error(f"sent a vector of {len(row)} dimensions where {width} were expected")
-            if not all(map(math.isfinite, row)):
-                raise self._error("sent a vector with entries that are no finite numbers")
-        return rows
+        return [[self._number(entry) for entry in row] for row in rows]
+
+    def _number(self, entry: object) -> float:
+        """A number as a number: "0.5" and true are none, though Python would take them for one."""
+        if type(entry) is not float and type(entry) is not int:
+            raise self._error(f"sent a vector with the entry {_shown(entry)}, which is no number")
+        try:
+            number = float(entry)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise self._error("sent a vector with entries that are no finite numbers")
+        return number
 
     def _key(self) -> str:
         key = os.environ.get(self._endpoint.key_env, "").strip()
@@ -231,12 +313,12 @@ class OpenAIEncoder:
         key = self._key()
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def _server_message(self, response: httpx.Response) -> str:
+    def _server_message(self, content: bytes) -> str:
         try:
-            message = str(response.json()["error"]["message"])
-        except (ValueError, KeyError, TypeError):
+            message = str(json.loads(content)["error"]["message"])
+        except (ValueError, KeyError, TypeError, RecursionError):
             return ""
-        return f": {' '.join(self._without_key(message).split())[:MAX_MESSAGE]}"
+        return f": {one_line(' '.join(self._without_key(message).split()))[:MAX_MESSAGE]}"
 
     def _without_key(self, text: str) -> str:
         key = os.environ.get(self._endpoint.key_env, "").strip()
@@ -246,12 +328,30 @@ class OpenAIEncoder:
         return EncoderError(f"'{self.name}': {self._endpoint.base_url} {what}")
 
 
-def _retry_delay(attempt: int, response: httpx.Response | None) -> float:
+def _read(response: httpx.Response, deadline: float) -> bytes:
+    """The content, unpacked piece by piece, so that neither a slow nor an endless answer is read to its end."""
+    parts, size = [], 0
+    for part in response.iter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > MAX_ANSWER:
+            raise TooLargeError
+        if time.monotonic() > deadline:
+            raise TooLateError
+    return b"".join(parts)
+
+
+def _shown(value: object) -> str:
+    """A value of an answer as the answer spells it, not too long."""
+    return short_line(json.dumps(value), MAX_SHOWN)
+
+
+def _retry_delay(attempt: int, retry_after: str) -> float:
     """Seconds to wait before a retry: the server's Retry-After, else exponential backoff with jitter."""
     try:
-        retry_after = float(response.headers["retry-after"]) if response is not None else math.nan
-    except (KeyError, ValueError):
-        retry_after = math.nan
-    if math.isfinite(retry_after) and retry_after >= 0:
-        return min(retry_after, MAX_DELAY)
+        seconds = float(retry_after)
+    except ValueError:
+        seconds = math.nan
+    if math.isfinite(seconds) and seconds >= 0:
+        return min(seconds, MAX_DELAY)
     return float(min(FIRST_DELAY * 2**attempt, MAX_DELAY)) * random.uniform(0.5, 1.0)

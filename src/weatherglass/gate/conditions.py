@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from weatherglass.errors import GateError
 from weatherglass.gate import missing
+from weatherglass.printable import one_line
 from weatherglass.registry import did_you_mean, suggestion
 
 LONGEST = 1000
@@ -308,15 +309,10 @@ def _unexpected(source: str, token: _Token) -> GateError:
 
 
 def _error(source: str, reason: str, place: int) -> GateError:
-    return GateError(f"in {_quoted(source)}, column {place + 1}: {_printable(reason)}")
+    return GateError(f"in {_quoted(source)}, column {place + 1}: {one_line(reason)}")
 
 
 def _quoted(source: str) -> str:
     """The expression on one line, cut where it is long."""
-    line = _printable(" ".join(source.split()))
+    line = one_line(" ".join(source.split()))
     return f"'{line if len(line) <= SHOWN else line[:SHOWN] + '…'}'"
-
-
-def _printable(text: str) -> str:
-    """Without characters that could move the cursor of a terminal or cannot be encoded."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from weatherglass.errors import OutputError, unwritable
+from weatherglass.errors import output_error
 from weatherglass.gate.rules import Breach
+from weatherglass.printable import one_line
 from weatherglass.runs.results import Result, Run
 from weatherglass.storage.atomic import write_whole
 
@@ -24,7 +25,7 @@ def write_junit(path: Path, run: Run, breaches: Sequence[Breach]) -> None:
     try:
         write_whole(path, junit(run, breaches))
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from error
+        raise output_error(path, error) from error
 
 
 def junit(run: Run, breaches: Sequence[Breach]) -> str:
@@ -64,16 +65,18 @@ def _add_result(suite: ElementTree.Element, result: Result, breaches: Sequence[B
 def _case(
     suite: ElementTree.Element, model: str, name: str, seconds: float | None = None
 ) -> ElementTree.Element:
-    case = ElementTree.SubElement(suite, "testcase", classname=_clean(model), name=_clean(name))
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=one_line(_clean(model)), name=one_line(_clean(name))
+    )
     if seconds is not None:
         case.set("time", f"{seconds:.3f}")
     return case
 
 
 def _say(case: ElementTree.Element, kind: str, reason: str) -> None:
-    ElementTree.SubElement(case, kind, message=_clean(reason)).text = _clean(reason)
+    ElementTree.SubElement(case, kind, message=one_line(_clean(reason))).text = _clean(reason)
 
 
 def _clean(text: str) -> str:
-    """Without the characters that no XML document may hold."""
-    return _NOT_XML.sub("�", text)
+    """Each line without what no XML document may hold, and control characters shown: CI systems print it."""
+    return _NOT_XML.sub("�", "\n".join(map(one_line, text.split("\n"))))

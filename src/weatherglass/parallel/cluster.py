@@ -19,6 +19,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
+from weatherglass.storage.array_files import save_array
 from weatherglass.storage.installed import install_command
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class DaskCluster:
             with tempfile.TemporaryDirectory(prefix="weatherglass-", dir=self.shared_dir) as folder:
                 Path(folder).chmod(0o755)
                 file = Path(folder) / "common.npy"
-                np.save(file, common)
+                save_array(file, common)
                 yield CommonArray(file)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
+from weatherglass.storage.array_files import save_array
 
 if TYPE_CHECKING:  # a run in one process, which is most of them, does not load what starts others
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -117,7 +118,7 @@ def _mapped(common: AnyMatrix | None) -> Iterator[Path | None]:
 
     with tempfile.TemporaryDirectory(prefix="weatherglass-") as folder:
         file = Path(folder) / "common.npy"
-        np.save(file, common)
+        save_array(file, common)
         yield file
 
 

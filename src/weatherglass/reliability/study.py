@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import re
@@ -14,7 +13,14 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock, Timeout
 
-from weatherglass.errors import CorpusError, OutputError, VectorFileError, reason_of
+from weatherglass.errors import (
+    CorpusError,
+    NoRoomError,
+    OutputError,
+    VectorFileError,
+    has_no_room,
+    output_error,
+)
 from weatherglass.parallel import Backend, InProcess
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.corpus.corpus import Corpus, encode_corpus
@@ -107,15 +113,15 @@ def study_folder(folder: Path) -> Iterator[Path]:
             f"{folder}: another study is running in this folder; wait for it, or choose another -o"
         ) from None
     except OSError as error:
-        raise OutputError(f"{folder}: cannot be used ({reason_of(error)})") from None
+        raise output_error(folder, error) from None
     try:
         for subfolder in (folder, *folder.glob("*/"), *folder.glob(f"{CORPORA}/*/")):
             remove_unfinished(subfolder)
         yield folder
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not has_no_room(error):
             raise
-        raise OutputError(
+        raise NoRoomError(
             f"{folder}: no space left on the disk; finished work is kept, and the same command continues from there"
         ) from None
     finally:
@@ -324,6 +330,8 @@ def score_study(
     progress.stage("scoring", len(all_units))
     progress.advance(len(all_units) - len(missing))
     for outcome in (backend or InProcess()).map(score_unit, missing):
+        if has_no_room(outcome.error):
+            raise outcome.error
         if outcome.error is not None:
             raise CorpusError(
                 f"{outcome.unit.embedding}: cannot be scored ({outcome.error})"

@@ -14,6 +14,7 @@ from weatherglass.registry import did_you_mean
 from weatherglass.reliability.rows import ROWS, Columns, Row, WordScore
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import SUMS, damaged_files, write_sums
+from weatherglass.storage.spreadsheet import FORMULA, NUMBER
 
 FOLDER = "tables"
 
@@ -67,12 +68,22 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
                 if suffix == "tsv":
                     _write_tsv(table, unfinished)
                 else:
-                    table.write_parquet(unfinished)
+                    _write_parquet(table, unfinished)
     write_sums(folder, [f"{name}.{suffix}" for name in tables for suffix in ("tsv", "parquet")])
+
+
+def _write_parquet(table: pl.DataFrame, path: Path) -> None:
+    try:
+        table.write_parquet(path)
+    except pl.exceptions.ComputeError as error:  # a full disk is one
+        raise OSError(str(error)) from None
 
 
 def _write_tsv(table: pl.DataFrame, path: Path) -> None:
     """With 6 decimals; with 6 significant digits where there is a p, which may be far smaller."""
+    texts = pl.col(pl.String)
+    runs = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
+    table = table.with_columns(pl.when(runs).then("'" + texts).otherwise(texts).name.keep())
     if "p_value" in table.columns:
         rounded = table.with_columns(pl.col(pl.Float64).round_sig_figs(6))
         rounded.write_csv(path, separator="\t")

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rich.cells import cell_len
 
+from weatherglass.printable import one_line
+
 GAP = "  "
 Shortening = Literal["front", "middle", "end"]
-_BREAKS = re.compile(r"[^\S ]+")
-_JOINERS = "\u200c\u200d"
 _STARTS = "/\\:"
 """A shortened name begins behind one of these, if that costs little."""
-
-
-def one_line(text: str) -> str:
-    """The text without what moves the cursor or turns the direction of reading: names may come from anywhere.
-
-    >>> one_line("a\\tb\\x1b[2J")
-    'a b�[2J'
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    spaced = _BREAKS.sub(" ", text)
-    return "".join(
-        "�" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in _JOINERS else c
-        for c in spaced
-    )
 
 
 def widest_name(width: int) -> int:

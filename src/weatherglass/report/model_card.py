@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weatherglass.printable import printable_json
 from weatherglass.report.paper import model_card
 from weatherglass.runs.results import Result
 
@@ -45,7 +46,8 @@ def model_card_block(
             for one in judged
         ],
     }
-    machine = json.dumps(content, indent=1, ensure_ascii=False).replace("```", "\\u0060\\u0060\\u0060")
+    machine = printable_json(json.dumps(content, indent=1, ensure_ascii=False))
+    machine = machine.replace("```", "\\u0060\\u0060\\u0060")
     people = model_card(results, record, verdicts)
     return f"{START}\n{people}\n```json weatherglass\n{machine}\n```\n{END}\n"
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from weatherglass import __version__
 from weatherglass.catalogue.published import bibtex_entries, published_names
+from weatherglass.printable import one_line
 from weatherglass.report.numbers import effect, interval, percent
 from weatherglass.report.test_names import capitalised
 from weatherglass.runs.results import Result
@@ -166,7 +167,7 @@ def model_card(
 
 def in_markdown(text: str) -> str:
     """The text, escaped for Markdown, in one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~$])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_{}\[\]<>#|~$])", r"\\\1", " ".join(one_line(text).split()))
 
 
 def _row(cells: Sequence[str]) -> str:

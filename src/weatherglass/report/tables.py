@@ -13,6 +13,7 @@ from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.report.paper import CORRECTIONS, in_markdown
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.runs.stored import StoredRun
+from weatherglass.storage.spreadsheet import defused
 
 LABEL = "tab:weatherglass"
 LONGEST_HEADS = 50
@@ -107,7 +108,7 @@ def comma_separated(runs: Sequence[StoredRun]) -> str:
             columns = result.columns()
             targets, attributes = result.target_categories, result.attribute_categories
             sets = (targets[0], "; ".join(targets[1:]), attributes[0], "; ".join(attributes[1:]))
-            writer.writerow([run.label, *columns.values(), result.context, *sets])
+            writer.writerow(map(defused, (run.label, *columns.values(), result.context, *sets)))
     return text.getvalue()
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weatherglass.errors import OutputError, unwritable
+from weatherglass.errors import output_error
 from weatherglass.registry import one_of
 from weatherglass.report.layout import Column, shortened, table_lines
 from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
 from weatherglass.report.terminal import format_effect, format_p
 from weatherglass.runs.results import cell
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.spreadsheet import tsv_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,9 +73,9 @@ def write_word_table(found: WordMap, path: Path) -> None:
     names = ("word", "effect_size", "p_value", "p_adjusted", "fact")
     rows = [names, *([cell(getattr(word, name)) for name in names] for word in found.words)]
     try:
-        write_whole(path, "".join("\t".join(row) + "\n" for row in rows))
+        write_whole(path, "".join(map(tsv_line, rows)))
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from error
+        raise output_error(path, error) from error
 
 
 def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
@@ -86,7 +87,7 @@ def save_word_map(found: WordMap, path: Path, alpha: float) -> None:
     try:
         save_figure(word_map_figure(found, alpha), path, kind)
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from error
+        raise output_error(path, error) from error
 
 
 def word_map_figure(found: WordMap, alpha: float) -> Figure:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,12 +12,14 @@ from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
-from weatherglass.errors import OutputError, unwritable
+from weatherglass.errors import OutputError, output_error
 from weatherglass.runs.journal import JOURNAL, journal_line, read_journal
 from weatherglass.runs.results import COLUMNS, Result
+from weatherglass.storage.append import append_whole
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.journal import set_lines_aside
+from weatherglass.storage.spreadsheet import tsv_line
 
 TABLE = "results.tsv"
 RECORD = "run.json"
@@ -63,7 +64,7 @@ class RunFolder:
                     )
                 remove_unfinished(self.path)
                 self._read_journal()
-                self._journal = (self.path / JOURNAL).open("ab")
+                self._journal = (self.path / JOURNAL).open("ab", buffering=0)
             except BaseException:
                 self._lock.release()
                 raise
@@ -83,9 +84,7 @@ class RunFolder:
         """Put a finished unit on record; once this returns, a kill cannot lose it."""
         assert self._journal is not None, "the folder is not open"
         with self._writing():
-            self._journal.write(journal_line(key, result))
-            self._journal.flush()
-            os.fsync(self._journal.fileno())
+            append_whole(self._journal.fileno(), journal_line(key, result))
         self.finished[key] = result
 
     def table_is_due(self) -> bool:
@@ -133,12 +132,20 @@ class RunFolder:
         try:
             yield
         except OSError as error:
-            number = len(self.finished)
-            safe = "1 result is" if number == 1 else f"{number} results are"
-            kept = f"; {safe} safe in {JOURNAL}" if number else ""
-            raise OutputError(unwritable(self.path, error) + kept) from error
+            raise self.unwritable(error) from error
+
+    def unwritable(self, error: OSError) -> OutputError:
+        """The error for a folder that cannot be written; it says what is safe all the same."""
+        return output_error(self.path, error, self._kept())
+
+    def _kept(self) -> str:
+        """How many results the journal really holds, read back from the disk; empty where there is none."""
+        try:
+            number = len({e.key for e in read_journal(self.path / JOURNAL) if e.result is not None})
+        except OutputError:
+            return ""
+        return f"{number} result{' is' if number == 1 else 's are'} safe in {JOURNAL}" if number else ""
 
 
 def _table(results: Sequence[Result]) -> str:
-    rows = ["\t".join(COLUMNS), *("\t".join(result.columns().values()) for result in results)]
-    return "\n".join(rows) + "\n"
+    return "".join(map(tsv_line, [COLUMNS, *(list(result.columns().values()) for result in results)]))

@@ -324,12 +324,12 @@ def word_scores(result: Result) -> list[UnitScore]:
 
 
 def cell(value: object) -> str:
-    """A value as results.tsv writes it: what is not known is empty, tabs and line breaks are spaces."""
+    """A value as tables write it: what is not known is empty."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
         return repr(value)
-    return str(value).replace("\t", " ").replace("\n", " ").replace("\r", " ")
+    return str(value)
 
 
 def _plain(value: object) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -34,6 +35,8 @@ def whole_file(path: Path) -> Iterator[Path]:
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
         unfinished.replace(path)
+    except OSError as error:
+        raise _with_name(error, path) from error
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -65,6 +68,15 @@ def remove_unfinished(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def _with_name(error: OSError, path: Path) -> OSError:
+    """The same error with number and file: while writing no name is known, and Rust has the number in its text."""
+    in_text = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None
+    number = int(in_text[1]) if in_text else error.errno
+    if number is None:
+        return OSError(str(error))
+    return OSError(number, os.strerror(number), error.filename or str(path))
 
 
 def _beside(path: Path) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +11,8 @@ from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
-from weatherglass.errors import OutputError, unreadable, unwritable
+from weatherglass.errors import OutputError, output_error, unreadable
+from weatherglass.storage.append import append_whole
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.checksum import DAMAGED
 
@@ -104,14 +104,14 @@ class Journal:
                 f"{folder}: another process is writing here; wait for it, or choose another folder with -o"
             ) from None
         except OSError as error:
-            raise OutputError(unwritable(folder, error)) from error
+            raise output_error(folder, error) from error
         try:
             remove_unfinished(folder)
             self._read()
-            self._file = self.path.open("ab")
+            self._file = self.path.open("ab", buffering=0)
         except OSError as error:
             self._lock.release()
-            raise OutputError(unwritable(folder, error)) from error
+            raise output_error(folder, error) from error
         except BaseException:
             self._lock.release()
             raise
@@ -131,11 +131,9 @@ class Journal:
         """Put finished work on record; once this returns, a kill cannot lose it."""
         assert self._file is not None, "the journal is not open"
         try:
-            self._file.write(checked_line({"key": key, "record": record}))
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            append_whole(self._file.fileno(), checked_line({"key": key, "record": record}))
         except OSError as error:
-            raise OutputError(unwritable(self.path, error)) from error
+            raise output_error(self.path, error) from error
         self.finished[key] = record
 
     def _read(self) -> None:

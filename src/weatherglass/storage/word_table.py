@@ -9,6 +9,7 @@ from pathlib import Path
 from weatherglass.errors import CatalogueError
 from weatherglass.registry import suggestion
 from weatherglass.storage.documents import document_text, reading_document
+from weatherglass.storage.spreadsheet import restored
 
 
 def read_word_table(path: Path, column: str | None = None) -> dict[str, float | None]:
@@ -39,7 +40,7 @@ def _words(path: Path, text: str, column: str | None) -> dict[str, float | None]
             raise CatalogueError(f"{path}: there is no column '{column}'{suggestion(column, header[1:])}")
     words: dict[str, float | None] = {}
     for number, cells in rows[1:] if is_table else rows:
-        word = cells[0].strip()
+        word = restored(cells[0]).strip() if is_table else cells[0].strip()
         if word in words:
             raise CatalogueError(f"{path}, line {number}: '{word}' stands twice")
         words[word] = _number(path, number, cells, header.index(column)) if column is not None else None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.errors import OutputError, VectorFileError, unwritable
+from weatherglass.errors import OutputError, VectorFileError, output_error
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.safetensors_file import write_safetensors
 
@@ -37,7 +37,7 @@ def write_vectors(path: Path, words: Sequence[str], width: int, blocks: Blocks) 
         with whole_file(path) as unfinished:
             write(unfinished, path, words, width, blocks)
     except OSError as error:
-        raise OutputError(unwritable(path, error)) from None
+        raise output_error(path, error) from None
     return format
 
 

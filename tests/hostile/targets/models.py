@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.hostile.mutations import CUT, DAMAGE, as_json, of_json, of_npy, of_pickle, of_safetensors, of_zip
+from tests.hostile.mutations import CUT, DAMAGE, as_json, of_json, of_pickle, of_safetensors, of_zip
 from tests.hostile.target import Reading, Sample, Target, same_after
 
 TEXTS = ["this is a dog", "cat"]
@@ -177,6 +177,7 @@ ANSWER = {"data": [{"object": "embedding", "index": n, "embedding": [0.5 + n, -1
 def _answer(path: Path) -> Reading:
     """What the encoder makes of a body that a server sent; nothing leaves the machine."""
     import httpx
+
     from weatherglass.encoders.openai import OpenAIEncoder
     from weatherglass.encoders.spec import Spec
 

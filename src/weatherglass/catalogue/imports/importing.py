@@ -32,7 +32,7 @@ from weatherglass.catalogue.published import list_sets, published_names, publish
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.catalogue.toml_format import LANGUAGE_CODE, quoted, to_toml
 from weatherglass.catalogue.writing import write_test_file
-from weatherglass.errors import CatalogueError, MissingExtraError, OutputError, unwritable
+from weatherglass.errors import CatalogueError, MissingExtraError, OutputError, output_error
 from weatherglass.registry import did_you_mean
 from weatherglass.storage.atomic import whole_folder, write_whole
 from weatherglass.storage.child_process import Content, read_in_child
@@ -144,7 +144,7 @@ def write_import(imported: Import, output: str | Path) -> list[Path]:
             for file_name, text in texts.items():
                 write_whole(folder / file_name, text)
     except OSError as error:
-        raise OutputError(unwritable(output, error)) from None
+        raise output_error(output, error) from None
     return [output / file_name for file_name in texts]
 
 

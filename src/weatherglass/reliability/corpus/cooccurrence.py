@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.reliability.corpus.corpus import Corpus
+from weatherglass.storage.array_files import write_array
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
 from weatherglass.storage.checksum import damaged_files, set_aside, write_sums
 
@@ -92,8 +93,9 @@ def _count_runs(corpus: Corpus, window: int, memory: int, folder: Path) -> list[
         values = np.concatenate([table_values[filled], sums])
         order = np.argsort(keys)
         paths = folder / f"run-{len(runs)}.keys", folder / f"run-{len(runs)}.values"
-        keys[order].tofile(paths[0])
-        values[order].tofile(paths[1])
+        for path, array in zip(paths, (keys, values), strict=True):
+            with path.open("wb") as file:
+                write_array(file, array[order])
         runs.append(paths)
         table_keys.fill(EMPTY)
         table_values.fill(0)
@@ -171,5 +173,5 @@ def _merge(runs: list[tuple[Path, Path]], folder: Path) -> None:
             order = np.argsort(merged, kind="stable")
             merged, sums = merged[order], np.concatenate(parts_values)[order]
             starts = np.flatnonzero(np.r_[True, merged[1:] != merged[:-1]])
-            merged[starts].tofile(keys_file)
-            np.add.reduceat(sums, starts).tofile(values_file)
+            write_array(keys_file, merged[starts])
+            write_array(values_file, np.add.reduceat(sums, starts))

@@ -22,6 +22,7 @@ from weatherglass.registry import one_of
 from weatherglass.reliability.corpus.readers import READERS, documents, reader_versions, source_files
 from weatherglass.reliability.corpus.standard_input import as_file
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
+from weatherglass.storage.array_files import write_array
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
 from weatherglass.storage.checksum import MISMATCH, OR_EARLIER, damaged_files, set_aside, write_sums
 from weatherglass.storage.fingerprint import file_hash, folder_hash
@@ -214,7 +215,7 @@ def _write_numbers(scratch: Path, lines: Iterable[list[str]], types: _Types) -> 
     batches = []
     with (scratch / TOKENS).open("wb") as tokens_file, (scratch / LENGTHS).open("wb") as lengths_file:
         for tokens, lengths in _batches(lines):
-            types.numbers_of(tokens).tofile(tokens_file)
+            write_array(tokens_file, types.numbers_of(tokens))
             lengths.tofile(lengths_file)
             batches.append(len(lengths))
     return batches
@@ -242,13 +243,13 @@ def _write_ids(folder: Path, scratch: Path, batches: Iterable[int], ids: NDArray
         (folder / TOKENS).open("wb") as tokens_file,
         (folder / OFFSETS).open("wb") as offsets_file,
     ):
-        end.tofile(offsets_file)
+        write_array(offsets_file, end)
         for lines in batches:
             ends = np.cumsum(np.fromfile(lengths_file, np.int64, lines))
             tokens = ids[np.fromfile(numbers_file, np.int32, ends[-1] if lines else 0)]
             kept = tokens != LEFT_OUT
-            tokens[kept].tofile(tokens_file)
+            write_array(tokens_file, tokens[kept])
             kept_before = np.r_[0, np.cumsum(kept)]
             offsets = np.r_[end, end + kept_before[ends]]
-            offsets[1:][np.diff(offsets) > 0].tofile(offsets_file)
+            write_array(offsets_file, offsets[1:][np.diff(offsets) > 0])
             end = offsets[-1:]

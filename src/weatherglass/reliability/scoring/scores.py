@@ -15,6 +15,7 @@ from weatherglass.reliability.lists import is_word
 from weatherglass.reliability.scoring.base import ScoringContext, WordScorer
 from weatherglass.reliability.scoring.projections import Scores
 from weatherglass.reliability.training.embedding import Embedding
+from weatherglass.storage.array_files import save_array
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import LENGTH, is_whole, seal
 
@@ -109,7 +110,7 @@ def save_scores(path: Path, scores: Scores) -> None:
     """Store the scores of one embedding and rule, written atomically; behind the array is its checksum."""
     with whole_file(path) as unfinished:
         with unfinished.open("wb") as file:
-            np.save(file, scores, allow_pickle=False)
+            save_array(file, scores)
             file.write(b" " * LENGTH)
         seal(unfinished, -LENGTH)
 

@@ -15,6 +15,7 @@ from weatherglass.reliability.corpus.cooccurrence import Cooccurrence, count_coo
 from weatherglass.reliability.corpus.corpus import Corpus
 from weatherglass.reliability.training.embedding import Vectors
 from weatherglass.reliability.training.prefetch import prefetch
+from weatherglass.storage.array_files import write_array
 from weatherglass.storage.atomic import scratch_folder
 
 PAIR = np.dtype([("word", "<i4"), ("context", "<i4"), ("log", "<f4"), ("weight", "<f4")])
@@ -155,7 +156,7 @@ def shuffled_pairs(
             bucket = rng.integers(number, size=len(pairs))
             for index, path in enumerate(paths):
                 with path.open("ab") as file:
-                    pairs[bucket == index].tofile(file)
+                    write_array(file, pairs[bucket == index])
         for path in paths:
             _shuffle_file(path, rng)
         yield [
@@ -170,7 +171,7 @@ def _shuffle_file(path: Path, rng: np.random.Generator) -> None:
     order = rng.permutation(len(pairs))
     with path.open("wb") as file:
         for start in range(0, len(order), CHUNK):
-            pairs[order[start : start + CHUNK]].tofile(file)
+            write_array(file, pairs[order[start : start + CHUNK]])
 
 
 def _both_directions(counts: Cooccurrence, part: slice, settings: GloveSettings) -> NDArray[np.void]:

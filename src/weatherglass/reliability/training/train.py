@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from weatherglass.errors import MissingExtraError
+from weatherglass.errors import MissingExtraError, has_no_room
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.corpus.corpus import Corpus, open_corpus
@@ -76,6 +76,9 @@ def train_all(units: Sequence[TrainingUnit], backend: Backend, progress: Progres
 
     Returns:
         One error message for each embedding that could not be trained.
+
+    Raises:
+        OSError: if the disk is full; the others would fail, too.
     """
     progress = progress or Silent()
     set_damaged_aside([unit.target for unit in units], "and trained again")
@@ -84,6 +87,8 @@ def train_all(units: Sequence[TrainingUnit], backend: Backend, progress: Progres
     progress.advance(len(units) - len(missing))
     failures = []
     for outcome in backend.map(train_unit, missing):
+        if has_no_room(outcome.error):
+            raise outcome.error
         if outcome.error is not None:
             failures.append(f"{outcome.unit.target.name}: {outcome.error}")
         progress.advance()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from weatherglass.multiverses.assess import FACTORS
+from weatherglass.storage.spreadsheet import tsv_line
 
 COLUMNS = (
     *("model", "topic", "target_list", *FACTORS),
@@ -15,12 +16,12 @@ COLUMNS = (
 
 def specifications_tsv(topics: Sequence[Mapping[str, Any]]) -> str:
     """One line per specification; an empty cell where there is no such choice or number."""
-    lines = ["\t".join(COLUMNS)]
+    lines = [tsv_line(COLUMNS)]
     for entry in topics:
         for one in entry["specifications"]:
             row = {"model": entry["model"], "topic": entry["topic"], **one}
-            lines.append("\t".join(_cell(row.get(column)) for column in COLUMNS))
-    return "\n".join(lines) + "\n"
+            lines.append(tsv_line([_cell(row.get(column)) for column in COLUMNS]))
+    return "".join(lines)
 
 
 def _cell(value: Any) -> str:
@@ -28,7 +29,7 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value).replace("\t", " ")
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def largest_shares(decomposition: Mapping[str, Any], most: int = 3) -> str:

@@ -25,6 +25,7 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
 )
 from weatherglass.runs.results import Result
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.spreadsheet import tsv_line
 
 Rows = Iterator[list[str]]
 
@@ -86,7 +87,7 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> list[Path]:
     written = []
     for name, rows in contents.items():
         path = folder / f"{name}.tsv"
-        write_whole(path, "".join("\t".join(row) + "\n" for row in rows))
+        write_whole(path, "".join(map(tsv_line, rows)))
         written.append(path)
     return [*written, *_write_maps(reproduction, folder)]
 

@@ -22,6 +22,7 @@ from weatherglass.registry import one_of
 from weatherglass.reproduce.models import specs_by_name
 from weatherglass.runs.results import Result, Run
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.spreadsheet import tsv_line
 
 FAMILY: Final = 644
 ALPHA: Final = 0.01
@@ -269,7 +270,7 @@ def table_4(comparisons: Iterable[Comparison]) -> str:
     """Table 4 with our numbers beside it, one line per cell."""
     lines = [
         "test\tmodel\tpublished\tpublished_significance\teffect_size\tsignificance\tdifference\tp_value\t"
-        "released_code_effect_size\treleased_code_significance"
+        "released_code_effect_size\treleased_code_significance\n"
     ]
     for cell in comparisons:
         ours, released = cell.ours, cell.released
@@ -285,6 +286,6 @@ def table_4(comparisons: Iterable[Comparison]) -> str:
         )
         other = ["", ""] if released is None else [repr(released.effect_size), released.significance]
         lines.append(
-            "\t".join([cell.test, cell.model, repr(cell.published), cell.published_mark, *own, *other])
+            tsv_line([cell.test, cell.model, repr(cell.published), cell.published_mark, *own, *other])
         )
-    return "\n".join(lines) + "\n"
+    return "".join(lines)

@@ -13,7 +13,7 @@ function resultRow(r) {
 }
 
 // A cell that a spreadsheet would run as a formula gets an apostrophe before it; numbers are left as they are.
-const defused = (text) => (/^[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
+const defused = (text) => (/^'*[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
 
 function resultsTable(separator) {
   const cell = (value) => {
