@@ -138,7 +138,7 @@ def rows(options: Options) -> Iterator[Row]:
     for name, some in (("reported p of a run", reported), ("p of a run without a word or template", inner)):
         methods = Counter(found.p_method for found in compute(some))
         counted = ", ".join(f"{number} by {method}" for method, number in methods.most_common())
-        yield Row(name, cpu(lambda some=some: compute(some), 1), note=counted)
+        yield Row(name, cpu(partial(compute, some), 1), note=counted)
 
 
 def steps(options: Options) -> Iterator[Row]:
@@ -160,4 +160,4 @@ def compute(asked: Sequence[Asked]) -> list[Significance]:
 
 def is_inner(asked: Asked) -> bool:
     """Whether it is one of the many p without a word or template, which have a small budget of their own."""
-    return asked[2]["budget"] == INNER_BUDGET
+    return bool(asked[2]["budget"] == INNER_BUDGET)

@@ -119,7 +119,7 @@ def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
     from weatherglass.inference.significance.exact import endless_memory_seconds
 
     beyond = max(endless_memory_seconds(tails) / counting.seconds, 1.0)
-    return 0.01 * len(set(tails)) * ONE_PERCENT_SECONDS / counting.seconds * beyond**FALL
+    return 0.01 * len(set(tails)) * ONE_PERCENT_SECONDS / counting.seconds * math.pow(beyond, FALL)
 
 
 def _from_count(grid: Grid, side: Alternative, count: int, method: str) -> Significance:
