@@ -156,7 +156,7 @@ class EncodingCache:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
-        # Text that is damaged is to be read and found wanting, row by row, instead of being an error of the whole query.
+        # Damaged text is read and found wanting row by row, instead of being an error of the whole query.
         connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
         try:
             if _version(connection) == 0:
