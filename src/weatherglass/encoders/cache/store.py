@@ -259,7 +259,7 @@ def _key(text: str) -> bytes:
 
 def _checksum(*parts: object) -> bytes:
     """Over all that is used of an entry: each part with its type and length, since sqlite may return any type."""
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.sha256()
     for part in parts:
         content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
         digest.update(f"{type(part).__name__}:{len(content)}:".encode())
