@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 from tests.models import HashedEncoder
@@ -213,7 +213,7 @@ def _run_again(folder: Path) -> object:
 
 
 class _Known(HashedEncoder):
-    costly = False
+    costly: ClassVar[bool] = False
 
     @classmethod
     def from_spec(cls, spec: object) -> _Known:

@@ -207,6 +207,13 @@ def test_a_damaged_table_is_refused_with_the_command_that_writes_it_anew(study: 
             read()
 
 
+def test_a_file_of_the_users_among_the_tables_is_passed_over(study: Path) -> None:
+    before = read_tables(study / "tables")
+    assert {"words", "features", "regression"} <= before.keys()
+    (study / "tables" / "mine.parquet").write_bytes((study / "tables" / "words.parquet").read_bytes())
+    assert read_tables(study / "tables").keys() == before.keys()
+
+
 def test_a_copy_of_imported_vectors_is_imported_again_and_the_file_itself_is_never_touched(
     study: Path, tmp_path: Path
 ) -> None:

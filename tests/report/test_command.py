@@ -57,12 +57,15 @@ def test_figures_go_where_they_are_sent(tmp_path: Path) -> None:
     assert {path.name for path in out.iterdir()} == {"matrix.svg", "forest.svg"}
 
 
-def test_what_is_missing_is_a_warning(tmp_path: Path) -> None:
+def test_what_is_missing_is_refused_since_a_correction_over_the_rest_would_give_other_numbers(
+    tmp_path: Path,
+) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
     (tmp_path / "journal.jsonl").unlink()
     done = runner.invoke(app, ["report", str(tmp_path)])
-    assert done.exit_code == 0
-    assert "journal.jsonl lacks 1 of 1 result" in done.stderr
+    assert isinstance(done.exception, WeatherglassError)
+    assert "journal.jsonl lacks 1 of 1 result" in str(done.exception)
+    assert "running the same command again computes them" in str(done.exception)
 
 
 def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:

@@ -140,6 +140,15 @@ def test_a_journal_of_version_0_1_is_refused_in_one_line(tmp_path: Path) -> None
     assert journal.read_bytes() == old
 
 
+def test_a_journal_of_another_program_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+    journal = tmp_path / JOURNAL
+    journal.write_bytes(b'{"event": "started"}\n{"event": "stopped"}\n')
+    with pytest.raises(OutputError, match=r"journal\.jsonl: no line of it is from weatherglass"):
+        wg.run(HashedEncoder(), "weat7", folder=tmp_path, trust="none")
+    assert journal.read_bytes() == b'{"event": "started"}\n{"event": "stopped"}\n'
+    assert not journal.with_name("journal.jsonl.damaged").exists()
+
+
 def test_a_journal_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / JOURNAL).mkdir()
     with pytest.raises(OutputError, match="cannot be read"):

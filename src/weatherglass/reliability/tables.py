@@ -17,6 +17,8 @@ from weatherglass.storage.checksum import SUMS, damaged_files, write_sums
 from weatherglass.storage.spreadsheet import FORMULA, NUMBER
 
 FOLDER = "tables"
+REGRESSION = ("features", "regression")
+"""Tables of the regression, which have columns of their own."""
 
 COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in ROWS.items()}
 """The columns of every table of a study; an empty table has them, too. `scores` has one more for each rule."""
@@ -92,12 +94,12 @@ def _write_tsv(table: pl.DataFrame, path: Path) -> None:
 
 
 def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
-    """The tables of a study, read from the folder.
+    """The tables of a study, read from the folder; files with other names than a study's tables have are passed over.
 
     Raises:
         CorpusError: if there are none, or one is damaged.
     """
-    paths = sorted(folder.glob("*.parquet"))
+    paths = [path for path in sorted(folder.glob("*.parquet")) if path.stem in (*ROWS, *REGRESSION)]
     _require_whole(folder, [path.name for path in paths])
     tables = {path.stem: pl.read_parquet(path) for path in paths}
     if not tables:

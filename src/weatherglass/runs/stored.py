@@ -190,18 +190,29 @@ def labelled(runs: Iterable[StoredRun]) -> list[StoredRun]:
 def held_record(folder: Path) -> dict[str, Any] | None:
     """The record of the run that a folder holds; None where it holds none that this version can read."""
     try:
-        return read_record(folder)
+        return _read_record(folder / RECORD)[0]
     except OutputError:
         return None
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """What run.json says.
+    """What run.json says; one without a checksum is read with a warning.
 
     Raises:
         OutputError: if it is missing, damaged or of a version that this one cannot read.
     """
-    path = folder / RECORD
+    record, state = _read_record(folder / RECORD)
+    if state is State.UNKNOWN:
+        warnings.warn(
+            f"{folder / RECORD}: has no checksum, as of an earlier version, so that damage would not be noticed; "
+            "running the same command again adds one",
+            DamageWarning,
+            stacklevel=2,
+        )
+    return record
+
+
+def _read_record(path: Path) -> tuple[dict[str, Any], State]:
     try:
         if path.exists():
             require_regular_file(path, OutputError)
@@ -222,11 +233,4 @@ def read_record(folder: Path) -> dict[str, Any]:
             f"{path.parent}: this run was made by weatherglass {record.get('weatherglass', '0.1')}, which this version "
             "cannot read; run it again, or read it with that version (docs/migration.md)"
         )
-    if state is State.UNKNOWN:
-        warnings.warn(
-            f"{path}: has no checksum, as of an earlier version, so that damage would not be noticed; running the same "
-            "command again adds one",
-            DamageWarning,
-            stacklevel=2,
-        )
-    return record
+    return record, state

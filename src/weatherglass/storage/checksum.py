@@ -79,18 +79,25 @@ def read_checked_json(content: bytes) -> tuple[Any, State]:
     Raises:
         ValueError: if it is not JSON and has no checksum.
     """
+    state = _json_state(content)
+    if state is State.DAMAGED:
+        return None, state
+    try:
+        record = json.loads(content)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if state is State.WHOLE:
+        del record["sha256"]
+    return record, state
+
+
+def _json_state(content: bytes) -> State:
     held = CHECKED_JSON.match(content)
     if held is None:
-        try:
-            return json.loads(content), State.UNKNOWN
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-    rest = content[: held.start(1)] + content[held.end(1) :]
-    if hashlib.sha256(rest).hexdigest().encode() != held[1]:
-        return None, State.DAMAGED
-    record = json.loads(rest)
-    del record["sha256"]
-    return record, State.WHOLE
+        return State.UNKNOWN
+    digest = hashlib.sha256(content[: held.start(1)])
+    digest.update(memoryview(content)[held.end(1) :])
+    return State.WHOLE if digest.hexdigest().encode() == held[1] else State.DAMAGED
 
 
 def write_checked_json(path: Path, record: Mapping[str, Any]) -> None:
@@ -109,10 +116,13 @@ def is_whole_json(path: Path) -> bool:
 
 
 def _is_damaged_json(content: bytes) -> bool:
-    try:
-        return read_checked_json(content)[1] is State.DAMAGED
-    except ValueError:
-        return True
+    state = _json_state(content)
+    if state is State.UNKNOWN:  # of an earlier version, unless its very beginning was hit
+        try:
+            read_checked_json(content)
+        except ValueError:
+            return True
+    return state is State.DAMAGED
 
 
 def write_sums(folder: Path, names: Sequence[str]) -> None:

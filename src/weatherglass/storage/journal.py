@@ -17,6 +17,7 @@ from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.checksum import DAMAGED
 
 LOCK = ".lock"
+START = b'{"sha256":"'
 MOST_NAMED = 10
 """Damaged lines that a warning names."""
 
@@ -39,15 +40,22 @@ def set_lines_aside(path: Path, numbers: Collection[int]) -> list[str]:
 
     Returns:
         One warning that names the damaged lines; none where there are none.
+
+    Raises:
+        OutputError: if not a single line begins as ours do: the file is another program's, and stays as it is.
     """
     if not numbers:
         _cut_unfinished_line(path)
         return []
     content = path.read_bytes()
     lines = content[: content.rfind(b"\n") + 1].split(b"\n")[:-1]
+    if not any(line.startswith(START) for line in lines):
+        raise OutputError(
+            f"{path}: no line of it is from weatherglass; choose another folder with -o, or remove the file"
+        )
     aside = path.with_name(path.name + DAMAGED)
     with aside.open("ab") as file:  # before they leave the journal: a kill between loses nothing
-        file.writelines(lines[number - 1] + b"\n" for number in numbers)
+        file.writelines(lines[number - 1] + b"\n" for number in sorted(numbers))
     kept = (line + b"\n" for number, line in enumerate(lines, start=1) if number not in numbers)
     write_whole(path, b"".join(kept))
     named = ", ".join(map(str, sorted(numbers)[:MOST_NAMED])) + ", …" * (len(numbers) > MOST_NAMED)
@@ -68,7 +76,7 @@ def _cut_unfinished_line(path: Path) -> None:
 
 def _head(rest: bytes) -> bytes:
     """How a line starts whose other bytes are these."""
-    return b'{"sha256":"%s",' % hashlib.sha256(rest).hexdigest().encode()
+    return START + b'%s",' % hashlib.sha256(rest).hexdigest().encode()
 
 
 def _record(line: bytes) -> dict[str, Any] | None:

@@ -156,7 +156,7 @@ class EncodingCache:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
-        # Text that is damaged is to be read and found wanting, row by row, instead of being an error of the whole query.
+        # Damaged text is read and found wanting row by row, instead of being an error of the whole query.
         connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
         try:
             if _version(connection) == 0:
@@ -259,7 +259,7 @@ def _key(text: str) -> bytes:
 
 def _checksum(*parts: object) -> bytes:
     """Over all that is used of an entry: each part with its type and length, since sqlite may return any type."""
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.sha256()
     for part in parts:
         content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
         digest.update(f"{type(part).__name__}:{len(content)}:".encode())
