@@ -226,7 +226,7 @@ class _Scan:
         while position < len(block):
             free = self.collector.free_rows((len(block) - position) // (2 * width + 1) + 1, width)
             lines, position, used = read_lines(characters, position, free, words)
-            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"), line + 1)
+            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"))
             line += lines
             if position < len(block):
                 if not checked:
