@@ -40,7 +40,9 @@ def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice
         raise ValueError("a zero vector has no cosine to anything")
     units = (vectors / norms[:, None].astype(np.float32)).astype(np.float32, copy=False)
     error = np.float32((vectors.shape[1] + 8) * 2.0**-24)
-    parts = -(-len(rows) // max(1, BLOCK // len(vectors)))  # of equal size: the product is slow on a small rest
+    parts = -(
+        -len(rows) // max(1, BLOCK // len(vectors))
+    )  # of equal size: the product is slow on a small rest
     block = -(-len(rows) // max(1, parts))
     similarities = np.empty((block, len(vectors)), dtype=np.float32)
     for start in range(0, len(rows), max(1, block)):
