@@ -101,7 +101,8 @@ def _group_maxima(near: NDArray[np.float32], largest: NDArray[np.float32]) -> No
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _bound_of_largest(values: NDArray[np.float32], k: int) -> np.float32:
     """A number that at least k of the values reach, and hardly more: by halving, which has no branch to mispredict."""
-    low, high = values[0], values[0]
+    low: np.float32 = values[0]
+    high: np.float32 = values[0]
     for place in range(values.shape[0]):
         low, high = min(low, values[place]), max(high, values[place])
     for _ in range(HALVINGS):
