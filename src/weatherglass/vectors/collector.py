@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -91,7 +91,7 @@ class Collector:
         self._noun = noun
         self._rows: dict[str, int] = {}
         self._matrix = np.empty((0, 0), dtype=np.float32)
-        self._entries: list[int] = []
+        self._entries: list[int] = []  # of the words that were added one by one
         self._duplicates = 0
         self._spellings: dict[str, dict[str, None]] = {}
         for word in words or ():
@@ -119,23 +119,17 @@ class Collector:
             self._matrix.resize((used + max(rows, used // 8), width), refcheck=False)
         return self._matrix[used:]
 
-    def keep(self, words: list[str], entry: int) -> None:
-        """Keep the first of the free rows as the vectors of these words; `entry` is the number of the first."""
+    def keep(self, words: list[str]) -> None:
+        """Keep the first of the free rows as the vectors of these words."""
         first = len(self._rows)
         rows = list(map(self._rows.setdefault, words, range(first, first + len(words))))
-        kept: Sequence[int] = range(len(words))
-        if len(self._rows) < first + len(
-            words
-        ):  # Some words came before: their rows are filled by the next ones.
-            kept = [number for number, row in enumerate(rows) if row == first + number]
-            self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
-            self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
-            self._duplicates += len(words) - len(kept)
-        self._entries += (
-            range(entry, entry + len(words))
-            if len(kept) == len(words)
-            else [entry + number for number in kept]
-        )
+        if len(self._rows) == first + len(words):
+            return
+        # Some words came before: their rows are filled by the next ones.
+        kept = [number for number, row in enumerate(rows) if row == first + number]
+        self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
+        self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
+        self._duplicates += len(words) - len(kept)
 
     def add(self, word: bytes, vector: NDArray[Any], entry: int) -> None:
         """Add one wanted entry; `entry` is its number in the file, from 1, for error messages.
@@ -169,7 +163,7 @@ class Collector:
         Args:
             width: the number of dimensions.
             format: what the file is.
-            counts: how often the word of each entry occurred, wanted or not.
+            counts: how often the word of each entry occurred, wanted or not; of words that were added one by one.
             from_subwords: the words that are not in the file's vocabulary.
         """
         matrix, self._matrix = self._matrix, np.empty((0, 0), dtype=np.float32)

@@ -143,9 +143,20 @@ def has_numbers(line: bytes, width: int) -> bool:
     return 1 <= width < len(fields) and all(_is_number(field) for field in fields[-width:])
 
 
+def _number(field: bytes) -> float:
+    """The number; 1_000 is one to Python alone, and no tool writes it.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    if b"_" in field:
+        raise ValueError
+    return float(field)
+
+
 def _is_number(field: bytes) -> bool:
     try:
-        float(field)
+        _number(field)
     except ValueError:
         return False
     return True
@@ -226,7 +237,7 @@ class _Scan:
         while position < len(block):
             free = self.collector.free_rows((len(block) - position) // (2 * width + 1) + 1, width)
             lines, position, used = read_lines(characters, position, free, words)
-            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"), line + 1)
+            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"))
             line += lines
             if position < len(block):
                 if not checked:
@@ -282,7 +293,7 @@ class _Scan:
             )
         word = b" ".join(fields[:-width])
         try:
-            return word, np.array([float(field) for field in fields[-width:]])
+            return word, np.array([_number(field) for field in fields[-width:]])
         except ValueError:
             wrong = next(field for field in fields[-width:] if not _is_number(field))
             shown = wrong[:40].decode("utf-8", "replace")
