@@ -168,9 +168,11 @@ KEYED_VECTORS = {
     "lists for words": keyed_vectors(b"](" + lists_of_lists() + b"e"),
     "a long word for every row": one_word_for_every_row(),
     "numbers of 5 000 digits": keyed_vectors(b"](\x8b" + struct.pack("<i", 3000) + b"\x7f" * 3000 + b"e"),
-    "lists for counts": keyed_vectors(_WORD, _ROW, _text("vocab") + _VOCAB + lists_of_lists() + b"ubu"),
     "a list for the array beside": keyed_vectors(_WORD, more=_text("__numpys") + lists_of_lists()),
 }
+
+LISTS_FOR_COUNTS = keyed_vectors(_WORD, _ROW, _text("vocab") + _VOCAB + lists_of_lists() + b"ubu")
+"""Readable: what are no counts are none."""
 
 CHECKPOINTS = {
     "a stretched tensor": stretched_tensor(),
