@@ -19,7 +19,8 @@ ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 """Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
 
 FIRST_ROWS = 4096
-"""Rows that are allocated at first, where the file does not say how many it has."""
+FIRST_NUMBERS = 2**22
+"""Rows that are allocated at first, where the file does not say how many it has, and numbers in them at most."""
 
 
 Kernel = Callable[[NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8]], tuple[int, int, int]]
@@ -113,7 +114,8 @@ class Collector:
         """At least so many rows to be filled and then kept; valid until something is added."""
         used = len(self._rows)
         if self._matrix.size == 0:
-            self._matrix = np.empty((max(rows, FIRST_ROWS), width), dtype=np.float32)
+            first = min(FIRST_ROWS, FIRST_NUMBERS // max(1, width))
+            self._matrix = np.empty((max(rows, first), width), dtype=np.float32)
         elif used + rows > len(self._matrix):
             # The system moves a large array without copying it. Views of the old place are no longer used.
             self._matrix.resize((used + max(rows, used // 8), width), refcheck=False)
@@ -178,13 +180,13 @@ class Collector:
 
 
 def fold(word: str) -> str:
-    """What a word looks like: composed, without zero-width characters and spaces around it.
+    """What a word looks like: composed and plain (NFKC), without zero-width characters and spaces around it.
 
-    >>> fold("nai\u0308ve\u200b ") == "na\u00efve"
-    True
+    >>> fold("nai\u0308ve\u200b ") == "na\u00efve", fold("\ufb01ne") == "fine"
+    (True, True)
     """
     if not word.isascii():
-        word = unicodedata.normalize("NFC", ZERO_WIDTH.sub("", word))
+        word = unicodedata.normalize("NFKC", ZERO_WIDTH.sub("", word))
     return word.strip()
 
 

@@ -31,6 +31,8 @@ SAMPLE = 1000
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
 """The first line of a word2vec file: how many words, how many dimensions."""
 
+TWO_NUMBERS = re.compile(rb"[ \t]*\d+[ \t]+\d+[ \t]*\r?")
+
 SPACE, NEWLINE = ord(" "), ord("\n")
 
 MANY_NUMBERS = 2**17
@@ -115,7 +117,12 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
         raise VectorFileError(
             f"{collector.path}: this is no file of word vectors (its first lines are blank)"
         )
-    if header and not _is_vector_of_one(lines):
+    if TWO_NUMBERS.fullmatch(lines[0]) and not _is_vector_of_one(lines):
+        if header is None or int(header[2]) == 0:
+            raise VectorFileError(
+                f"{collector.path}: the first line, {lines[0].strip()[:40].decode()!r}, is no number of words and of "
+                "dimensions that a file can have"
+            )
         count, width = int(header[1]), int(header[2])
         lines = lines[1:]
     else:
