@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +12,7 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.errors import VectorFileError
-
-ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-"""Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
+from weatherglass.languages.lookalike import fold, twins_among
 
 FIRST_ROWS = 4096
 FIRST_NUMBERS = 2**22
@@ -42,7 +38,7 @@ class WordVectors:
     counts: NDArray[np.int64] | None = None
     """How often each word occurred in the training text, where the file says so."""
     twins: tuple[tuple[str, ...], ...] = ()
-    """Wanted words with others of the file that look the same: see `fold`."""
+    """Wanted words with others of the file that look the same (`languages.lookalike`)."""
     warnings: tuple[str, ...] = ()
     """What may be wrong with the file, though it can be read."""
     from_subwords: frozenset[str] = frozenset()
@@ -172,22 +168,14 @@ class Collector:
         matrix.resize((len(self._rows), width), refcheck=False)
         if counts is not None:
             counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
-        twins = tuple(tuple(spellings) for spellings in self._spellings.values() if len(spellings) > 1)
+        if isinstance(self.wanted, EveryWord):
+            twins = tuple(twins_among(self._rows))
+        else:
+            twins = tuple(tuple(spellings) for spellings in self._spellings.values() if len(spellings) > 1)
         return WordVectors(
             *(matrix, self._rows, format, self._duplicates, counts),
             *(twins, tuple(self.warnings), frozenset(from_subwords)),
         )
-
-
-def fold(word: str) -> str:
-    """What a word looks like: composed and plain (NFKC), without zero-width characters and spaces around it.
-
-    >>> fold("nai\u0308ve\u200b ") == "na\u00efve", fold("\ufb01ne") == "fine"
-    (True, True)
-    """
-    if not word.isascii():
-        word = unicodedata.normalize("NFKC", ZERO_WIDTH.sub("", word))
-    return word.strip()
 
 
 def load_kernel(name: str) -> Kernel | None:
