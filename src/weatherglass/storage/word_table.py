@@ -6,8 +6,9 @@ import csv
 import math
 from pathlib import Path
 
-from weatherglass.errors import CatalogueError, unreadable
+from weatherglass.errors import CatalogueError
 from weatherglass.registry import suggestion
+from weatherglass.storage.reading import reading
 
 
 def read_word_table(path: Path, column: str | None = None) -> dict[str, float | None]:
@@ -19,14 +20,11 @@ def read_word_table(path: Path, column: str | None = None) -> dict[str, float | 
     Raises:
         CatalogueError: with file and line, for a missing column, a word that stands twice, or a cell without a number.
     """
-    try:
+    with reading(path, CatalogueError, "cannot be read: the file"):
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CatalogueError(unreadable(path, error)) from error
-    lines = [
-        (n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")
-    ]
-    rows = [(n, next(csv.reader([line], delimiter="\t"))) for n, line in lines]
+        lines = enumerate(text.splitlines(), 1)
+        kept = [(n, line) for n, line in lines if line.strip() and not line.startswith("#")]
+        rows = [(n, next(csv.reader([line], delimiter="\t"))) for n, line in kept]
     header = [name.strip() for name in rows[0][1]] if rows else []
     is_table = bool(header) and header[0] == "word"
     if column is not None:

@@ -6,8 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from weatherglass.errors import WeatherglassError, unreadable
+from weatherglass.errors import WeatherglassError
 from weatherglass.languages.lexicon import pos, wordnet
+from weatherglass.storage.reading import reading
+
+MOST_DIGITS = 9
+"""Of a number of senses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def _parts(
 
 def _sense_counts(path: Path) -> Iterator[tuple[str, int]]:
     for line, word, value in _two_columns(path):
-        if not value.isdecimal():
+        if not value.isdecimal() or len(value) > MOST_DIGITS:
             raise WeatherglassError(f"{path}, line {line}: '{value}' is no number of senses")
         yield word, int(value)
 
@@ -97,10 +101,8 @@ def _tags(path: Path) -> Iterator[tuple[str, str]]:
 
 def _two_columns(path: Path) -> Iterator[tuple[int, str, str]]:
     """Line number, word and value; blank lines, comments and a heading "word…" are skipped."""
-    try:
+    with reading(path, WeatherglassError, "cannot be read: the file"):
         lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise WeatherglassError(unreadable(path, error)) from None
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#") or (number == 1 and line.lower().startswith("word\t")):
             continue

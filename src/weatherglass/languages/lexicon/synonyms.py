@@ -9,6 +9,7 @@ from pathlib import Path
 
 from weatherglass.errors import CatalogueError, UnknownNameError, reason_of
 from weatherglass.languages.lexicon import wordnet
+from weatherglass.storage.reading import exists, require_regular_file, short_reason
 
 Synonyms = Mapping[str, tuple[str, ...]]
 """Other words for a word."""
@@ -37,6 +38,8 @@ def load_synonyms(source: str | Path) -> Synonyms:
     path = Path(source)
     if path.is_dir():
         return wordnet.read_synonyms(path)
+    if exists(path):
+        require_regular_file(path, CatalogueError)
     try:
         return _from_toml(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
@@ -50,8 +53,11 @@ def load_synonyms(source: str | Path) -> Synonyms:
 def _from_toml(text: str, where: str) -> Synonyms:
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CatalogueError(f"{where}: {error}") from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a TOMLDecodeError is a ValueError, as is a number of 5 000 digits
+        raise CatalogueError(f"{where}: {short_reason(error)}") from None
     for word, synonyms in table.items():
         if not isinstance(synonyms, list) or not all(
             isinstance(synonym, str) and synonym for synonym in synonyms

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from weatherglass.errors import CatalogueError, WeatherglassError, reason_of
+from weatherglass.storage.reading import exists, is_regular_file, reading
 
 PARTS = ("noun", "verb", "adj", "adv")
 
@@ -139,6 +140,8 @@ def _synsets(path: Path) -> Iterator[list[str]]:
 
 def _lines(path: Path) -> list[str]:
     """The entries of an index or data file; the lines of the licence begin with blanks."""
+    if exists(path) and not is_regular_file(path):
+        raise OSError("not a regular file")
     return [line for line in path.read_text("utf-8").splitlines() if not line.startswith("  ")]
 
 
@@ -147,7 +150,8 @@ def _exceptions(path: Path) -> dict[str, list[str]]:
     if not path.is_file():
         return {}
     base_forms: dict[str, list[str]] = {}
-    for line in path.read_text("utf-8").splitlines():
-        form, *bases = line.split()
-        base_forms.setdefault(form, []).extend(bases)
+    with reading(path, CatalogueError):
+        for line in path.read_text("utf-8").splitlines():
+            form, *bases = line.split()
+            base_forms.setdefault(form, []).extend(bases)
     return base_forms
