@@ -18,6 +18,11 @@ from weatherglass.encoders.onnx.graph import read_graph
 from weatherglass.encoders.papers.elmo.files import read_options
 
 
+def identity(spec: str) -> str:
+    """What the key of results is made from: every file of the model is read."""
+    return load_encoder(spec, cache=False).identity()
+
+
 @pytest.fixture(autouse=True)
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -30,7 +35,7 @@ def test_a_configuration_that_is_no_json(name: str, tmp_path: Path) -> None:
         (tmp_path / file).write_bytes(content)
         for kind in ("", "hf:"):
             if file != "modules.json":
-                assert refusal(lambda kind=kind: load_encoder(f"{kind}{tmp_path}", cache=False).identity())
+                assert refusal(identity, f"{kind}{tmp_path}")
         (tmp_path / file).write_text("{}")
 
 
@@ -95,7 +100,7 @@ def test_damaged_checkpoints_are_read_or_refused(kind: str, zipped: bool, tmp_pa
         if kind == "infersent"
         else f"gensen:{tmp_path}?models=m"
     )
-    assert outcome_of(lambda: load_encoder(target, cache=False).encode(["rose"])) == "read"
+    assert load_encoder(target, cache=False).encode(["rose"]).shape == (1, 6)
     for file in (path, vocabulary)[: 1 if kind == "infersent" else 2]:
         whole = file.read_bytes()
         for number in range(60):
