@@ -14,25 +14,27 @@ SECONDS = 10
 MEMORY = 2**30
 
 
-def refusal(read: Callable[[], object]) -> str:
+def refusal(read: Callable[..., object], *arguments: object) -> str:
     """The one line that reading ends in, in a process of its own with the limits set.
 
     Fails if it ends in anything else: a traceback, a line break, a kill, or a result.
     """
-    outcome = outcome_of(read)
+    outcome = outcome_of(read, *arguments)
     kind, _, line = outcome.partition(": ")
     assert kind == "refused", outcome
     assert "\n" not in line
+    # Refused before it was asked for, not since there was no more.
+    assert not any(sign in line for sign in ("MemoryError", "larger than memory", "Unable to allocate")), line
     return line
 
 
-def outcome_of(read: Callable[[], object]) -> str:
-    """ "refused: LINE", "read", or what else happened."""
+def outcome_of(read: Callable[..., object], *arguments: object) -> str:
+    """What happened: "refused: LINE", "read", a traceback or a kill."""
     to_read, to_write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(to_read)
-        os.write(to_write, _outcome_here(read).encode("utf-8", "replace")[:60_000])
+        os.write(to_write, _outcome_here(read, *arguments).encode("utf-8", "replace")[:60_000])
         os._exit(0)
     os.close(to_write)
     with os.fdopen(to_read, "rb") as pipe:
@@ -41,14 +43,14 @@ def outcome_of(read: Callable[[], object]) -> str:
     return outcome or f"killed, status {status}"
 
 
-def _outcome_here(read: Callable[[], object]) -> str:
+def _outcome_here(read: Callable[..., object], *arguments: object) -> str:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     memory = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     used = resource.getrusage(resource.RUSAGE_SELF)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS + 1,) * 2)
     try:
-        read()
+        read(*arguments)
     except WeatherglassError as error:
         return f"refused: {error}"
     except BaseException:

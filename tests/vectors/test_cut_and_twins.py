@@ -105,3 +105,28 @@ def test_the_record_of_a_run_has_the_warnings(tmp_path: Path) -> None:
     assert len(about_file) == 2
     assert "may be cut off" in about_file[0]
     assert "'x0' = 'x0\\u200b'" in about_file[1]
+
+
+@pytest.mark.parametrize("other", [NFD, f"{NFC}\u200b", "na\u00adïve"])
+def test_twins_among_all_words_of_a_file(other: str, tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_text(f"x 1 2\n{other} 3 4\n{NFC} 5 6\nnaive 7 8\n", encoding="utf-8")
+    assert read_every_word(path).twins == ((NFC, other),)
+    path.write_text("x 1 2\n\ufb01ne 3 4\nfine 5 6\n", encoding="utf-8")
+    assert read_every_word(path).twins == (("fine", "\ufb01ne"),)
+
+
+def test_twins_between_the_sets_of_a_test(tmp_path: Path) -> None:
+    from weatherglass.catalogue.jsonl import read_jsonl
+
+    path = tmp_path / "t.jsonl"
+    sets = {
+        "targ1": [NFC, "rose"],
+        "targ2": [NFD, "wasp"],
+        "attr1": ["love", "joy"],
+        "attr2": ["hate", "pain\u200b"],
+    }
+    path.write_text(json.dumps({key: {"category": key, "examples": words} for key, words in sets.items()}))
+    (warning,) = [line for line in read_jsonl(path).warnings if "zero-width" in line]
+    assert warning.startswith("X (targ1) and Y (targ2) share texts that differ only in Unicode form")
+    assert warning.endswith("'na\\xefve' = 'nai\\u0308ve'")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from weatherglass.catalogue.test import Element, ElementSet, set_roles
 from weatherglass.errors import CatalogueError
+from weatherglass.languages.lookalike import shown_twins, twins_among
 from weatherglass.storage.documents import reading_document
 
 SHOWN = 5
@@ -136,7 +137,19 @@ def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) ->
         elif shared:
             noun = "element" if len(shared) == 1 else "elements"
             warnings.append(f"{pair} share {len(shared)} {noun} ({shortened(shared)})")
+        across = _twins_across(one.texts, other.texts)
+        if across:
+            warnings.append(
+                f"{pair} share texts that differ only in Unicode form, spaces or zero-width characters: "
+                f"{shown_twins(across)}"
+            )
     return warnings
+
+
+def _twins_across(texts: Sequence[str], others: Sequence[str]) -> list[tuple[str, ...]]:
+    """Groups of different texts that look the same, of which one stands on either side."""
+    groups = twins_among((*texts, *others))
+    return [group for group in groups if not (set(group) <= set(texts) or set(group) <= set(others))]
 
 
 def shortened(texts: Sequence[str]) -> str:

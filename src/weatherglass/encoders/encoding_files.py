@@ -137,9 +137,8 @@ def parquet_content(path: Path) -> Content:
     columns = polars.read_parquet_schema(path)
     if missing := [name for name in ("text", "vector") if name not in columns]:
         raise VectorFileError(f"{path}: no column '{missing[0]}' (there are: {_some(list(columns))})")
-    table = polars.read_parquet(
-        path, columns=[name for name in ("text", "vector", "model") if name in columns]
-    )
+    wanted: list[str] = [name for name in ("text", "vector", "model") if name in columns]
+    table = polars.read_parquet(path, columns=wanted)
     texts, column = table["text"], table["vector"]
     if texts.dtype not in (polars.String, polars.Categorical, polars.Enum):
         raise VectorFileError(f"{path}: the column 'text' is of type {texts.dtype}, not of texts")

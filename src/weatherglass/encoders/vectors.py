@@ -20,6 +20,7 @@ from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.en.tokenise import TOKENISERS
+from weatherglass.languages.lookalike import DIFFERENT_HERE, shown_twins
 from weatherglass.storage.fingerprint import file_hash
 from weatherglass.vectors import WordVectors, check_file, has_subwords, read_vectors, related_files
 
@@ -107,12 +108,7 @@ class WordEncoder:
         """What may be wrong with the file, and words that look the same but are not."""
         warnings = list(self._file_warnings)
         if self._twins:
-            groups = [" = ".join(map(ascii, spellings)) for spellings in self._twins]
-            rest = f" and {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
-            warnings.append(
-                "words that differ only in Unicode form, spaces or zero-width characters are different words here: "
-                f"{', '.join(groups[:SHOWN])}{rest}"
-            )
+            warnings.append(f"{DIFFERENT_HERE}: {shown_twins(self._twins)}")
         return warnings
 
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:

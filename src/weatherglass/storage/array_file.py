@@ -113,10 +113,10 @@ def _check_count(path: Path, found: int) -> None:
 
 def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, whether columns come first, and type; what follows is as long as they say."""
-    version = npy.read_magic(file)  # type: ignore[arg-type]
+    version = npy.read_magic(file)
     if version not in _HEADERS:
         raise ValueError(f"an array of version {version[0]}.{version[1]}; 1.0 and 2.0 are known")
-    shape, fortran, dtype = _HEADERS[version](file)  # type: ignore[arg-type]
+    shape, fortran, dtype = _HEADERS[version](file)
     if dtype.hasobject:
         raise UnsafeFileError(
             f"{path}: refused, because {name} is an array of Python objects: pickled objects, which are not loaded; "
@@ -124,9 +124,10 @@ def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[in
         )
     if any(length < 0 for length in shape):
         raise ValueError(f"an array of shape {shape}")
-    if dtype.itemsize == 0 and math.prod(shape):
-        raise ValueError(f"an array of {math.prod(shape)} entries of no bytes")
-    promised, follows = math.prod(shape) * dtype.itemsize, size - file.tell()
+    entries = int(math.prod(shape))
+    if dtype.itemsize == 0 and entries:
+        raise ValueError(f"an array of {entries} entries of no bytes")
+    promised, follows = entries * dtype.itemsize, size - file.tell()
     if promised > follows:
         raise ValueError(f"an array of {promised} bytes, but {follows} follow its header")
     return shape, fortran, dtype
@@ -134,13 +135,13 @@ def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[in
 
 def _fill(file: IO[bytes], array: NDArray[Any]) -> None:
     """Read the bytes of a flat array, in pieces."""
-    content = memoryview(array.view(np.uint8)) if array.size else memoryview(b"")
+    content: NDArray[np.uint8] = array.view(np.uint8) if array.size else np.empty(0, np.uint8)
     place = 0
     while place < len(content):
         piece = file.read(min(PIECE, len(content) - place))
         if not piece:
             raise EOFError(f"{len(content)} bytes are promised and {place} are there")
-        content[place : place + len(piece)] = piece
+        content[place : place + len(piece)] = np.frombuffer(piece, np.uint8)
         place += len(piece)
     if file.read(1):
         raise ValueError("an array with more bytes than its shape has")

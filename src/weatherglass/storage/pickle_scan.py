@@ -75,17 +75,19 @@ _MAY_BE_TUPLES = np.array([code not in _NO_TUPLES for code in range(256)])
 
 def check_pickle(content: Bytes, start: int = 0) -> str:
     """What is wrong with the pickle that begins there; empty if its counts fit into `content`."""
-    tables = (_FIXED, _COUNTED, _MAY_BE_TUPLES)
-    lists, size = tuple(table.tolist() for table in tables), len(content)
-    code = _scan(memoryview(content), start, *lists, MOST_TUPLES, MANY)
+    code = _scan_in_python(content, start, MANY)
     if code == UNFINISHED:
         compiled = _compiled()
-        code = (
-            _scan(memoryview(content), start, *lists, MOST_TUPLES, size)
-            if compiled is None
-            else compiled(content, start, *tables, MOST_TUPLES, size)
-        )
+        if compiled is None:
+            code = _scan_in_python(content, start, len(content))
+        else:
+            code = compiled(content, start, _FIXED, _COUNTED, _MAY_BE_TUPLES, MOST_TUPLES, len(content))
     return PROBLEMS.get(code, "")
+
+
+def _scan_in_python(content: Bytes, start: int, most_opcodes: int) -> int:
+    lists = (_FIXED.tolist(), _COUNTED.tolist(), _MAY_BE_TUPLES.tolist())
+    return _scan(content.data, start, *lists, MOST_TUPLES, most_opcodes)
 
 
 @cache

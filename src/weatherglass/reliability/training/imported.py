@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from weatherglass.errors import CorpusError, VectorFileError
+from weatherglass.languages.lookalike import DIFFERENT_HERE, shown_twins
 from weatherglass.mitigation import Transform, split_transforms
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.training.embedding import (
@@ -27,7 +28,7 @@ from weatherglass.reliability.training.embedding import (
     set_damaged_aside,
 )
 from weatherglass.storage.fingerprint import file_hash
-from weatherglass.vectors import read_every_word, related_files
+from weatherglass.vectors import WordVectors, read_every_word, related_files
 
 BLOCK = 4096
 """Rows that transforms change at a time."""
@@ -126,9 +127,13 @@ def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedd
         "file": path.name,
         "format": content.format,
         "duplicates": content.duplicates,
-        "warnings": list(content.warnings),
+        "warnings": [*content.warnings, *_twin_warnings(path, content)],
     }
     return Embedding(words, counts, vectors, algorithm, seed, corpus, settings)
+
+
+def _twin_warnings(path: Path, content: WordVectors) -> list[str]:
+    return [f"{path}: {DIFFERENT_HERE}: {shown_twins(content.twins)}"] if content.twins else []
 
 
 def changed(embedding: Embedding, transforms: Sequence[Transform]) -> Embedding:

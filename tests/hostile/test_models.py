@@ -1,0 +1,111 @@
+"""Models whose small files, headers or checkpoints are damaged: one line, before anything is allocated."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.encoders.papers.paper_networks import random_recurrent
+from tests.hostile import models
+from tests.hostile.limits import outcome_of, refusal
+
+from weatherglass.encoders import load_encoder
+from weatherglass.encoders.gguf.header import read_metadata
+from weatherglass.encoders.onnx.graph import read_graph
+from weatherglass.encoders.papers.elmo.files import read_options
+
+
+def identity(spec: str) -> str:
+    """What the key of results is made from: every file of the model is read."""
+    return load_encoder(spec, cache=False).identity()
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.mark.parametrize("name", models.JSON)
+def test_a_configuration_that_is_no_json(name: str, tmp_path: Path) -> None:
+    content = models.JSON[name].encode("utf-8", "surrogateescape")
+    for file in ("config.json", "tokenizer_config.json", "modules.json"):
+        (tmp_path / file).write_bytes(content)
+        for kind in ("", "hf:"):
+            if file != "modules.json":
+                assert refusal(identity, f"{kind}{tmp_path}")
+        (tmp_path / file).write_text("{}")
+
+
+@pytest.mark.parametrize("name", models.CONFIGURATIONS)
+def test_a_configuration_with_impossible_values(name: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(models.CONFIGURATIONS[name]))
+    line = refusal(lambda: load_encoder(f"hf:{tmp_path}?layers=mean", cache=False))
+    assert str(tmp_path) in line
+
+
+@pytest.mark.parametrize("name", models.GGUF)
+def test_a_header_of_gguf(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(models.GGUF[name])
+    assert refusal(lambda: read_metadata(path)).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("name", models.ONNX)
+def test_a_graph_of_onnx(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(models.ONNX[name])
+    assert refusal(lambda: read_graph(path)).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("name", models.ELMO)
+def test_options_of_elmo(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "options.json"
+    path.write_text(models.ELMO[name])
+    assert refusal(lambda: read_options(path)).startswith(f"{path}: these are not the options of an ELMo")
+
+
+def damaged(content: bytes, generator: np.random.Generator) -> bytes:
+    """Cut, or with some bytes changed, which are near its start as often as anywhere."""
+    if generator.random() < 0.2:
+        return content[: generator.integers(1, len(content))]
+    changed = bytearray(content)
+    reach = len(content) if generator.random() < 0.5 else min(200, len(content))
+    for place in generator.integers(reach, size=generator.integers(1, 9)):
+        changed[place] = generator.integers(256)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("kind", ["infersent", "gensen"])
+def test_damaged_checkpoints_are_read_or_refused(kind: str, zipped: bool, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="torch writes the checkpoints of this test")
+    generator = np.random.default_rng(0)
+    words = ("<s>", "</s>", "<unk>", "rose")
+    (tmp_path / "glove.txt").write_text("".join(f"{word} 1.5 {row}.5\n" for row, word in enumerate(words)))
+    gates, prefix = (4, "enc_lstm.") if kind == "infersent" else (3, "encoder.")
+    weights = random_recurrent(generator, gates, 2, 3, 1, prefix)
+    weights["src_embedding.weight"] = generator.normal(size=(4, 2)).astype(np.float32)
+    path = tmp_path / "m.model"
+    tensors = OrderedDict((name, torch.from_numpy(array)) for name, array in weights.items())
+    torch.save(tensors, path, _use_new_zipfile_serialization=zipped)
+    vocabulary = tmp_path / "m_vocab.pkl"
+    vocabulary.write_bytes(b"\x80\x02}X\7\0\0\0word2id}(" + b"".join(
+        b"X" + len(word).to_bytes(4, "little") + word.encode() + b"K" + bytes([row]) for row, word in enumerate(words)
+    ) + b"us.")  # fmt: skip
+    target = (
+        f"infersent:{path}?glove={tmp_path}/glove.txt"
+        if kind == "infersent"
+        else f"gensen:{tmp_path}?models=m"
+    )
+    assert load_encoder(target, cache=False).encode(["rose"]).shape == (1, 6)
+    for file in (path, vocabulary)[: 1 if kind == "infersent" else 2]:
+        whole = file.read_bytes()
+        for number in range(60):
+            file.write_bytes(damaged(whole, np.random.default_rng(number)))
+            outcome = outcome_of(lambda: load_encoder(target, cache=False).encode(["rose"]))
+            assert outcome == "read" or outcome.startswith("refused: "), (number, outcome)
+            assert "\n" not in outcome
+        file.write_bytes(whole)
