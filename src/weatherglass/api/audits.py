@@ -28,7 +28,7 @@ from weatherglass.parallel import backend
 from weatherglass.progress import Progress, progress_here
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.stored import held_record
-from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.atomic import write_whole, writing_into
 
 FAMILIES = "families.json"
 """What a run shows of its families of models."""
@@ -123,7 +123,8 @@ def _with_families(finished: Run, families: Mapping[str, Sequence[str]], folder:
         shown = family_report(finished.results, families).to_json()
         finished.record["families"] = shown
         if folder is not None:
-            write_whole(folder / FAMILIES, json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
+            with writing_into(folder):
+                write_whole(folder / FAMILIES, json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
     return finished
 
 

@@ -45,7 +45,7 @@ from weatherglass.progress import Progress, Silent
 from weatherglass.runs.compare import Difference, compare_models
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import Result
-from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.atomic import write_whole, writing_into
 
 if TYPE_CHECKING:
     from weatherglass.api.mitigation import Mitigation
@@ -333,5 +333,6 @@ def _write(finished: Judgement, folder: Path) -> None:
     from weatherglass.report.cure.page import PAGE, page
 
     content = json.dumps(finished.to_json(), indent=1, ensure_ascii=False) + "\n"
-    write_whole(folder / RECORD, content)
-    write_whole(folder / PAGE, page(json.loads(content)))
+    with writing_into(folder):
+        write_whole(folder / RECORD, content)
+        write_whole(folder / PAGE, page(json.loads(content)))

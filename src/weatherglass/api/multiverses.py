@@ -19,7 +19,7 @@ from weatherglass.multiverses.lists import select_tests, word_lists
 from weatherglass.multiverses.models import model_views
 from weatherglass.multiverses.multiverse import carry_out
 from weatherglass.progress import Progress, progress_here
-from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.atomic import write_whole, writing_into
 from weatherglass.storage.journal import Journal
 
 JOURNAL = "multiverse.jsonl"
@@ -86,6 +86,7 @@ def write_folder(finished: multiverses.Multiverse, folder: Path) -> None:
     from weatherglass.report.multiverse.page import write_page
     from weatherglass.report.multiverse.tables import specifications_tsv
 
-    write_whole(folder / RECORD, json.dumps(finished.to_json(), indent=1, ensure_ascii=False) + "\n")
-    write_whole(folder / "specifications.tsv", specifications_tsv(finished.topics))
-    write_page(finished, folder)
+    with writing_into(folder):
+        write_whole(folder / RECORD, json.dumps(finished.to_json(), indent=1, ensure_ascii=False) + "\n")
+        write_whole(folder / "specifications.tsv", specifications_tsv(finished.topics))
+        write_page(finished, folder)
