@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from weatherglass.cli.console import complain
-from weatherglass.printable import one_line
 from weatherglass.report.layout import shortened
+from weatherglass.storage.printable import one_line
 
 LOOK_BACK = 24 * 60 * 60.0
 """Seconds from which the remaining time is estimated; one embedding may train for an hour."""

@@ -22,7 +22,7 @@ import typer
 
 from weatherglass.cli.console import complain
 from weatherglass.errors import RenamedWarning, WeatherglassError, has_no_room, output_error
-from weatherglass.printable import LONGEST_LINE, short_line
+from weatherglass.storage.printable import LONGEST_LINE, short_line
 
 UNFORESEEN = 4
 INTERRUPTED = 130
