@@ -321,9 +321,10 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path: Path, vector
     )
     command = [sys.executable, "-c", script, "run", str(vector_file), "-t", "weat*", "-o", str(tmp_path)]
     full = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert full.returncode == 2
+    assert full.returncode == 1
     assert "cannot be written" in full.stderr
     assert "1 result is safe" in full.stderr
+    assert full.stderr.count("\n") == 1
     assert "Traceback" not in full.stderr
     again = wg.run(str(vector_file), tests="weat*", folder=tmp_path)
     assert len(again.results) == 15

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from weatherglass.report.folded import Placed, folded, warning_lines
-from weatherglass.report.layout import Column, items_in_lines, one_line, shortened, table_lines, wrapped
+from weatherglass.report.layout import Column, items_in_lines, shortened, table_lines, wrapped
+from weatherglass.storage.printable import one_line
 
 TEXTS = st.text(st.sampled_from("ab/ -_词模\u200d\x1b\n\té…"), max_size=60)
 WIDTHS = st.integers(4, 50)

@@ -27,6 +27,7 @@ from weatherglass.progress import Progress, progress_here
 from weatherglass.runs import results
 from weatherglass.runs.folder import PAGE, RECORD, RunFolder
 from weatherglass.runs.stored import read_record
+from weatherglass.storage.atomic import writing_into
 from weatherglass.storage.checksum import write_checked_json
 
 FAMILIES = "families.json"
@@ -137,7 +138,8 @@ def _with_families(finished: Run, families: Mapping[str, Sequence[str]], folder:
         shown = family_report(finished.results, families).to_json()
         finished.record["families"] = shown
         if folder is not None:
-            write_checked_json(folder / FAMILIES, shown)
+            with writing_into(folder):
+                write_checked_json(folder / FAMILIES, shown)
     return finished
 
 

@@ -45,7 +45,7 @@ from weatherglass.progress import Progress, Silent
 from weatherglass.runs.compare import Difference, compare_models
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import Result
-from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.atomic import write_whole, writing_into
 from weatherglass.storage.checksum import write_checked_json
 
 if TYPE_CHECKING:
@@ -334,5 +334,6 @@ def _write(finished: Judgement, folder: Path) -> None:
     from weatherglass.report.cure.page import PAGE, page
 
     record = finished.to_json()
-    write_checked_json(folder / RECORD, record)
-    write_whole(folder / PAGE, page(json.loads(json.dumps(record))))
+    with writing_into(folder):
+        write_checked_json(folder / RECORD, record)
+        write_whole(folder / PAGE, page(json.loads(json.dumps(record))))

@@ -18,7 +18,7 @@ from weatherglass.multiverses.lists import select_tests, word_lists
 from weatherglass.multiverses.models import model_views
 from weatherglass.multiverses.multiverse import carry_out
 from weatherglass.progress import Progress, progress_here
-from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.atomic import write_whole, writing_into
 from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.journal import Journal
 
@@ -86,6 +86,7 @@ def write_folder(finished: multiverses.Multiverse, folder: Path) -> None:
     from weatherglass.report.multiverse.page import write_page
     from weatherglass.report.multiverse.tables import specifications_tsv
 
-    write_checked_json(folder / RECORD, finished.to_json())
-    write_whole(folder / "specifications.tsv", specifications_tsv(finished.topics))
-    write_page(finished, folder)
+    with writing_into(folder):
+        write_checked_json(folder / RECORD, finished.to_json())
+        write_whole(folder / "specifications.tsv", specifications_tsv(finished.topics))
+        write_page(finished, folder)

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from weatherglass.cli.console import complain
-from weatherglass.printable import one_line
 from weatherglass.report.layout import shortened
+from weatherglass.storage.printable import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from weatherglass.printable import one_line, printable_json, short_line
+from weatherglass.storage.printable import one_line, printable_json, short_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -22,7 +22,7 @@ import typer
 
 from weatherglass.cli.console import complain
 from weatherglass.errors import RenamedWarning, WeatherglassError, has_no_room, output_error
-from weatherglass.printable import LONGEST_LINE, short_line
+from weatherglass.storage.printable import LONGEST_LINE, short_line
 
 UNFORESEEN = 4
 INTERRUPTED = 130
@@ -107,7 +107,6 @@ def _write_log(error: BaseException) -> Path | None:
     """Write the traceback whole to the user's cache folder, else to the temporary one; None where neither works."""
     from weatherglass import __version__
     from weatherglass.storage.atomic import write_whole
-    from weatherglass.storage.fingerprint import cache_folder
 
     now = time.gmtime()
     head = [
@@ -117,13 +116,19 @@ def _write_log(error: BaseException) -> Path | None:
     ]
     content = _hidden("\n".join([*head, "", "".join(traceback.format_exception(error))]))
     name = f"error-{time.strftime('%Y%m%d-%H%M%S', now)}-{os.getpid()}.log"
-    for folder in (lambda: cache_folder() / "logs", lambda: Path(tempfile.gettempdir())):
+    for folder in (_log_folder, tempfile.gettempdir):
         with contextlib.suppress(OSError, RuntimeError):  # no home folder, or a read-only one
-            path = folder() / name
+            path = Path(folder()) / name
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_whole(path, content[:LONGEST_LOG].encode(errors="backslashreplace"))
             return path.resolve()
     return None
+
+
+def _log_folder() -> str:
+    from weatherglass.storage.fingerprint import cache_folder
+
+    return str(cache_folder() / "logs")
 
 
 def _hidden(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from weatherglass.cli.console import say, width_of
-from weatherglass.printable import printable_json
+from weatherglass.storage.printable import printable_json
 
 WHOLE_FROM = 160
 """Width of the terminal from which one table has everything."""

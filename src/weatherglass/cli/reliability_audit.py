@@ -11,7 +11,7 @@ import typer
 from weatherglass.cli.command_line import command_line
 from weatherglass.cli.study_options import FOLDER, Jobs
 from weatherglass.cli.study_output import interruptible
-from weatherglass.printable import printable_json
+from weatherglass.storage.printable import printable_json
 
 
 def audit(

@@ -15,7 +15,7 @@ from weatherglass.cli.completion import complete_metric, complete_model, complet
 from weatherglass.cli.gate_output import check_places, write_gate_files
 from weatherglass.cli.settings_options import takes_settings
 from weatherglass.errors import InterruptedRunError
-from weatherglass.printable import printable_json
+from weatherglass.storage.printable import printable_json
 
 if TYPE_CHECKING:
     from weatherglass.runs.results import Run

@@ -10,7 +10,7 @@ import typer
 
 from weatherglass.cli.completion import complete_model, complete_test
 from weatherglass.errors import WeatherglassError
-from weatherglass.printable import printable_json
+from weatherglass.storage.printable import printable_json
 
 if TYPE_CHECKING:
     from weatherglass.audit.word_map import WordMap

@@ -26,7 +26,7 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.errors import EncoderError, SpecError
-from weatherglass.printable import one_line, short_line
+from weatherglass.storage.printable import one_line, short_line
 
 if TYPE_CHECKING:
     import httpx

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from weatherglass.errors import GateError
 from weatherglass.gate import missing
-from weatherglass.printable import one_line
 from weatherglass.registry import did_you_mean, suggestion
+from weatherglass.storage.printable import one_line
 
 LONGEST = 1000
 """Characters that an expression may have."""

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 from weatherglass.errors import output_error
 from weatherglass.gate.rules import Breach
-from weatherglass.printable import one_line
 from weatherglass.runs.results import Result, Run
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.printable import one_line
 
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -120,7 +120,9 @@ def study_folder(folder: Path) -> Iterator[Path]:
         yield folder
     except OSError as error:
         if not has_no_room(error):
-            raise
+            if not Path(error.filename or "").is_relative_to(folder):
+                raise
+            raise output_error(error.filename, error) from error
         raise NoRoomError(
             f"{folder}: no space left on the disk; finished work is kept, and the same command continues from there"
         ) from None

@@ -8,7 +8,7 @@ from typing import Literal
 
 from rich.cells import cell_len
 
-from weatherglass.printable import one_line
+from weatherglass.storage.printable import one_line
 
 GAP = "  "
 Shortening = Literal["front", "middle", "end"]

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weatherglass.printable import printable_json
 from weatherglass.report.paper import model_card
 from weatherglass.runs.results import Result
+from weatherglass.storage.printable import printable_json
 
 START, END = "<!-- weatherglass:start -->", "<!-- weatherglass:end -->"
 """What stands around the block, so that a later run can take its place."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from weatherglass import __version__
 from weatherglass.catalogue.published import bibtex_entries, published_names
-from weatherglass.printable import one_line
 from weatherglass.report.numbers import effect, interval, percent
 from weatherglass.report.test_names import capitalised
 from weatherglass.runs.results import Result
+from weatherglass.storage.printable import one_line
 
 CORRECTIONS = {
     "holm": "Holm’s correction",

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from weatherglass.errors import output_error
+
 UNFINISHED = ".weatherglass-"
 """How the names of unfinished files and folders begin."""
 
@@ -39,6 +41,19 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise _with_name(error, path) from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing_into(folder: Path) -> Iterator[None]:
+    """Turns what the operating system refuses while results are written into one line for the user.
+
+    Raises:
+        OutputError: naming the file, or the folder where no file is known.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise output_error(error.filename or folder, error) from error
 
 
 @contextmanager

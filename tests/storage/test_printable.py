@@ -8,7 +8,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weatherglass.printable import one_line, printable_json, short_line
+from weatherglass.storage.printable import one_line, printable_json, short_line
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=400)
 
