@@ -67,7 +67,7 @@ def rotten(seed: int) -> list[Row]:
 OTHER_CLASSES: list[Callable[[int], list[Row]]] = [rotten]
 """Classes that are not made by mutation of a file: each takes the seed and gives its rows."""
 LONG = 10
-"""Minutes from which the other classes are counted, too; they take their own time, and a part of them is in the tests."""
+"""Minutes from which the other classes are counted, too; they take their own time, and tests have a part of them."""
 ROTTEN = 2000
 """Changes of bytes in folders of ours."""
 
@@ -155,7 +155,9 @@ def fuzz(minutes: float, seed: int, jobs: int, pattern: str = "") -> list[Row]:
             for name in names
         ]
         seconds = minutes * 60 * min(jobs, len(groups)) / len(chosen)
-        waiting, running, done = sorted(groups, key=lambda group: -len(group.targets)), [], []
+        waiting = sorted(groups, key=lambda group: -len(group.targets))
+        running: list[Group] = []
+        done: list[Group] = []
         while waiting or running:
             while waiting and len(running) < jobs:
                 running.append(waiting.pop(0))

@@ -151,7 +151,8 @@ class Trial:
         folder = failures / f"{self.target.name.replace(' ', '-').replace('/', '-')}-{number}"
         _write(folder / name, changed)
         sample = self.samples[which][0]
-        head = f"{self.target.name}, input {number} of seed {self.seed}: sample {which}, file {name} of {sample.read_from}, {kind}"
+        where = f"sample {which}, file {name} of {sample.read_from}, {kind}"
+        head = f"{self.target.name}, input {number} of seed {self.seed}: {where}"
         (folder / "why.txt").write_text(
             f"{head}\n{failure.column}: {failure.kind}\n\n{failure.text}\n",
             encoding="utf-8",

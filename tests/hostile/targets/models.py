@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.hostile.mutations import CUT, DAMAGE, as_json, of_json, of_npy, of_pickle, of_safetensors, of_zip
+from tests.hostile.mutations import CUT, DAMAGE, as_json, of_json, of_pickle, of_safetensors, of_zip
 from tests.hostile.target import Reading, Sample, Target, same_after
 
 TEXTS = ["this is a dog", "cat"]
@@ -177,12 +177,13 @@ ANSWER = {"data": [{"object": "embedding", "index": n, "embedding": [0.5 + n, -1
 def _answer(path: Path) -> Reading:
     """What the encoder makes of a body that a server sent; nothing leaves the machine."""
     import httpx
+
     from weatherglass.encoders.openai import OpenAIEncoder
     from weatherglass.encoders.spec import Spec
 
     body = path.read_bytes()
     sent = httpx.HTTPTransport.handle_request
-    httpx.HTTPTransport.handle_request = lambda *_: httpx.Response(200, content=body)  # type: ignore[assignment,method-assign]
+    httpx.HTTPTransport.handle_request = lambda *_: httpx.Response(200, content=body)  # type: ignore[method-assign]
     try:
         spec = Spec("openai", "m", (("base_url", "http://127.0.0.1:9/v1"), ("retries", "0")))
         return Reading((OpenAIEncoder.from_spec(spec).encode(TEXTS).tolist(), body))
