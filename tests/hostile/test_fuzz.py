@@ -153,7 +153,7 @@ def test_a_process_that_dies_or_stands_still_is_counted_and_started_again(
     def start(seconds: float) -> None:
         started.append(seconds)
         group._process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-        group._last = (time.monotonic(), [])
+        group._last = (time.monotonic(), 0.0, [])
         group._ends = time.monotonic() + 5
 
     monkeypatch.setattr(group, "start", start)
