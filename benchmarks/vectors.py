@@ -1,7 +1,7 @@
-"""Scanning a text file of word vectors, against gensim's loader: CPU time and peak memory.
+"""Reading files of word vectors against gensim's loader and the plain read of the file: all rows, and some words.
 
-Run with `python -m benchmarks.vectors [WORDS]`; the full size (400 000 words × 300) needs 1.2 GB of disk, and
-gensim minutes of CPU. Each reader runs in a process of its own, and its imports are not counted.
+Run with `python -m benchmarks vectors`. All rows: in one process, by turns, the same words and numbers bit for bit.
+Some words: each reader in a process of its own; gensim has no such choice and reads all.
 """
 
 from __future__ import annotations
@@ -10,33 +10,32 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks._rows import Options, Row, cpu, cpu_by_turns
 
-WORDS, WIDTH = 400_000, 300
+from weatherglass.vectors import read_every_word
+
+NUMBERS = 6_000_000
+"""In each file: 60 MB of text, 24 MB of binary content."""
 EVERY = 100
-"""One word in so many is wanted: 4 000 at full size, about as many as the 46 tests need."""
+"""One word in so many is wanted, about as many of a large file as the 46 tests need."""
 
 MEASURED = """
-import json, resource, sys, time
+import json, sys, time
 from pathlib import Path
 path, wanted = Path(sys.argv[1]), json.loads(sys.argv[2])
 {imports}
 start = time.process_time()
 {read}
 seconds = time.process_time() - start
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps({{"seconds": seconds, "peak": peak, "sum": total}}))
+print(json.dumps({{"seconds": seconds, "sum": total}}))
 """
 
 READERS = {
-    "reading alone": (
-        "",
-        "with path.open('rb') as file:\n    while file.read(2**20): pass\ntotal = None",
-    ),
     "weatherglass": (
         "from weatherglass.vectors import read_vectors",
         "vectors = read_vectors(path, wanted)\ntotal = float(vectors.matrix.sum(dtype='f8'))",
@@ -47,49 +46,67 @@ READERS = {
         "total = float(sum(vectors[word].sum(dtype='f8') for word in wanted))",
     ),
 }
-"""Imports and the work of each reader."""
+"""Imports and the work of each reader of some words."""
 
 
-def write_vectors(path: Path, words: int) -> list[str]:
-    """A word2vec text file; returns the words that are to be looked up."""
-    rng = np.random.default_rng(0)
-    rows = [" ".join(f"{number:.6f}" for number in rng.standard_normal(WIDTH)) for _ in range(997)]
-    with path.open("w", encoding="utf-8") as file:
-        file.write(f"{words} {WIDTH}\n")
-        for number in range(words):
-            file.write(f"word{number} {rows[number % len(rows)]}\n")
-    return [f"word{number}" for number in range(0, words, EVERY)]
+def rows(options: Options) -> Iterator[Row]:
+    """All rows of text and of binary files, of two widths; then some words of a text file."""
+    from gensim.models import KeyedVectors
+
+    for width in (300, 100):
+        names = [f"word{number}" for number in range((NUMBERS // 20 if options.quick else NUMBERS) // width)]
+        matrix = np.random.default_rng(0).standard_normal((len(names), width), dtype=np.float32)
+        vectors = KeyedVectors(width)
+        vectors.add_vectors(names, matrix)
+        with tempfile.TemporaryDirectory() as folder:
+            text, binary = Path(folder) / "vectors.txt", Path(folder) / "vectors.bin"
+            vectors.save_word2vec_format(str(text), binary=False)
+            vectors.save_word2vec_format(str(binary), binary=True)
+            yield from _all_rows("text", text, width, 1 if options.quick else 3)
+            yield from _all_rows("binary", binary, width, 1 if options.quick else 9)
+            if width == 300:
+                yield _some_words(text, names[::EVERY])
 
 
-def measure(reader: str, path: Path, wanted: Collection[str]) -> dict[str, Any]:
-    """CPU seconds, peak memory in MB and a checksum of one reader."""
+def _all_rows(form: str, path: Path, width: int, repeats: int) -> Iterator[Row]:
+    from gensim.models import KeyedVectors
+
+    def gensim() -> KeyedVectors:
+        return KeyedVectors.load_word2vec_format(str(path), binary=form == "binary")
+
+    ours, theirs = read_every_word(path), gensim()
+    same = list(ours.rows) == theirs.index_to_key and np.array_equal(ours.matrix, theirs.vectors)
+    words = list(ours.rows)
+    seconds = cpu_by_turns(
+        {
+            "ours": lambda: read_every_word(path),
+            "gensim": gensim,
+            "the read": lambda: np.fromfile(path, np.uint8),
+        },
+        repeats,
+    )
+    label, note = f"{form} vectors, all rows, d {width}, against", f"{len(words)} words"
+    yield Row(f"{label} gensim", seconds["ours"], "gensim", seconds["gensim"], same, note)
+    if form == "binary":
+        index = cpu(lambda: dict(zip(" ".join(words).split(" "), range(len(words)), strict=True)), repeats)
+        note += f"; their dictionary alone takes {index:.3f}"
+        yield Row(f"{label} the read", seconds["ours"], "numpy.fromfile", seconds["the read"], None, note)
+
+
+def _some_words(path: Path, wanted: Collection[str]) -> Row:
+    ours, theirs = (_measured_apart(reader, path, wanted) for reader in READERS)
+    note = f"{len(wanted)} words"
+    same = bool(np.isclose(ours["sum"], theirs["sum"]))
+    return Row(
+        "text vectors, 1 word in 100",
+        *(ours["seconds"], "gensim, which reads all", theirs["seconds"], same, note),
+    )
+
+
+def _measured_apart(reader: str, path: Path, wanted: Collection[str]) -> dict[str, Any]:
+    """CPU seconds and a checksum of one reader, without its imports."""
     imports, read = READERS[reader]
     program = MEASURED.format(imports=imports, read=read)
     command = [sys.executable, "-c", program, str(path), json.dumps(list(wanted))]
     result: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return result
-
-
-def main() -> None:
-    """Print one line per reader, then the ratio."""
-    words = int(sys.argv[1]) if len(sys.argv) > 1 else WORDS
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "vectors.txt"
-        wanted = write_vectors(path, words)
-        print(
-            f"{words} words x {WIDTH}, {path.stat().st_size / 1e6:.0f} MB of text, {len(wanted)} words wanted"
-        )
-        results = {}
-        for reader in READERS:
-            results[reader] = measure(reader, path, wanted)
-            print(
-                f"{reader:>14}: {results[reader]['seconds']:7.2f} CPU s, {results[reader]['peak']:5.0f} MB peak"
-            )
-    ours, theirs = results["weatherglass"], results["gensim"]
-    if not np.isclose(ours["sum"], theirs["sum"]):
-        raise SystemExit(f"the readers differ: {ours['sum']} against {theirs['sum']}")
-    print(f"gensim takes {theirs['seconds'] / ours['seconds']:.0f} times as much CPU (goal: at least 20)")
-
-
-if __name__ == "__main__":
-    main()

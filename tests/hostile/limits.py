@@ -23,11 +23,13 @@ def refusal(read: Callable[[], object]) -> str:
     kind, _, line = outcome.partition(": ")
     assert kind == "refused", outcome
     assert "\n" not in line
+    # Refused before it was asked for, not since there was no more.
+    assert not any(sign in line for sign in ("MemoryError", "larger than memory", "Unable to allocate")), line
     return line
 
 
 def outcome_of(read: Callable[[], object]) -> str:
-    """ "refused: LINE", "read", or what else happened."""
+    """What happened: "refused: LINE", "read", a traceback or a kill."""
     to_read, to_write = os.pipe()
     child = os.fork()
     if child == 0:

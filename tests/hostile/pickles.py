@@ -159,15 +159,20 @@ BOMBS = {
 """Refused by whoever reads a pickle."""
 
 _WORD = b"](" + _text("a") + b"e"
+_ROW = b"cnumpy.core.numeric\n_frombuffer\n(c_codecs\nencode\n" + _text("aaaa") + _text("latin1") + b"\x86R"
+_ROW += b"cnumpy\ndtype\n" + _text("f4") + b"K\0K\1\x87R" + _tuple(1, 1) + _text("C") + b"tR"
+"""Opcodes of an array of one row and one column."""
 _VOCAB = b"}(" + _text("a") + b"cgensim.models.keyedvectors\nVocab\n)\x81}(" + _text("count")
 
 KEYED_VECTORS = {
     "lists for words": keyed_vectors(b"](" + lists_of_lists() + b"e"),
     "a long word for every row": one_word_for_every_row(),
     "numbers of 5 000 digits": keyed_vectors(b"](\x8b" + struct.pack("<i", 3000) + b"\x7f" * 3000 + b"e"),
-    "lists for counts": keyed_vectors(_WORD, more=_text("vocab") + _VOCAB + lists_of_lists() + b"ubu"),
     "a list for the array beside": keyed_vectors(_WORD, more=_text("__numpys") + lists_of_lists()),
 }
+
+LISTS_FOR_COUNTS = keyed_vectors(_WORD, _ROW, _text("vocab") + _VOCAB + lists_of_lists() + b"ubu")
+"""Readable: what are no counts are none."""
 
 CHECKPOINTS = {
     "a stretched tensor": stretched_tensor(),

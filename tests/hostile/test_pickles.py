@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.hostile import pickles
-from tests.hostile.limits import refusal
+from tests.hostile.limits import outcome_of, refusal
 
 from weatherglass.encoders.papers.infersent import PICKLED_MODEL
 from weatherglass.storage.pickle_scan import MANY, check_pickle
@@ -28,6 +28,13 @@ def test_keyed_vectors_whose_parts_are_something_else(name: str, tmp_path: Path)
     path = tmp_path / "v.kv"
     path.write_bytes(pickles.KEYED_VECTORS[name])
     assert refusal(lambda: read_vectors(path, ["a"])).startswith(f"{path}: ")
+
+
+def test_counts_that_are_lists_of_lists_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "v.kv"
+    path.write_bytes(pickles.LISTS_FOR_COUNTS)
+    assert outcome_of(lambda: read_vectors(path, ["a"])) == "read"
+    assert read_vectors(path, ["a"]).counts is None
 
 
 @pytest.mark.parametrize("name", pickles.CHECKPOINTS)

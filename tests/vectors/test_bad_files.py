@@ -15,7 +15,7 @@ from gensim.models import KeyedVectors, Word2Vec
 from safetensors.numpy import save_file
 
 from weatherglass.errors import UnsafeFileError, VectorFileError, WeatherglassError
-from weatherglass.vectors import read_vectors
+from weatherglass.vectors import read_every_word, read_vectors
 
 HTML = "<!DOCTYPE html>\n<html><head><title>404</title></head>\n<body><p>Not found</p>\n</body></html>\n"
 BINARY = b"2 3\n" + b"".join(w + b" " + np.arange(3, dtype="<f4").tobytes() for w in (b"a", b"b"))
@@ -61,6 +61,15 @@ def test_text(content: str, expected: str, tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text(content)
     assert complaint(path).startswith(expected)
+
+
+@pytest.mark.parametrize("spelling", ["1_000", "0x1p3", "\uff11", "1,5", "--1", "1e"])
+def test_what_only_python_or_nobody_reads_as_a_number_is_refused(spelling: str, tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text(f"b 1 2\na {spelling} 2\n", encoding="utf-8")
+    assert complaint(path) == f", line 2: {spelling!r} is not a number"
+    with pytest.raises(VectorFileError, match="is not a number"):
+        read_every_word(path)
 
 
 def test_a_number_that_is_not_finite_does_no_harm_in_other_words(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from weatherglass.errors import VectorFileError, WeatherglassError, unreadable
 
@@ -215,6 +215,12 @@ class LimitedStream(io.RawIOBase):
             return piece
         pieces = iter(lambda: self.read(PIECE), b"")
         return b"".join(pieces)
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as there is something."""
+        piece = self.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
     def close(self) -> None:
         """Close both."""

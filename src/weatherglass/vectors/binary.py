@@ -44,26 +44,51 @@ def _is_text(sample: bytes) -> bool:
     return not CONTROL.search(sample)
 
 
-class _PlainEntries:
-    """Keeps the entries of a block by the compiled loop, as long as there is nothing unusual about them."""
+class _Window:
+    """The part of a file that is being looked at, in one buffer from its start to its end."""
 
-    def __init__(self, collector: Collector, count: int, width: int) -> None:
-        collector.reserve(count, width, 4 * width + 2)
-        self._collector, self._count, self._width = collector, count, width
+    def __init__(self, file: BinaryIO, start: bytes, longest_entry: int) -> None:
+        """Args: the file, what was read of it already, and how many bytes must fit into the buffer."""
+        self.content = bytearray(max(BLOCK, longest_entry))
+        self.content[: len(start)] = start
+        self.length = len(start)
+        self._file = file
+
+    def find_space(self, position: int) -> int:
+        """Where the word that starts at the position ends, or -1."""
+        return self.content.find(b" ", position, min(position + LONGEST_WORD, self.length))
+
+    def move(self, position: int) -> bool:
+        """Drop what is before the position, and read on; returns whether there was more."""
+        rest = self.length - position
+        self.content[:rest] = self.content[position : self.length]
+        with memoryview(self.content) as view, view[rest:] as free:
+            more: int = self._file.readinto(free)  # type: ignore[attr-defined]
+        self.length = rest + more
+        return more > 0
+
+
+class _PlainEntries:
+    """Keeps the entries of a window by the compiled loop, as long as there is nothing unusual about them."""
+
+    def __init__(self, collector: Collector, count: int, width: int, window: _Window) -> None:
+        self._collector, self._count, self._width, self._window = collector, count, width, window
+        self._content = np.frombuffer(window.content, np.uint8)
+        self._words = np.empty(len(window.content), np.uint8)
         self._read_entries = load_kernel("read_entries")
 
-    def keep(self, block: bytes, position: int, entries: int) -> tuple[int, int]:
+    def keep(self, position: int, entries: int) -> tuple[int, int]:
         """Keep entries from a position on; returns how many have been read since the start, and where the next is."""
         if self._read_entries is None:
             return entries, position
-        content, words = np.frombuffer(block, np.uint8), np.empty(len(block), np.uint8)
-        most = min(self._count - entries, (len(block) - position) // (4 * self._width + 2) + 1)
+        length = self._window.length
+        most = min(self._count - entries, (length - position) // (4 * self._width + 2) + 1)
         free = self._collector.free_rows(most, self._width)[:most]
         while True:
-            number, end, used = self._read_entries(content, position, free, words)
-            joined = words[:used].tobytes()
+            number, end, used = self._read_entries(self._content[:length], position, free, self._words)
+            joined = self._words[:used].tobytes()
             try:
-                self._collector.keep(joined.decode().split(" ")[:-1], entries + 1)
+                self._collector.keep(joined.decode().split(" ")[:-1])
             except UnicodeDecodeError as error:
                 free = free[: joined.count(b" ", 0, error.start)]
             else:
@@ -76,46 +101,45 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
     Raises:
         VectorFileError: if the file ends early, goes on after its last word, or holds something else.
     """
-    block = file.read(BLOCK)
-    header = HEADER.match(block)
+    start = file.read(BLOCK)
+    header = HEADER.match(start)
     if header is None:
         raise VectorFileError(f"{collector.path}: the first line should be two whole numbers")
     count, width = int(header[1]), int(header[2])
     size, position, wanted, entry = 4 * width, header.end(), collector.wanted, 0
-    everything = isinstance(wanted, EveryWord)
-    plain = (
-        _PlainEntries(collector, count, width) if everything and width and len(block) > FEW_BYTES else None
-    )
+    window = _Window(file, start, LONGEST_WORD + 1 + size)
+    everything, plain = isinstance(wanted, EveryWord), None
+    if everything and width and len(start) > FEW_BYTES:
+        collector.reserve(count, width, size + 2)
+        plain = _PlainEntries(collector, count, width, window)
     while entry < count:
         if plain is not None:
-            entry, position = plain.keep(block, position, entry)
+            entry, position = plain.keep(position, entry)
             if entry == count:
                 break
         entry += 1
-        space = block.find(b" ", position, position + LONGEST_WORD)
-        end = space + 1 + size
-        while space < 0 or end > len(block):
-            piece = file.read(max(BLOCK, size))
-            if not piece or (space < 0 and len(block) - position >= LONGEST_WORD):
+        space = window.find_space(position)
+        while space < 0 or space + 1 + size > window.length:
+            if (space < 0 and window.length - position >= LONGEST_WORD) or not window.move(position):
                 raise VectorFileError(
                     f"{collector.path}, word {entry} of {count}: expected a word, a space and {size} bytes "
                     f"({width} numbers); the file is cut off or damaged"
                 )
-            block, position = block[position:] + piece, 0
-            space = block.find(b" ", 0, LONGEST_WORD)
-            end = space + 1 + size
-        word = block[position:space].lstrip(b"\n")  # The original tool ends each entry with a newline.
+            position = 0
+            space = window.find_space(position)
+        # The original tool ends each entry with a newline.
+        word = bytes(window.content[position:space]).lstrip(b"\n")
         if word in wanted:
             if everything and not _is_text(word):
                 raise VectorFileError(
                     f"{collector.path}, word {entry} of {count}: {word[:40]!r} is no text; if the word before it has a "
                     "space, this format cannot hold it: save the vectors as text"
                 )
-            collector.add(word, np.frombuffer(block, "<f4", width, space + 1), entry)
+            collector.add(word, np.frombuffer(window.content, "<f4", width, space + 1), entry)
         elif not word.isascii():
             collector.notice(word)
-        position = end
-    if block[position:].strip() or file.read(BLOCK).strip():
+        position = space + 1 + size
+    if window.content[position : window.length].strip() or file.read(BLOCK).strip():
         raise VectorFileError(
             f"{collector.path}: the first line promises {count} words, but the file goes on after"
         )

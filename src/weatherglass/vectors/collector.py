@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +19,8 @@ ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 """Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
 
 FIRST_ROWS = 4096
-"""Rows that are allocated at first, where the file does not say how many it has."""
+FIRST_NUMBERS = 2**22
+"""Rows that are allocated at first, where the file does not say how many it has, and numbers in them at most."""
 
 
 Kernel = Callable[[NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8]], tuple[int, int, int]]
@@ -91,7 +92,7 @@ class Collector:
         self._noun = noun
         self._rows: dict[str, int] = {}
         self._matrix = np.empty((0, 0), dtype=np.float32)
-        self._entries: list[int] = []
+        self._entries: list[int] = []  # of the words that were added one by one
         self._duplicates = 0
         self._spellings: dict[str, dict[str, None]] = {}
         for word in words or ():
@@ -113,29 +114,24 @@ class Collector:
         """At least so many rows to be filled and then kept; valid until something is added."""
         used = len(self._rows)
         if self._matrix.size == 0:
-            self._matrix = np.empty((max(rows, FIRST_ROWS), width), dtype=np.float32)
+            first = min(FIRST_ROWS, FIRST_NUMBERS // max(1, width))
+            self._matrix = np.empty((max(rows, first), width), dtype=np.float32)
         elif used + rows > len(self._matrix):
             # The system moves a large array without copying it. Views of the old place are no longer used.
             self._matrix.resize((used + max(rows, used // 8), width), refcheck=False)
         return self._matrix[used:]
 
-    def keep(self, words: list[str], entry: int) -> None:
-        """Keep the first of the free rows as the vectors of these words; `entry` is the number of the first."""
+    def keep(self, words: list[str]) -> None:
+        """Keep the first of the free rows as the vectors of these words."""
         first = len(self._rows)
         rows = list(map(self._rows.setdefault, words, range(first, first + len(words))))
-        kept: Sequence[int] = range(len(words))
-        if len(self._rows) < first + len(
-            words
-        ):  # Some words came before: their rows are filled by the next ones.
-            kept = [number for number, row in enumerate(rows) if row == first + number]
-            self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
-            self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
-            self._duplicates += len(words) - len(kept)
-        self._entries += (
-            range(entry, entry + len(words))
-            if len(kept) == len(words)
-            else [entry + number for number in kept]
-        )
+        if len(self._rows) == first + len(words):
+            return
+        # Some words came before: their rows are filled by the next ones.
+        kept = [number for number, row in enumerate(rows) if row == first + number]
+        self._rows |= {words[number]: first + place for place, number in enumerate(kept)}
+        self._matrix[first : first + len(kept)] = self._matrix[[first + number for number in kept]]
+        self._duplicates += len(words) - len(kept)
 
     def add(self, word: bytes, vector: NDArray[Any], entry: int) -> None:
         """Add one wanted entry; `entry` is its number in the file, from 1, for error messages.
@@ -169,7 +165,7 @@ class Collector:
         Args:
             width: the number of dimensions.
             format: what the file is.
-            counts: how often the word of each entry occurred, wanted or not.
+            counts: how often the word of each entry occurred, wanted or not; of words that were added one by one.
             from_subwords: the words that are not in the file's vocabulary.
         """
         matrix, self._matrix = self._matrix, np.empty((0, 0), dtype=np.float32)
@@ -184,13 +180,13 @@ class Collector:
 
 
 def fold(word: str) -> str:
-    """What a word looks like: composed, without zero-width characters and spaces around it.
+    """What a word looks like: composed and plain (NFKC), without zero-width characters and spaces around it.
 
-    >>> fold("nai\u0308ve\u200b ") == "na\u00efve"
-    True
+    >>> fold("nai\u0308ve\u200b ") == "na\u00efve", fold("\ufb01ne") == "fine"
+    (True, True)
     """
     if not word.isascii():
-        word = unicodedata.normalize("NFC", ZERO_WIDTH.sub("", word))
+        word = unicodedata.normalize("NFKC", ZERO_WIDTH.sub("", word))
     return word.strip()
 
 

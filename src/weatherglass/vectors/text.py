@@ -31,6 +31,8 @@ SAMPLE = 1000
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,7})[ \t]*\r?(?:\n|\Z)")
 """The first line of a word2vec file: how many words, how many dimensions."""
 
+TWO_NUMBERS = re.compile(rb"[ \t]*\d+[ \t]+\d+[ \t]*\r?")
+
 SPACE, NEWLINE = ord(" "), ord("\n")
 
 MANY_NUMBERS = 2**17
@@ -115,7 +117,12 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
         raise VectorFileError(
             f"{collector.path}: this is no file of word vectors (its first lines are blank)"
         )
-    if header and not _is_vector_of_one(lines):
+    if TWO_NUMBERS.fullmatch(lines[0]) and not _is_vector_of_one(lines):
+        if header is None or int(header[2]) == 0:
+            raise VectorFileError(
+                f"{collector.path}: the first line, {lines[0].strip()[:40].decode()!r}, is no number of words and of "
+                "dimensions that a file can have"
+            )
         count, width = int(header[1]), int(header[2])
         lines = lines[1:]
     else:
@@ -143,9 +150,20 @@ def has_numbers(line: bytes, width: int) -> bool:
     return 1 <= width < len(fields) and all(_is_number(field) for field in fields[-width:])
 
 
+def _number(field: bytes) -> float:
+    """The number; 1_000 is one to Python alone, and no tool writes it.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    if b"_" in field:
+        raise ValueError
+    return float(field)
+
+
 def _is_number(field: bytes) -> bool:
     try:
-        float(field)
+        _number(field)
     except ValueError:
         return False
     return True
@@ -230,7 +248,7 @@ class _Scan:
         while position < len(block):
             free = self.collector.free_rows((len(block) - position) // (2 * width + 1) + 1, width)
             lines, position, used = read_lines(characters, position, free, words)
-            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"), line + 1)
+            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"))
             line += lines
             if position < len(block):
                 if not checked:
@@ -286,7 +304,7 @@ class _Scan:
             )
         word = b" ".join(fields[:-width])
         try:
-            return word, np.array([float(field) for field in fields[-width:]])
+            return word, np.array([_number(field) for field in fields[-width:]])
         except ValueError:
             wrong = next(field for field in fields[-width:] if not _is_number(field))
             shown = wrong[:40].decode("utf-8", "replace")

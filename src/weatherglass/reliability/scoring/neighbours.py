@@ -12,9 +12,13 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.reliability.training.embedding import Vectors
 
 BLOCK = 2**23
-"""Similarities in memory at a time: 32 MB; more are slower, and so are fewer, for the matrix product."""
+"""Similarities in memory at a time, at most: 32 MB; more are slower, and so are fewer, for the matrix product."""
 GROUP = 16
 """At most so many similarities are skipped at once, if none of them is near enough."""
+HALVINGS = 12
+"""How often the interval that holds a row's bound is halved; a looser bound only lets more similarities pass."""
+ITSELF = np.float32(-2)
+"""Stands for the similarity of a row with itself: below every cosine."""
 
 
 def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice, Integers]]:
@@ -36,9 +40,12 @@ def neighbours(vectors: Vectors, rows: Integers, k: int) -> Iterator[tuple[slice
         raise ValueError("a zero vector has no cosine to anything")
     units = (vectors / norms[:, None].astype(np.float32)).astype(np.float32, copy=False)
     error = np.float32((vectors.shape[1] + 8) * 2.0**-24)
-    block = max(1, BLOCK // len(vectors))
-    similarities = np.empty((min(block, len(rows)), len(vectors)), dtype=np.float32)
-    for start in range(0, len(rows), block):
+    parts = -(
+        -len(rows) // max(1, BLOCK // len(vectors))
+    )  # of equal size: the product is slow on a small rest
+    block = -(-len(rows) // max(1, parts))
+    similarities = np.empty((block, len(vectors)), dtype=np.float32)
+    for start in range(0, len(rows), max(1, block)):
         part = rows[start : start + block]
         products = similarities[: len(part)]
         np.matmul(units[part], units.T, out=products)
@@ -53,9 +60,9 @@ def _select(
 ) -> None:
     """Fill `nearest` with the nearest rows of each row.
 
-    At least k similarities reach the k-th largest of the groups' maxima. Only groups that reach this bound are
-    searched, and there are hardly more than k of them. A group's members are as far apart as there are groups, so that
-    the maxima of neighbouring groups are taken by one instruction.
+    At least k similarities reach a bound that k of the groups' maxima reach. Only groups that reach it are searched,
+    and there are hardly more than k of them. A group's members are as far apart as there are groups, so that the maxima
+    of neighbouring groups are taken by one instruction.
     """
     k = nearest.shape[1]
     number = products.shape[1]
@@ -65,9 +72,9 @@ def _select(
     similarities = np.empty(number, dtype=np.float32)
     for line in range(rows.shape[0]):
         near = products[line]
-        near[rows[line]] = -np.inf
+        near[rows[line]] = ITSELF
         _group_maxima(near, largest)
-        bound = np.partition(largest, largest.shape[0] - k)[largest.shape[0] - k] - 2 * error
+        bound = _bound_of_largest(largest, k) - 2 * error
         reaching = _collect_reaching(near, largest, bound, band, similarities)
         threshold = np.partition(similarities[:reaching], reaching - k)[reaching - k]
         sure, doubtful = 0, 0
@@ -89,6 +96,25 @@ def _group_maxima(near: NDArray[np.float32], largest: NDArray[np.float32]) -> No
         members = near[start : start + groups]
         for place in range(members.shape[0]):
             largest[place] = max(largest[place], members[place])
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _bound_of_largest(values: NDArray[np.float32], k: int) -> np.float32:
+    """A number that at least k of the values reach, and hardly more: by halving, which has no branch to mispredict."""
+    low: np.float32 = values[0]
+    high: np.float32 = values[0]
+    for place in range(values.shape[0]):
+        low, high = min(low, values[place]), max(high, values[place])
+    for _ in range(HALVINGS):
+        middle = (low + high) * np.float32(0.5)
+        reaching = 0
+        for place in range(values.shape[0]):
+            reaching += values[place] >= middle
+        if reaching >= k:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @njit(cache=True, nogil=True)

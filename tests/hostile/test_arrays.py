@@ -1,0 +1,59 @@
+"""Headers of arrays are compared with what follows them, wherever an array is read."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.hostile import arrays
+from tests.hostile.limits import refusal
+
+from weatherglass.encoders.encoding_files import read_encodings
+from weatherglass.storage.array_file import map_array
+from weatherglass.vectors import read_every_word, read_vectors
+
+
+@pytest.mark.parametrize("name", arrays.HEADERS)
+def test_an_array_whose_header_is_wrong(name: str, tmp_path: Path) -> None:
+    header, path = arrays.HEADERS[name], tmp_path / "v.npz"
+    path.write_bytes(arrays.npz(words=header, vectors=header, texts=header))
+    for read in (read_every_word, read_encodings):
+        assert refusal(lambda read=read: read(path)).startswith(f"{path}: ")
+    alone = tmp_path / "v.npy"
+    alone.write_bytes(header)
+    if name != "fewer numbers than there are":
+        assert refusal(lambda: map_array(alone)).startswith(f"{alone}: no array can be read from it: ")
+
+
+def test_an_array_whose_vectors_alone_are_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    path.write_bytes(arrays.npz(words=arrays.texts("a"), vectors=arrays.HEADERS["8 TB"]))
+    assert "but 0 follow its header" in refusal(lambda: read_vectors(path, ["a"]))
+
+
+def test_an_archive_unpacks_to_no_more_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "v.npz"
+    np.savez_compressed(path, words=np.array(["a"]), vectors=np.zeros((1, 2**18)))
+    monkeypatch.setenv("WEATHERGLASS_MAX_UNPACKED", "1M")
+    assert "set WEATHERGLASS_MAX_UNPACKED to what it may take" in refusal(lambda: read_vectors(path, ["a"]))
+    monkeypatch.setenv("WEATHERGLASS_MAX_UNPACKED", "3 MB")
+    assert read_vectors(path, ["a"]).width == 2**18
+    monkeypatch.setenv("WEATHERGLASS_MAX_UNPACKED", "much")
+    assert "should be a number of bytes, such as 500M or 8G" in refusal(lambda: read_vectors(path, ["a"]))
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_compressions_that_numpy_does_not_write(compression: int, tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    path.write_bytes(arrays.npz(compression, words=arrays.texts("a"), vectors=arrays.texts("a")))
+    assert "in a way that numpy does not use" in refusal(lambda: read_vectors(path, ["a"]))
+
+
+@pytest.mark.parametrize("name", arrays.SAFETENSORS)
+def test_a_safetensors_file_that_is_wrong(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "v.safetensors"
+    path.write_bytes(arrays.SAFETENSORS[name])
+    for read in (read_every_word, read_encodings):
+        assert refusal(lambda read=read: read(path)).startswith(str(path))

@@ -1,0 +1,72 @@
+"""HDF5 and parquet files: nothing from outside the file, and a library that loops or crashes is stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.hostile import hdf5
+from tests.hostile.limits import outcome_of, refusal
+
+from weatherglass.encoders.encoding_files import read_encodings, write_encodings
+from weatherglass.errors import VectorFileError
+from weatherglass.storage import child_process
+from weatherglass.storage.child_process import read_in_child
+
+
+@pytest.mark.parametrize("name", hdf5.FILES)
+def test_a_file_that_reads_others_or_holds_itself(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "encodings.h5"
+    hdf5.FILES[name](path)
+    line = refusal(lambda: read_encodings(path))
+    assert line.startswith(f"{path}: ")
+    if "link" in name or name in ("external storage", "a virtual data set"):
+        assert "refused, because" in line
+
+
+@pytest.mark.parametrize(
+    ("reader", "expected"),
+    [
+        ("loops_for_ever", "its library took more than 1 seconds to read it"),
+        ("takes_all_memory", "larger than memory"),
+        ("crashes", "its library crashed"),
+    ],
+)
+def test_a_child_is_stopped(
+    reader: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "encodings.h5"
+    path.write_bytes(b"\x89HDF")
+    if reader == "loops_for_ever":
+        monkeypatch.setattr(child_process, "SECONDS", 1)
+    with pytest.raises(VectorFileError) as caught:
+        read_in_child(f"tests.hostile.hdf5:{reader}", path, VectorFileError)
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_nothing_is_imported_from_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "encodings.h5"
+    write_encodings(path, ["a"], np.ones((1, 2)), "")
+    for name in ("h5py", "json", "weatherglass"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'it-ran')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    assert read_encodings(path).texts == ["a"]
+    assert not (tmp_path / "it-ran").exists()
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".parquet", ".npz", ".safetensors"])
+def test_a_damaged_file_is_read_or_refused(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"encodings{suffix}"
+    write_encodings(path, ["a", "b"], np.arange(6.0).reshape(2, 3), "m")
+    whole, generator = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(6 if suffix in (".h5", ".parquet") else 60):
+        content = bytearray(whole)
+        for place in generator.integers(9, len(whole), size=8):
+            content[place] = generator.integers(256)
+        path.write_bytes(content)
+        outcome = outcome_of(lambda: read_encodings(path))
+        assert outcome == "read" or outcome.startswith(f"refused: {path}"), outcome

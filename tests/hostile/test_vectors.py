@@ -1,0 +1,78 @@
+"""Word vectors: no file makes the reader allocate, wait or fail in more than one line."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from tests.hostile import vectors
+from tests.hostile.limits import refusal
+
+from weatherglass.encoders import load_encoder
+from weatherglass.encoders.encoding_files import read_encodings
+from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.torch_file import read_torch
+from weatherglass.storage.unpickle import read_pickle
+from weatherglass.vectors import read_every_word, read_vectors
+
+
+@pytest.mark.parametrize("name", vectors.FILES)
+def test_a_header_that_promises_what_is_not_there(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "vectors"
+    path.write_bytes(vectors.FILES[name])
+    for read in (read_every_word, lambda path: read_vectors(path, ["a", "b"])):
+        assert refusal(lambda read=read: read(path)).startswith(str(path))
+
+
+def test_a_stream_unpacks_to_no_more_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(vectors.gzip_of_lines(3 * 2**20))
+    monkeypatch.setenv("WEATHERGLASS_MAX_UNPACKED", "1M")
+    assert "wants over 1 MB of memory" in refusal(lambda: read_vectors(path, ["a"]))
+    monkeypatch.setenv("WEATHERGLASS_MAX_UNPACKED", "5M")
+    assert read_vectors(path, ["a"]).duplicates > 0
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket", "folder"])
+def test_only_regular_files_are_read(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as unix:
+            unix.bind(os.path.relpath(path))
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path = Path("/dev/zero")
+    readers = (read_every_word, read_encodings, read_pickle, read_torch, file_hash)
+    for read in readers:
+        assert f"this is a {kind}" in refusal(lambda read=read: read(path))
+    if kind != "folder":
+        for spec in (str(path), f"vectors:{path}", f"hf:{path}", f"encodings:{path}"):
+            assert refusal(lambda spec=spec: load_encoder(spec, cache=False).identity())
+
+
+KINDS = (
+    "vectors",
+    "hf",
+    "st",
+    "encodings",
+    "spacy",
+    "onnx",
+    "gguf",
+    "elmo",
+    "use",
+    "model2vec",
+    "gensen",
+    "infersent",
+)
+
+
+@pytest.mark.parametrize("kind", ["", *(f"{kind}:" for kind in KINDS)])
+@pytest.mark.parametrize("name", ["x" * 300, "a/" + "x" * 300, "x\0y", "~nobody/x", "a b", "?", "x?y"])
+def test_names_that_no_file_can_have(kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert refusal(lambda: load_encoder(kind + name, cache=False).identity())
