@@ -31,9 +31,11 @@ from tests.hostile.worker import COUNTS, FAILURES, Board, Trial, quiet
 ROOT = Path(__file__).parents[2]
 FAILED = Path(".fuzz")
 """Where inputs are kept that failed, below the working directory."""
-STUCK = 45
-"""Seconds by the clock without a next input, after which a process is ended: it waits for something."""
-STARTING = 90
+STUCK = 15
+"""Seconds of processor time on one input, after which a process is ended: compiled code that does not come back."""
+WAITING = 180
+"""Seconds by the clock without a next input, after which it waits for something."""
+STARTING = 600
 """The same while samples are made and libraries imported."""
 MARKS = ("<!-- made: fuzz -->", "<!-- end: fuzz -->")
 
@@ -67,7 +69,7 @@ def rotten(seed: int) -> list[Row]:
 OTHER_CLASSES: list[Callable[[int], list[Row]]] = [rotten]
 """Classes that are not made by mutation of a file: each takes the seed and gives its rows."""
 LONG = 10
-"""Minutes from which the other classes are counted, too; they take their own time, and a part of them is in the tests."""
+"""Minutes from which the other classes are counted, too; they take their own time, and tests have a part of them."""
 ROTTEN = 2000
 """Changes of bytes in folders of ours."""
 
@@ -82,7 +84,8 @@ class Group:
         self.board = Board(self._board, rows)
         self._process: subprocess.Popen[bytes] | None = None
         self._ends = 0.0
-        self._last: tuple[float, list[int]] = (0.0, [])
+        self._last: tuple[float, float, list[int]] = (0.0, 0.0, [])
+        """When an input was last seen to be begun: by the clock, in processor time, and the state of the board."""
 
     def start(self, seconds: float) -> None:
         """Begin, or go on after the input that ended the process."""
@@ -110,7 +113,7 @@ class Group:
         }
         command = [sys.executable, "-m", "tests.hostile.worker", json.dumps(order)]
         self._process = subprocess.Popen(command, env=environment, cwd=ROOT)
-        self._last = (time.monotonic(), [])
+        self._last = (time.monotonic(), 0.0, [])
 
     def watch(self) -> bool:
         """Look after the process; whether all is done."""
@@ -125,13 +128,20 @@ class Group:
             raise SystemExit(f"the process of the group '{self.name}' failed by itself:\n{log[-3000:]}")
         if code is not None:
             self._died(current, f"ended by signal {signal.Signals(-code).name}", "traceback")
-        elif state != self._last[1]:
-            self._last = (time.monotonic(), state)
-        elif time.monotonic() - self._last[0] > (STUCK if state[1] else STARTING):
+        elif state != self._last[2]:
+            self._last = (time.monotonic(), processor_seconds(self._process.pid), state)
+        elif self._is_stuck(starting=state[1] == 0):
             self._process.kill()
             self._process.wait()
-            self._died(current, f"stood still for {STUCK} s", "hang or memory")
+            self._died(current, "no next input", "hang or memory")
         return False
+
+    def _is_stuck(self, starting: bool) -> bool:
+        assert self._process is not None
+        since, before, _ = self._last
+        if time.monotonic() - since > (STARTING if starting else WAITING):
+            return True
+        return not starting and processor_seconds(self._process.pid) - before > STUCK
 
     def _died(self, row: int, why: str, column: str) -> None:
         self.board.count(row, column)
@@ -155,7 +165,9 @@ def fuzz(minutes: float, seed: int, jobs: int, pattern: str = "") -> list[Row]:
             for name in names
         ]
         seconds = minutes * 60 * min(jobs, len(groups)) / len(chosen)
-        waiting, running, done = sorted(groups, key=lambda group: -len(group.targets)), [], []
+        waiting = sorted(groups, key=lambda group: -len(group.targets))
+        running: list[Group] = []
+        done: list[Group] = []
         while waiting or running:
             while waiting and len(running) < jobs:
                 running.append(waiting.pop(0))
@@ -167,6 +179,12 @@ def fuzz(minutes: float, seed: int, jobs: int, pattern: str = "") -> list[Row]:
                     done.append(group)
         rows = {row: group.board.read(row) for group in done for row, _ in group.targets}
     return [Row(target.name, tuple(rows[row][1:])) for row, target in chosen]
+
+
+def processor_seconds(process: int) -> float:
+    """What a process has used so far."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _memory_folder() -> str | None:

@@ -40,13 +40,16 @@ EXTREMES = (
     2**63,
     10**12,
 )
-NUMBERS = tuple(str(number).encode() for number in EXTREMES) + (
-    b"nan", b"inf", b"-inf", b"1e309", b"-1e309", b"1e-400", b"0x10", b"1_000", b"", b"-0", b"00", b"1.2.3", b"\xd9\xa3",
+NUMBERS = (
+    *(str(number).encode() for number in EXTREMES), b"nan", b"inf", b"-inf", b"1e309", b"-1e309", b"1e-400", b"0x10",
+    b"1_000", b"", b"-0", b"00", b"1.2.3", b"\xd9\xa3",
 )  # fmt: skip
 TOKENS = (
     b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xe2\x80\x8b", b"\r", b"\n", b"\t", b" ", b"\xc2\x85",
-    b"\xe2\x80\xa8", b"\x1b[2J", b"\x0c", b'"', b"'", b"'''", b'"""', b"\\", b"\\u0000", b"\\ud800", b"\\x", b"%s", b"{}",
-    b"[", b"]", b"[[", b"]]", b"{", b"}", b"(", b")", b"=", b"==", b":", b",", b"|", b"?", b"&", b"#", b"<doc ", b"</doc>",
+    b"\xe2\x80\xa8", b"\x1b[2J", b"\x0c", b'"', b"'", b"'''", b'"""', b"\\", b"\\u0000", b"\\ud800", b"\\x",
+    b"%s", b"{}",
+    b"[", b"]", b"[[", b"]]", b"{", b"}", b"(", b")", b"=", b"==", b":", b",", b"|", b"?", b"&", b"#", b"<doc ",
+    b"</doc>",
     b"..", b"/", b"../../etc/passwd", b"~", b"*", b"null", b"true", b"None", b"e\xcc\x81", b"=cmd|' /C calc'!A0",
     b"__import__('os').system('touch canary')", b"${OPENAI_API_KEY}", b"$(touch canary)", b"`touch canary`",
     b"cos\nsystem\n(S'touch canary'\ntR.",
@@ -211,8 +214,8 @@ def _leaves() -> tuple[Any, ...]:
         "1",
     )
     return (
-        None, True, False, *EXTREMES, 0.5, -0.0, 1e308, float("inf"), float("nan"), *texts, [], {}, [[]], [None], [1, "a"],
-        {"": ""}, {"a": {"a": 1}}, deep, ["a"] * 2000,
+        None, True, False, *EXTREMES, 0.5, -0.0, 1e308, float("inf"), float("nan"), *texts, [], {}, [[]], [None],
+        [1, "a"], {"": ""}, {"a": {"a": 1}}, deep, ["a"] * 2000,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 from tests.hostile import fuzz, mutations, worker
-from tests.hostile.target import Reading, Sample, Target, same_after
+from tests.hostile.target import Read, Reading, Sample, Target, same_after
 from tests.hostile.targets import TARGETS
 
 from weatherglass.errors import WeatherglassError
@@ -76,7 +76,7 @@ def leak(path: Path) -> Reading:
 
 
 @pytest.fixture
-def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", worker.SECRET)
     monkeypatch.setattr(worker, "SECONDS", 0.05)
@@ -97,12 +97,11 @@ def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (leak, "code run or leak"),
     ],
 )
-def test_each_harm_is_counted_in_its_column(
-    read: object, column: str | None, watch: None, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("watched")
+def test_each_harm_is_counted_in_its_column(read: Read, column: str | None, tmp_path: Path) -> None:
     sample = Sample({"file": b"a good file, 12 of them\n" * 3})
     check = same_after(mutations.CUT, mutations.DAMAGE)
-    trial = worker.Trial(Target("planted", lambda _: [sample], read, check), 1, tmp_path / "trial")  # type: ignore[arg-type]
+    trial = worker.Trial(Target("planted", lambda _: [sample], read, check), 1, tmp_path / "trial")
     found = {failure.column if (failure := trial.attempt(number)[1]) else None for number in range(5)}
     assert column in found
     assert found <= {column, None}
@@ -154,7 +153,7 @@ def test_a_process_that_dies_or_stands_still_is_counted_and_started_again(
     def start(seconds: float) -> None:
         started.append(seconds)
         group._process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-        group._last = (time.monotonic(), [])
+        group._last = (time.monotonic(), 0.0, [])
         group._ends = time.monotonic() + 5
 
     monkeypatch.setattr(group, "start", start)

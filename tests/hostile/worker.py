@@ -37,7 +37,6 @@ FORBIDDEN_EVENTS = (
     "os.posix_spawn",
     "pty.spawn",
     "socket.connect",
-    "ctypes.dlopen",
 )
 
 _Row = struct.Struct("<7q")
@@ -151,7 +150,8 @@ class Trial:
         folder = failures / f"{self.target.name.replace(' ', '-').replace('/', '-')}-{number}"
         _write(folder / name, changed)
         sample = self.samples[which][0]
-        head = f"{self.target.name}, input {number} of seed {self.seed}: sample {which}, file {name} of {sample.read_from}, {kind}"
+        where = f"sample {which}, file {name} of {sample.read_from}, {kind}"
+        head = f"{self.target.name}, input {number} of seed {self.seed}: {where}"
         (folder / "why.txt").write_text(
             f"{head}\n{failure.column}: {failure.kind}\n\n{failure.text}\n",
             encoding="utf-8",
@@ -232,6 +232,8 @@ class Watch:
             return
         if event in FORBIDDEN_EVENTS or (event == "subprocess.Popen" and arguments[0] != sys.executable):
             self.events.append(f"{event}{arguments!r}"[:300])
+        elif event == "ctypes.dlopen" and str(arguments[0]).startswith(os.getcwd()):  # noqa: PTH109 - a text
+            self.events.append("a library beside the input was loaded")
         elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith("secret.npy"):
             self.events.append("a file opened another one")
 

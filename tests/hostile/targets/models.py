@@ -183,7 +183,7 @@ def _answer(path: Path) -> Reading:
 
     body = path.read_bytes()
     sent = httpx.HTTPTransport.handle_request
-    httpx.HTTPTransport.handle_request = lambda *_: httpx.Response(200, content=body)  # type: ignore[assignment,method-assign]
+    httpx.HTTPTransport.handle_request = lambda *_: httpx.Response(200, content=body)  # type: ignore[method-assign]
     try:
         spec = Spec("openai", "m", (("base_url", "http://127.0.0.1:9/v1"), ("retries", "0")))
         return Reading((OpenAIEncoder.from_spec(spec).encode(TEXTS).tolist(), body))

@@ -55,7 +55,9 @@ def _run_folder(folder: Path) -> Path:
         (folder / f"{name}.toml").write_text(f"topic = 'gender'\n{sets}", encoding="utf-8")
     path = folder / "run"
     if not path.exists():
-        wg.run(f"vectors:{_vectors(folder)}", [folder / "one.toml", folder / "two.toml"], folder=path)
+        wg.run(
+            f"vectors:{_vectors(folder)}", [str(folder / "one.toml"), str(folder / "two.toml")], folder=path
+        )
     return path
 
 
@@ -144,7 +146,10 @@ def _comparison_samples(folder: Path) -> list[Sample]:
     files = {f"run/{name}": content for name, content in _files_of(run).items()}
     compared: Any = compare_runs(run, run).to_json()
     found = wg.multiverse(
-        f"vectors:{_vectors(folder)}", [folder / "one.toml"], ["similarity"], folder=folder / "multiverse"
+        f"vectors:{_vectors(folder)}",
+        [str(folder / "one.toml")],
+        ["similarity"],
+        folder=folder / "multiverse",
     ).to_json()
     contents = {"comparison.json": compared, "multiverse.json": found}
     return [

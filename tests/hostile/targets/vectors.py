@@ -180,7 +180,7 @@ def _parquet_content(random: Any, _content: bytes) -> bytes:
         try:
             polars.DataFrame(changed, strict=False).write_parquet(buffer)
             return buffer.getvalue()
-        except Exception:
+        except Exception:  # polars cannot write every tree
             buffer = io.BytesIO()
     return mutated_bytes(random, _content)
 

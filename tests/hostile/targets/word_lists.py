@@ -17,7 +17,10 @@ JUDGEMENTS = b"one\ttwo\tscore\n" + b"".join(b"w%d\tv%d\t%d.5\n" % (n, n, n % 10
 QUESTIONS = b": capitals\n" + b"".join(b"a%d b%d c%d d%d\n" % (n, n, n, n) for n in range(25))
 SYNONYMS = b'joy = ["happiness", "glee"]\nwar = ["battle"]\n'
 INDEX = b"  1 licence\njoy n 2 1 @ 2 1 07542675 07542676\nwar n 4 0 4 0 1 2 3 4\n"
-DATA = b"  1 licence\n07542675 12 n 02 joy 0 joyfulness 0 001 @ 07532440 n 0000 | glad\n00000001 04 a 03 good(a) 0 well 0 x_y 0\n"
+DATA = (
+    b"  1 licence\n07542675 12 n 02 joy 0 joyfulness 0 001 @ 07532440 n 0000 | glad\n"
+    b"00000001 04 a 03 good(a) 0 well 0 x_y 0\n"
+)
 EXCEPTIONS = b"geese goose\nwolves wolf\n"
 PARTS = ("noun", "verb", "adj", "adv")
 WORDNET = {
