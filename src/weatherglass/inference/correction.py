@@ -74,12 +74,11 @@ def adjusted_at_floors(
     new = _places(ordered, order, lowered)
     if method == "holm":
         above = np.concatenate([[0.0], np.fmax.accumulate(ordered * (1 + size - ranks))])
-        own = lowered * (1 + size - (new + 1))
-        return np.minimum(np.maximum(above[new], own), 1.0)
+        return np.asarray(np.minimum(np.maximum(above[new], lowered * (size - new)), 1.0))
     below = np.concatenate([np.fmin.accumulate((ordered * size / ranks)[::-1])[::-1], [np.inf]])
     passed = _range_minima(ordered * size / (ranks + 1), new, old)
-    own = lowered * size / (new + 1)
-    return np.fmin(np.fmin(own, np.fmin(passed, below[old + 1])), 1.0)
+    others = np.fmin(passed, below[old + 1])
+    return np.asarray(np.fmin(np.fmin(lowered * size / (new + 1), others), 1.0))
 
 
 def _places(ordered: Vector, order: Integers, lowered: Vector) -> Integers:
