@@ -64,6 +64,13 @@ ROWS = {
         "train(corpus, 'sgns', 1, settings, folder)",
         "'a million tokens'",
     ),
+    "sgns-window, 300-d, one epoch, a million tokens": (
+        OPEN + "\nfrom weatherglass.reliability.training.train import WordToVecSettings, train\n"
+        "train(corpus, 'sgns-window', 1, WordToVecSettings(dimensions=2, epochs=1), folder)\n"
+        "settings = WordToVecSettings(epochs=1)",
+        "train(corpus, 'sgns-window', 1, settings, folder)",
+        "'a million tokens'",
+    ),
     "co-occurrence, window 15, a million tokens": (
         OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence",
         "counts = count_cooccurrence(corpus, 15)",
