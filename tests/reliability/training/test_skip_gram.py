@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus
+from weatherglass.reliability.study_file import read_study
 from weatherglass.reliability.training import train as training
 from weatherglass.reliability.training.embedding import Vectors
 from weatherglass.reliability.training.skip_gram import (
@@ -61,11 +62,11 @@ def test_a_window_takes_one_step_down_its_gradient(
     vectors, outputs = rng.normal(0, 1 / dimensions**0.25, (2, 10, dimensions)).astype(np.float32)
     rate = 0.5  # so large that values from after a part of the step would be seen
     expected = stepped(vectors, outputs, contexts, targets, rate)
-    memory = (np.zeros((10, dimensions), np.float32), np.zeros((12, dimensions), np.float32))
-    update_window(
-        *(vectors, outputs, np.array(contexts, dtype=np.int64), np.array(targets, dtype=np.int64)),
-        *(np.float32(rate), *memory, np.zeros((10, 12), np.float32), SIGMOID),
+    words = np.array(contexts, dtype=np.int64), np.array(targets, dtype=np.int64)
+    old_contexts, old_targets, steps = (
+        np.zeros(shape, np.float32) for shape in ((10, dimensions), (12, dimensions), (10, 12))
     )
+    update_window(vectors, outputs, *words, np.float32(rate), old_contexts, old_targets, steps, SIGMOID)
     # The table is off by a quarter of half a step at most, in each of the terms of a sum.
     off = rate * 0.25 * 6 / STEPS * 10 * max(np.abs(vectors).max(), np.abs(outputs).max()) + 1e-5
     np.testing.assert_allclose(vectors, expected[0], atol=off)
@@ -118,3 +119,14 @@ def test_the_file_is_of_one_version_and_no_pattern_of_sgns(
     assert not path.match("text-sgns-*")
     monkeypatch.setattr(training, "VERSIONS", {"sgns-window": 99})
     assert embedding_path(tmp_path, corpus, "sgns-window", WordToVecSettings(), 1) != path
+
+
+def test_a_study_file_names_it_with_settings_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        'algorithms = ["sgns", "sgns-window"]\n[corpora.a]\npath = "a.txt"\n'
+        "[training]\ndimensions = 50\n[training.sgns-window]\nwindow = 3\n"
+    )
+    assert read_study(tmp_path / "study.toml").algorithms == {
+        "sgns": WordToVecSettings(dimensions=50),
+        "sgns-window": WordToVecSettings(dimensions=50, window=3),
+    }

@@ -58,7 +58,7 @@ def train_skip_gram(
     outputs = np.zeros_like(vectors)
     state = rng.integers(2**64, dtype=np.uint64)
     stay = chances_to_stay(corpus.counts, sample)
-    draws = alias_table(corpus.counts**EXPONENT)
+    draws = alias_table(corpus.counts.astype(np.float64) ** EXPONENT)
     tokens, offsets = np.asarray(corpus.tokens), np.asarray(corpus.offsets, dtype=np.int64)
     longest = int(np.diff(offsets).max(initial=0))
     for epoch in range(epochs):
@@ -74,7 +74,8 @@ def train_skip_gram(
 def chances_to_stay(counts: Integers, sample: float) -> Singles:
     """The share of a word's occurrences that is read; less than 1 for words that are more frequent than `sample`."""
     ratio = counts / (sample * counts.sum())
-    return np.minimum(1, (np.sqrt(ratio) + 1) / ratio).astype(np.float32)
+    chances: Singles = np.minimum(1, (np.sqrt(ratio) + 1) / ratio).astype(np.float32)
+    return chances
 
 
 @njit(cache=True, nogil=True)
@@ -112,9 +113,9 @@ def alias_table(weights: Vector) -> tuple[Singles, NDArray[np.int32]]:
 def draw(state: np.uint64, itself: Singles, other: NDArray[np.int32]) -> int:
     """The word that a state of the generator stands for: its upper half is the place, its lower decides whose."""
     words = np.uint64(itself.shape[0])
-    place = np.int64(((state >> np.uint64(32)) * words) >> np.uint64(32))
+    place = int(np.int64(((state >> np.uint64(32)) * words) >> np.uint64(32)))
     share = np.float32((state >> np.uint64(8)) & np.uint64(0xFFFFFF)) * PER_UNIT
-    return place if share < itself[place] else np.int64(other[place])
+    return place if share < itself[place] else int(other[place])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -157,7 +158,7 @@ def train_epoch(
                 length += 1
         for middle in range(length):
             state = state * MULTIPLIER + INCREMENT
-            reach = 1 + np.int64(((state >> np.uint64(32)) * np.uint64(window)) >> np.uint64(32))
+            reach = 1 + int(np.int64(((state >> np.uint64(32)) * np.uint64(window)) >> np.uint64(32)))
             size = 0
             for place in range(max(0, middle - reach), min(length, middle + reach + 1)):
                 if place != middle:
@@ -217,8 +218,8 @@ def update_window(
     scale = np.float32(STEPS) / (2 * LARGEST)
     for context in range(size):
         for target in range(number):
-            place = np.int64((min(max(steps[context, target], -LARGEST), LARGEST) + LARGEST) * scale)
-            steps[context, target] = -rate * sigmoid[min(place, STEPS - 1)]
+            product = min(max(steps[context, target], -LARGEST), LARGEST)
+            steps[context, target] = -rate * sigmoid[min(int((product + LARGEST) * scale), STEPS - 1)]
         steps[context, 0] += rate
     for target in range(1, number):
         if targets[target] == targets[0]:
