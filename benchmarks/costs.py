@@ -81,6 +81,13 @@ ROWS = {
         "train(corpus, 'sgns', 1, settings, folder)",
         "f'{corpus.counts.sum() / 1e6:.2f} M tokens'",
     ),
+    "sgns-window, 300-d, one epoch over them": (
+        OPEN + "\nfrom weatherglass.reliability.training.train import WordToVecSettings, train\n"
+        "train(corpus, 'sgns-window', 1, WordToVecSettings(dimensions=2, epochs=1), folder)\n"
+        "settings = WordToVecSettings(epochs=1)",
+        "train(corpus, 'sgns-window', 1, settings, folder)",
+        "f'{corpus.counts.sum() / 1e6:.2f} M tokens'",
+    ),
     PAIRS: (
         OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence",
         "counts = count_cooccurrence(corpus, 15)",

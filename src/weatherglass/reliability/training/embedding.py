@@ -33,7 +33,7 @@ class Embedding:
     vectors: Vectors
     """One row per word."""
     algorithm: str
-    """sgns, cbow or glove; for imported vectors any name, "imported" by default."""
+    """sgns, cbow, glove or sgns-window; for imported vectors any name, "imported" by default."""
     seed: int
     corpus: str
     """The name of the corpus."""

@@ -1,10 +1,10 @@
-"""Train embeddings: sgns and cbow with gensim, glove with our own code; one thread and one seed per embedding."""
+"""Train embeddings: sgns and cbow with gensim, sgns-window and glove with our own code; one thread and seed each."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,19 +22,22 @@ from weatherglass.reliability.training.embedding import (
     set_damaged_aside,
 )
 from weatherglass.reliability.training.glove import GloveSettings, train_glove
+from weatherglass.reliability.training.skip_gram import VERSION, train_skip_gram
 from weatherglass.storage.installed import install_command
 
-Algorithm = Literal["sgns", "cbow", "glove"]
-ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove")
+Algorithm = Literal["sgns", "cbow", "glove", "sgns-window"]
+ALGORITHMS: tuple[Algorithm, ...] = ("sgns", "cbow", "glove", "sgns-window")
 BATCH = 10_000
 """Tokens in a batch of gensim; it drops the rest of a longer line, so longer lines are split."""
+VERSIONS: Mapping[Algorithm, int] = {"sgns-window": VERSION}
+"""Of our own code, where another version gives other vectors from the same seed."""
 LINES = 2_000
 """Lines read from the memory-mapped array at a time."""
 
 
 @dataclass(frozen=True)
 class WordToVecSettings:
-    """Defaults of Du et al. 2021; sgns is skip-gram, cbow is what their released script trains."""
+    """Defaults of Du et al. 2021; sgns and sgns-window are skip-gram, cbow is what their released script trains."""
 
     dimensions: int = 300
     window: int = 5
@@ -65,10 +68,12 @@ class TrainingUnit:
 
 
 def embedding_path(folder: Path, corpus: Corpus, algorithm: Algorithm, settings: Settings, seed: int) -> Path:
-    """The file of an embedding; its name contains a hash of the corpus and all settings."""
-    recipe = json.dumps([corpus.hash, algorithm, asdict(settings)], sort_keys=True)
+    """The file of an embedding; its name contains a hash of the corpus, all settings and the version of the code."""
+    version = [VERSIONS[algorithm]] if algorithm in VERSIONS else []
+    recipe = json.dumps([corpus.hash, algorithm, asdict(settings), *version], sort_keys=True)
     key = hashlib.sha256(recipe.encode()).hexdigest()[:8]
-    return folder / f"{corpus.name}-{algorithm}-{key}-seed{seed:03d}{SUFFIX}"
+    name = algorithm.replace("-", "_")  # so that the pattern forum-sgns-* is of one algorithm
+    return folder / f"{corpus.name}-{name}-{key}-seed{seed:03d}{SUFFIX}"
 
 
 def train_all(units: Sequence[TrainingUnit], backend: Backend, progress: Progress | None = None) -> list[str]:
@@ -110,6 +115,8 @@ def train(corpus: Corpus, algorithm: Algorithm, seed: int, settings: Settings, s
     """
     if isinstance(settings, GloveSettings):
         vectors = train_glove(corpus, seed, settings, scratch)
+    elif algorithm == "sgns-window":
+        vectors = train_skip_gram(corpus, seed, **asdict(settings))
     else:
         vectors = _train_word2vec(corpus, seed, settings, skip_gram=algorithm == "sgns")
     return Embedding(

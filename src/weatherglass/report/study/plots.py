@@ -17,7 +17,7 @@ from weatherglass.reliability.scoring.rules import RULES
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """Palette of Okabe & Ito, safe for colour-blind readers."""
-LABELS = {"sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe"}
+LABELS = {"sgns": "SGNS", "cbow": "CBOW", "glove": "GloVe", "sgns-window": "SGNS by windows"}
 """Algorithm -> its name for readers."""
 BOX = {
     "whislo": "low_whisker",
