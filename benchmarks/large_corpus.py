@@ -311,6 +311,7 @@ def measure(sources: Sequence[Path], tokens: int, dimensions: int, folder: Path)
     )
     with dask(2, folder) as workers:
         (encoding,) = _values(workers.map(encode_step, [EncodingUnit(text, folder)]))
+    with dask(2, folder) as workers:  # New processes: the first would keep some of the encoding's memory.
         corpus = next((folder / CORPORA).iterdir())
         trained = _values(workers.map(train_steps, _training_units(corpus, dimensions, folder)))
         ratios = _values(

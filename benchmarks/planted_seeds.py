@@ -2,7 +2,7 @@
 
     python -m benchmarks.planted_seeds [--repetitions 1000] [--write docs/methods/README.md]
 
-The worlds are those of tests/inference/worlds_of_seeds.py. A minute and a half on one core.
+The worlds are those of tests/inference/worlds_of_seeds.py. Two minutes on one core.
 """
 
 from __future__ import annotations

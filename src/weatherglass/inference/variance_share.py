@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 HALVINGS = 60
+Squares = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +35,14 @@ def share_ends(one: Estimate, other: Estimate, noise: float, level: float) -> tu
         of_one = one.df / float(chdtri(one.df, point)) - 1
         cross = ((ratio - 1) ** 2 - (of_other * ratio) ** 2 - of_one**2) / ratio
 
-        def end_of_difference(
-            taken: float,
-            side: int = side,
-            squares: tuple[float, float, float] = (of_other**2, of_one**2, cross),
+        def excess(
+            taken: float, side: int = side, squares: Squares = (of_other**2, of_one**2, cross)
         ) -> float:
-            reach = squares[0] * other.value**2 + squares[1] * taken**2 + squares[2] * other.value * taken
-            return other.value - taken + side * max(reach, 0.0) ** 0.5 - noise
+            """How far that end of the difference's interval lies above the noise."""
+            both = squares[0] * other.value**2 + squares[1] * taken**2 + squares[2] * other.value * taken
+            return other.value - taken + side * math.sqrt(max(both, 0.0)) - noise
 
-        taken = _root(end_of_difference, other.value / ratio)
+        taken = _root(excess, other.value / ratio)
         ends.append(one.value / (one.value + taken))
     return ends[0], ends[1]
 

@@ -16,7 +16,7 @@ import pytest
 from tests.reliability.conftest import installed
 
 from weatherglass.errors import CorpusError, UnknownNameError
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, _Types, encode_corpus
+from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, _Types, encode_corpus, sentences
 from weatherglass.reliability.corpus.readers import READERS
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
 
@@ -248,3 +248,11 @@ def test_the_hash_of_a_text_is_that_of_its_content_and_settings_alone(tmp_path: 
         }
         expected = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
         assert encode_corpus("c", tmp_path / name, tmp_path / "cache", ANY).hash == expected
+
+
+def test_a_share_is_taken_of_all_files_together(tmp_path: Path) -> None:
+    """Of a folder of ten files with a line each, a half is five lines; it was none."""
+    files = [tmp_path / f"{number}.txt" for number in range(10)]
+    for number, path in enumerate(files):
+        path.write_text(f"word{number}\n", encoding="utf-8")
+    assert len(list(sentences(files, CorpusSettings(share=0.5)))) == 5

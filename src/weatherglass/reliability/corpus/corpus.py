@@ -147,11 +147,13 @@ def open_corpus(folder: Path) -> Corpus:
 def sentences(files: Iterable[Path], settings: CorpusSettings) -> Iterator[list[str]]:
     """The tokens of every sentence of the lines that are read."""
     tokenise, share = settings.tokeniser, settings.share
-    for path in files:
-        for number, line in enumerate(documents(path, settings.format, settings.field)):
-            # Evenly spread: line n is read if n · share passes an integer there.
-            if share == 1 or int((number + 1) * share) > int(number * share):
-                yield from tokenise(line)
+    lines = (line for path in files for line in documents(path, settings.format, settings.field))
+    for number, line in enumerate(
+        lines
+    ):  # Over all files: of a folder with a line a file, a share is read, too.
+        # Evenly spread: line n is read if n · share passes an integer there.
+        if share == 1 or int((number + 1) * share) > int(number * share):
+            yield from tokenise(line)
 
 
 def _encode(folder: Path, source: Path, files: list[Path], settings: CorpusSettings) -> None:
