@@ -89,23 +89,23 @@ def alias_table(weights: Vector) -> tuple[Singles, NDArray[np.int32]]:
     itself = np.ones(number, dtype=np.float32)
     other = np.arange(number).astype(np.int32)
     small, large = np.empty(number, dtype=np.int64), np.empty(number, dtype=np.int64)
-    smalls, larges = 0, 0
+    small_count, large_count = 0, 0
     for place in range(number):
         if scaled[place] < 1:
-            small[smalls] = place
-            smalls += 1
+            small[small_count] = place
+            small_count += 1
         else:
-            large[larges] = place
-            larges += 1
-    while smalls > 0 and larges > 0:
-        smalls -= 1
-        low, high = small[smalls], large[larges - 1]
+            large[large_count] = place
+            large_count += 1
+    while small_count > 0 and large_count > 0:
+        small_count -= 1
+        low, high = small[small_count], large[large_count - 1]
         itself[low], other[low] = scaled[low], high
         scaled[high] -= 1 - scaled[low]
         if scaled[high] < 1:
-            larges -= 1
-            small[smalls] = high
-            smalls += 1
+            large_count -= 1
+            small[small_count] = high
+            small_count += 1
     return itself, other
 
 
