@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def is_written_anew(folder: Path, **changes: object) -> bool:
+def is_written_anew(folder: Path, **changes: Any) -> bool:
     """Whether the same call carries out a run once more."""
     before = (folder / RECORD).stat().st_mtime_ns
     wg.run(tests="weat6", folder=folder, **changes)

@@ -1,4 +1,4 @@
-"""The frozen numbers: d and S to 1e-12, p equal where it is exact, every other number of a table to 1e-12 too."""
+"""The frozen numbers: d, S and exact p to 1e-12, every other number of a table to 1e-12 too."""
 
 from __future__ import annotations
 
@@ -11,8 +11,14 @@ from tests.golden.parts import PARTS, Row, frozen
 
 EXACT = {"enumerate", "meet-in-the-middle", "lattice"}
 TOLERANCE = 1e-12
+OF_COUNTS = 1e-11
+"""Exact p, relative: which of 1e14 exchanges lie beyond the observed one hangs on the last bits of the scores, which
+the BLAS of another processor rounds otherwise; two machines differed by 5e-12."""
 OF_BOUNDS = 1e-9
 """Bounds sum thousands of cosines, whose last bits differ between libraries."""
+OF_TRAINING = 1e-5
+"""Tables of a study: its skip-gram, of gensim, adds in single precision, in an order that the processor's BLAS chooses;
+two machines differed by 1e-7."""
 TRAINED = 0.05
 """Pearson's r of embeddings that another processor trained from the same text and seeds."""
 
@@ -28,16 +34,18 @@ def same(was: object, now: object, tolerance: float) -> bool:
     return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(a) and math.isnan(b))
 
 
-def differences(was: Row, now: Row) -> list[str]:
+def differences(was: Row, now: Row, of_tables: float) -> list[str]:
     """The names of the cells that differ."""
     found = []
     for name, cell in was.items():
         if name.startswith("p_") and was.get("p_method") in EXACT:
-            agree = cell == now.get(name, "")
+            agree = cell == now.get(name, "") or math.isclose(
+                float(cell), float(now[name]), rel_tol=OF_COUNTS
+            )
         elif name in ("p_value", "p_low", "p_high") and was.get("p_method") == "bounds":
             agree = math.isclose(float(cell), float(now[name]), rel_tol=OF_BOUNDS)
         elif name == "cells" and cell:
-            agree = same(json.loads(cell), json.loads(now[name]), TOLERANCE)
+            agree = same(json.loads(cell), json.loads(now[name]), of_tables)
         else:
             agree = same(cell, now.get(name, ""), TOLERANCE)
         if not agree:
@@ -49,10 +57,11 @@ def differences(was: Row, now: Row) -> list[str]:
 def test_the_numbers_are_the_frozen_ones(part: str, tmp_path: Path) -> None:
     was, now = frozen(part), list(PARTS[part](tmp_path))
     assert len(was) == len(now)
+    of_tables = OF_TRAINING if part == "study" else TOLERANCE
     changed = [
         f"{list(old.values())[:4]}: {'; '.join(found)}"
         for old, new in zip(was, now, strict=True)
-        if (found := differences(old, new))
+        if (found := differences(old, new, of_tables))
     ]
     assert not changed, f"{len(changed)} of {len(was)} rows: " + "\n".join(changed[:10])
 
