@@ -16,8 +16,8 @@ OF_COUNTS = 1e-11
 the BLAS of another processor rounds otherwise; two machines differed by 5e-12."""
 OF_BOUNDS = 1e-9
 """Bounds sum thousands of cosines, whose last bits differ between libraries."""
-OF_TRAINING = 1e-5
-"""Tables of a study: its skip-gram, of gensim, adds in single precision, in an order that the processor's BLAS chooses;
+OF_SCORES = 1e-5
+"""Tables of a study: its scores are products of matrices in single precision, whose sums BLAS orders by the processor;
 two machines differed by 1e-7."""
 TRAINED = 0.05
 """Pearson's r of embeddings that another processor trained from the same text and seeds."""
@@ -57,7 +57,7 @@ def differences(was: Row, now: Row, of_tables: float) -> list[str]:
 def test_the_numbers_are_the_frozen_ones(part: str, tmp_path: Path) -> None:
     was, now = frozen(part), list(PARTS[part](tmp_path))
     assert len(was) == len(now)
-    of_tables = OF_TRAINING if part == "study" else TOLERANCE
+    of_tables = OF_SCORES if part == "study" else TOLERANCE
     changed = [
         f"{list(old.values())[:4]}: {'; '.join(found)}"
         for old, new in zip(was, now, strict=True)
