@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from tests.models import HashedEncoder
 from tests.reliability.conftest import biased_lines
 
@@ -211,3 +212,6 @@ COMMANDS = {
         lines("run/journal.jsonl"),
     ),
 }
+QUICK = "run"
+NAMES = [name if name == QUICK else pytest.param(name, marks=pytest.mark.large) for name in COMMANDS]
+"""Each command once for a test; all but one take minutes together and are left to `make test-all`."""

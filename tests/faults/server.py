@@ -32,6 +32,10 @@ IMPORTED = (
 """What the commands would import one by one; none of it starts a thread, so that forks are safe."""
 
 
+LONGEST = 120.0
+"""Seconds by the clock after which a command hangs; it then ends by SIGKILL, which no test expects."""
+
+
 def prepare_forks() -> None:
     """Import, and compile what is compiled."""
     modules = {name: importlib.import_module(name) for name in IMPORTED}
@@ -96,6 +100,11 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             time.sleep(0.002)
         killed = not has_ended(child)
         os.kill(child, signal.SIGKILL)
+    ends = time.monotonic() + LONGEST
+    while not has_ended(child):
+        if time.monotonic() > ends:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.002)
     _, status, used = os.wait4(child, 0)
     return {
         "code": os.waitstatus_to_exitcode(status),

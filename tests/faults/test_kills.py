@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.faults.commands import COMMANDS, Ended, Server
+from tests.faults.commands import COMMANDS, NAMES, Ended, Server
 from tests.faults.conftest import Undisturbed
 
 
@@ -62,7 +62,7 @@ def disturb(name: str, kills: int, server: Server, data: Path, expected: Undistu
     return tally
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_killed_command_goes_on_and_ends_as_if_it_had_not_been_killed(
     name: str, server: Server, data: Path, undisturbed: Callable[[str], Undisturbed], tmp_path: Path
 ) -> None:
