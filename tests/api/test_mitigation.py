@@ -177,7 +177,9 @@ def test_a_direction_whose_shadow_stays_is_hidden(judged: tuple[dict[str, Any], 
     """The made-up words keep their lean on the second axis, which the pairs know nothing of."""
     found, folder = judged
     assert found["verdict"] == "hidden", found["reasons"]
-    assert found == json.loads((folder / "judgement.json").read_text(encoding="utf-8"))
+    written = json.loads((folder / "judgement.json").read_text(encoding="utf-8"))
+    assert len(written.pop("sha256")) == 64
+    assert found == written
     by_name = {row["name"]: row for row in found["recovered"]}
     assert by_name["linear classifier"]["after"]["low"] > 0.8
     assert by_name["clustering purity"]["random"]["value"] > 0.8

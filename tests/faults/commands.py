@@ -41,7 +41,7 @@ dimensions = 4
 [training.sgns]
 epochs = 1
 """
-NOT_NUMBERS = ("started", "finished", "seconds", "command", "record", "host")
+NOT_NUMBERS = ("started", "finished", "seconds", "command", "record", "host", "sha256")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weatherglass.api.results import Run
 from weatherglass.audit.adding import check_addable
@@ -29,6 +29,9 @@ from weatherglass.runs.folder import PAGE, RECORD, RunFolder
 from weatherglass.runs.stored import read_record
 from weatherglass.storage.atomic import writing_into
 from weatherglass.storage.checksum import write_checked_json
+
+if TYPE_CHECKING:
+    from weatherglass.audit.registrations import Registration
 
 FAMILIES = "families.json"
 """What a run shows of its families of models."""
@@ -100,9 +103,10 @@ def run(
     )
     plan.check()
     workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
+    registrations = _registrations(plan, workers)
     shown = progress or progress_here()
     if folder is None:
-        done = _carry_out(plan, call, workers, shown)
+        done = _carry_out(plan, call, workers, shown, registrations)
         return _with_families(Run.of(done), families)
     with RunFolder(Path(folder)) as opened:
         added_to = read_record(opened.path) if add and (opened.path / RECORD).exists() else None
@@ -110,9 +114,18 @@ def run(
             check_addable(added_to, plan, plain(asdict(chosen)))
         finished = held_run(plan, call, opened) if not add else None
         if finished is None:
-            finished = _carry_out(plan, call, workers, shown, opened, added_to)
+            finished = _carry_out(plan, call, workers, shown, registrations, opened, added_to)
             finished.record["warnings"] += _write_page(opened)
         return _with_families(Run.of(finished, opened.path), families, opened.path)
+
+
+def _registrations(plan: Plan, workers: Backend) -> tuple[Registration, ...]:
+    """What other processes have to be told; a lambda that cannot be sent is refused before anything is written."""
+    if workers.in_process:
+        return ()
+    from weatherglass.audit.registrations import registrations_for
+
+    return registrations_for(plan.metrics, plan.settings.covariance)
 
 
 def _carry_out(
@@ -120,13 +133,12 @@ def _carry_out(
     call: CommandCall | PythonCall,
     workers: Backend,
     progress: Progress,
+    registrations: tuple[Registration, ...],
     folder: RunFolder | None = None,
     added_to: Mapping[str, Any] | None = None,
 ) -> results.Run:
     from weatherglass.audit.audit import Audit  # with all that computes, which a finished run does not need
-    from weatherglass.audit.registrations import registrations_for
 
-    registrations = () if workers.in_process else registrations_for(plan.metrics, plan.settings.covariance)
     return Audit(plan, call, workers, progress, folder, registrations, added_to).carry_out()
 
 

@@ -107,7 +107,12 @@ def require_regular_file(path: Path, error: type[WeatherglassError] = VectorFile
         raise error(unreadable(path, failure)) from None
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
-        raise error(f"{path}: this is {kind}, not a regular file; save what it gives to a file and name that")
+        remedy = (
+            "name a file in it"
+            if stat.S_ISDIR(status.st_mode)
+            else "save what it gives to a file and name that"
+        )
+        raise error(f"{path}: cannot be read: this is {kind}, not a regular file; {remedy}")
     return status
 
 

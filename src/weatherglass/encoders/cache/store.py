@@ -169,6 +169,8 @@ class EncodingCache:
             if code in DAMAGE_CODES or "no such table" in str(error):
                 raise DamagedCacheError(str(error)) from error
             raise
+        except UnicodeDecodeError as error:  # sqlite's own message quotes what is damaged
+            raise DamagedCacheError("its tables are not readable") from error
         finally:
             connection.close()
 
