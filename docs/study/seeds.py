@@ -1,6 +1,6 @@
 """Write docs/study/seeds.md: are 32 seeds enough? No number is typed by hand.
 
-python docs/study/seeds.py --corpora CORPORA DIR STATEMENTS
+python docs/study/seeds.py --corpora CORPORA DIR
 """
 
 from __future__ import annotations
@@ -308,46 +308,24 @@ def effects_table(folder: Path) -> str:
     return table([*header, "seed's share (95 %)", "test–retest of words (95 %)", "seeds for ±0.1"], rows)
 
 
-def box_statements(study: Study, folder: Path) -> list[list[str]]:
-    """Whether the quartiles of sexual orientation are wider apart than gender's, in a study that has both."""
-    scored = score_study(study, trained_groups(study, folder), folder)
-    of_two_sets = {
-        (condition.algorithm, condition.pairs, rule): scores.astype(np.float32)
-        for condition, rule, scores in blocks(study, scored)
-        if condition.pairs in (GENDER, ORIENTATION)
-    }
-    return [one.row() for one in box_differences(of_two_sets)]
-
-
-def main(
-    corpora: Path,
-    folder: Path,
-    statements: Path,
-    study: Path,
-    statements_study: Path,
-    sizes: Sequence[int],
-    batches: int,
-    output: Path,
-) -> None:
-    chosen, other = read_study(study, corpora), read_study(statements_study, corpora)
+def main(corpora: Path, folder: Path, study: Path, sizes: Sequence[int], batches: int, output: Path) -> None:
+    chosen = read_study(study, corpora)
     groups = trained_groups(chosen, folder)
-    tables, other_tables = read_tables(folder / "tables"), read_tables(statements / "tables")
+    tables = read_tables(folder / "tables")
     scored = score_study(chosen, groups, folder)
-    moved = [
-        Moved(condition, rule, tuple(movements(scores, sizes, batches)))
-        for condition, rule, scores in blocks(chosen, scored)
-    ]
-    wider = box_statements(other, statements)
+    moved, of_two_sets = [], {}
+    for condition, rule, scores in blocks(chosen, scored):
+        moved.append(Moved(condition, rule, tuple(movements(scores, sizes, batches))))
+        if condition.pairs in (GENDER, ORIENTATION):
+            of_two_sets[condition.algorithm, condition.pairs, rule] = scores.astype(np.float32)
+    wider = [one.row() for one in box_differences(of_two_sets)]
     alphas, of_queries, alike = (
-        alpha_rows(other_tables, raters(other.rules)),
-        query_rows(other_tables),
+        alpha_rows(tables, raters(chosen.rules)),
+        query_rows(tables),
         alike_rows(tables),
     )
     values = {
         "facts": table(["", ""], [list(fact) for fact in study_facts(chosen, groups)]),
-        "statement_facts": table(
-            ["", ""], [list(fact) for fact in study_facts(other, trained_groups(other, statements))]
-        ),
         "size": str(sizes[-1]),
         "random": str(batches),
         "tolerance": f"{TOLERANCE:g}",
@@ -374,14 +352,8 @@ if __name__ == "__main__":
         "--corpora", metavar="CORPORA", type=Path, required=True, help="folder of the corpora"
     )
     parser.add_argument("--study", type=Path, default=HERE / "seeds.toml", help="the study's file")
-    parser.add_argument(
-        "--statements-study", type=Path, default=HERE / "statements.toml", help="the other study's file"
-    )
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="seeds in a batch")
     parser.add_argument("--batches", type=int, default=50, help="random batches of each size")
     parser.add_argument("--output", type=Path, default=HERE / "seeds.md")
-    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the study of seeds")
-    parser.add_argument(
-        "statements", metavar="STATEMENTS", type=Path, help="the folder of the study of the statements"
-    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the study's folder")
     main(**vars(parser.parse_args()))
