@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import doctest
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.registries import registries_restored
 
 import weatherglass
 
@@ -17,6 +19,12 @@ def modules_with_examples() -> list[str]:
     paths = (path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
     dotted = (".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in paths)
     return sorted(name.removesuffix(".__init__") for name in dotted)
+
+
+@pytest.fixture(autouse=True)
+def forget_registrations() -> Iterator[None]:
+    with registries_restored():
+        yield
 
 
 @pytest.mark.parametrize("name", modules_with_examples())

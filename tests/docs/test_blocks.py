@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import typer
 from tests.docs.blocks import SHELL, Block, blocks, commands, is_run, run_page
 from tests.docs.stand_ins import STAND_INS
+from tests.registries import registries_restored
 
 from weatherglass.cli import app
 
@@ -34,6 +36,12 @@ def text_of(page: Path) -> str:
 
 RUN = [page for page in PAGES if any(map(is_run, blocks(text_of(page))))]
 TYPED = [page for page in PAGES if any(block.language in SHELL for block in blocks(text_of(page)))]
+
+
+@pytest.fixture(autouse=True)
+def forget_registrations() -> Iterator[None]:
+    with registries_restored():
+        yield
 
 
 @pytest.fixture(scope="session")
