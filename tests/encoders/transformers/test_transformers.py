@@ -132,6 +132,15 @@ def test_a_text_has_the_same_vector_in_a_batch_as_alone(
         np.testing.assert_allclose(together, alone, atol=CLOSE)
 
 
+def test_a_longest_length_that_is_no_number_is_one_line(tiny_model: TinyModel, tmp_path: Path) -> None:
+    """Found by the fuzzer: transformers keeps whatever stands there."""
+    folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": {"512": 1}}))
+    with pytest.raises(EncoderError, match="model_max_length in tokenizer_config.json is not a number"):
+        encoder(folder).encode(TEXTS)
+
+
 def test_the_order_of_the_texts_is_kept(tiny_model: TinyModel) -> None:
     model = encoder(tiny_model("bert"), batch_size="2")
     forth, back = model.encode(TEXTS), model.encode(TEXTS[::-1])

@@ -149,7 +149,12 @@ class TransformerEncoder:
     def _tokenizer(self) -> Tokenizer:
         settings = self._settings
         inner = load_tokenizer(self.name, self._files, settings.trust_remote_code)
-        limit = min(settings.max_length or inner.model_max_length, inner.model_max_length)
+        longest = inner.model_max_length
+        if not isinstance(longest, int | float):
+            raise EncoderError(
+                f"'{self.name}': model_max_length in tokenizer_config.json is not a number; is it damaged?"
+            )
+        limit = min(settings.max_length or longest, longest)
         return Tokenizer(inner, settings.special_tokens, settings.lowercase, limit)
 
     @cached_property
