@@ -137,7 +137,7 @@ def test_a_longest_length_that_is_no_number_is_one_line(tiny_model: TinyModel, t
     folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": {"512": 1}}))
-    with pytest.raises(EncoderError, match="model_max_length in tokenizer_config.json is not a number"):
+    with pytest.raises(EncoderError, match=r"model_max_length in .* is not a whole number"):
         encoder(folder).encode(TEXTS)
 
 

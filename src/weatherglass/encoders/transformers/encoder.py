@@ -150,9 +150,9 @@ class TransformerEncoder:
         settings = self._settings
         inner = load_tokenizer(self.name, self._files, settings.trust_remote_code)
         longest = inner.model_max_length
-        if not isinstance(longest, int | float):
+        if not isinstance(longest, int):
             raise EncoderError(
-                f"'{self.name}': model_max_length in tokenizer_config.json is not a number; is it damaged?"
+                f"'{self.name}': model_max_length in tokenizer_config.json is not a whole number; is it damaged?"
             )
         limit = min(settings.max_length or longest, longest)
         return Tokenizer(inner, settings.special_tokens, settings.lowercase, limit)
