@@ -19,7 +19,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
-from weatherglass.storage.array_files import save_array
+from weatherglass.storage.array_writing import save_array
 from weatherglass.storage.installed import install_command
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
-from weatherglass.storage.array_files import save_array
+from weatherglass.storage.array_writing import save_array
 
 if TYPE_CHECKING:  # a run in one process, which is most of them, does not load what starts others
     from concurrent.futures import Future, ProcessPoolExecutor

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.reliability.corpus.corpus import Corpus
-from weatherglass.storage.array_files import write_array
+from weatherglass.storage.array_writing import write_array
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
 from weatherglass.storage.checksum import damaged_files, set_aside, write_sums
 

@@ -22,7 +22,7 @@ from weatherglass.registry import one_of
 from weatherglass.reliability.corpus.readers import READERS, documents, reader_versions, source_files
 from weatherglass.reliability.corpus.standard_input import as_file
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
-from weatherglass.storage.array_files import write_array
+from weatherglass.storage.array_writing import write_array
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
 from weatherglass.storage.checksum import MISMATCH, OR_EARLIER, damaged_files, set_aside, write_sums
 from weatherglass.storage.fingerprint import file_hash, folder_hash

@@ -15,7 +15,7 @@ from weatherglass.reliability.corpus.cooccurrence import Cooccurrence, count_coo
 from weatherglass.reliability.corpus.corpus import Corpus
 from weatherglass.reliability.training.embedding import Vectors
 from weatherglass.reliability.training.prefetch import prefetch
-from weatherglass.storage.array_files import write_array
+from weatherglass.storage.array_writing import write_array
 from weatherglass.storage.atomic import scratch_folder
 
 PAIR = np.dtype([("word", "<i4"), ("context", "<i4"), ("log", "<f4"), ("weight", "<f4")])

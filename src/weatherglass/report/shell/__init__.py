@@ -15,15 +15,12 @@ def template_environment(package: str, folder: str) -> Environment:
     """Jinja with the templates of a folder and the shared ones; text is escaped, an undefined name is an error."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    from weatherglass.report.shell.compiled import CompiledTemplates
-
     return Environment(
         loader=ChoiceLoader([PackageLoader(package, folder), PackageLoader("weatherglass.report", "shell")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=CompiledTemplates(),
     )
 
 
