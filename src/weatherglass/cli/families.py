@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from weatherglass.reliability.families import FamilyReport
 
+LIMITS = (
+    "Words are taken as drawn one by one: synonyms, or forms of one word, make the seed's share too large; a few words "
+    "far from the others make the interval of test–retest too narrow (docs/methods, 11)."
+)
+"""What coverage in simulations showed (`python -m benchmarks.planted_seeds`)."""
+
 
 def print_families(report: FamilyReport) -> None:
     """A table for each family and metric, and the agreement over tests under it."""
@@ -47,6 +53,7 @@ def print_families(report: FamilyReport) -> None:
         f"for a mean within ±{report.precision:g}.",
         soft_wrap=True,
     )
+    console.print(LIMITS, soft_wrap=True)
 
 
 def _number(value: float) -> str:

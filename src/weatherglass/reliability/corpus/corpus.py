@@ -115,7 +115,9 @@ def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[s
     content = folder_hash(source) if source.is_dir() else file_hash(source)
     chosen = {name: value for name, value in asdict(settings).items() if value != ""}
     readers = {"readers": versions} if (versions := reader_versions(files, settings.format)) else {}
-    return {"content": content, **chosen, **readers}
+    # Before version 0.2 a share was taken of each file by itself.
+    shared = {"share_of": "all files"} if settings.share < 1 and len(files) > 1 else {}
+    return {"content": content, **chosen, **readers, **shared}
 
 
 def open_corpus(folder: Path) -> Corpus:
@@ -148,10 +150,9 @@ def sentences(files: Iterable[Path], settings: CorpusSettings) -> Iterator[list[
     """The tokens of every sentence of the lines that are read."""
     tokenise, share = settings.tokeniser, settings.share
     lines = (line for path in files for line in documents(path, settings.format, settings.field))
-    for number, line in enumerate(
-        lines
-    ):  # Over all files: of a folder with a line a file, a share is read, too.
-        # Evenly spread: line n is read if n · share passes an integer there.
+    # Over all files, so that of a folder with a line a file a share is read, too. Evenly spread: line n is read if
+    # n · share passes an integer there.
+    for number, line in enumerate(lines):
         if share == 1 or int((number + 1) * share) > int(number * share):
             yield from tokenise(line)
 
