@@ -30,10 +30,11 @@ from weatherglass.reliability.agreement.claims import (
     judged_by,
 )
 from weatherglass.reliability.agreement.seeds import seed_lines
+from weatherglass.reliability.rows import SeedBatch, SeedNumber
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import Study, read_study
-from weatherglass.reliability.tables import read_tables
-from weatherglass.report.study.page import missing_entries
+from weatherglass.reliability.tables import read_rows, read_tables
+from weatherglass.report.study.tables import missing_entries
 from weatherglass.reproduce.du2021.procedure import correlations, verdicts
 from weatherglass.storage.atomic import write_whole
 
@@ -95,7 +96,9 @@ def study_page(
     coverage = tables["pairs"].unique(["corpus", "pairs"], maintain_order=True)
     fewest = coverage.pivot(on="corpus", index="pairs", values="present", maintain_order=True)
     of = dict(coverage.select("pairs", "of").iter_rows())
-    seeds = seed_lines(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
+    seeds = seed_lines(
+        read_rows(tables["seed_batches"], SeedBatch), read_rows(tables["seed_numbers"], SeedNumber)
+    )
     shown = [name for name in SHOWN if (folder / "figures" / f"{name}.png").is_file()]
     filled = {
         "facts": table(
@@ -134,10 +137,7 @@ def study_page(
         "seeds": bullets(line for line in seeds if ", gender, " in line),
         "missing": table(
             ["corpus", "kind", "list", "missing"],
-            [
-                [row["corpus"], row["kind"], row["name"], str(len(row["entry"]))]
-                for row in missing_entries(tables)
-            ],
+            [[row.corpus, row.kind, row.name, str(len(row.entries))] for row in missing_entries(tables)],
         ),
         "figures": "\n\n".join(f"![{name}]({name}.png)" for name in shown),
     }

@@ -188,18 +188,18 @@ def test_what_is_foretold_of_many_seeds_is_what_many_seeds_give() -> None:
     condition = Condition("c", "sgns", "p")
     half = estimate_by_seeds(condition, tensor_of(scores[:, :, :32]), np.arange(60))
     with_64_seeds = estimate_by_seeds(condition, tensor_of(scores), np.arange(60))
-    predicted = next(row for row in half if row["seeds"] == 64)
-    measured = next(row for row in with_64_seeds if row["seeds"] == 64)
-    assert (predicted["extrapolated"], measured["extrapolated"]) == (True, False)
-    assert predicted["width"] == pytest.approx(measured["width"], rel=0.1)
+    predicted = next(row for row in half if row.seeds == 64)
+    measured = next(row for row in with_64_seeds if row.seeds == 64)
+    assert (predicted.extrapolated, measured.extrapolated) == (True, False)
+    assert predicted.width == pytest.approx(measured.width, rel=0.1)
 
 
 def test_batches_are_disjoint_and_said_in_words() -> None:
     condition = Condition("c", "sgns", "p")
     tensor = tensor_of(layout(13, (30, 10, 8)))
     batches = batches_of_seeds(condition, tensor, np.arange(30))
-    of_rule = [row for row in batches if row["rule"] == "dbwa"]
-    assert [row["which"] for row in of_rule] == [
+    of_rule = [row for row in batches if row.rule == "dbwa"]
+    assert [row.which for row in of_rule] == [
         "0 1 2 3 4 5 6 7", "0 1 2 3", "4 5 6 7", "0 1", "2 3", "4 5", "6 7",
     ]  # fmt: skip
     lines = seed_lines(batches, estimate_by_seeds(condition, tensor, np.arange(30)))

@@ -21,8 +21,9 @@ from weatherglass.reliability.agreement.claims import (
 )
 from weatherglass.reliability.agreement.seeds import seed_lines
 from weatherglass.reliability.regression.explain import Explanation
-from weatherglass.reliability.rows import SHOWN
+from weatherglass.reliability.rows import SHOWN, SeedBatch, SeedNumber
 from weatherglass.reliability.study_file import Study
+from weatherglass.reliability.tables import read_rows
 from weatherglass.report.study.figures import drawings
 from weatherglass.report.study.page import write_page
 from weatherglass.report.study.plots import Subject
@@ -98,7 +99,9 @@ def test_algorithms_of_unlike_vocabularies_have_their_own_coverage() -> None:
 def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, StudyResult]) -> None:
     tables = undisturbed[1].tables
     (group,) = seed_groups(tables)
-    lines = seed_lines(tables["seed_batches"].to_dicts(), tables["seed_numbers"].to_dicts())
+    lines = seed_lines(
+        read_rows(tables["seed_batches"], SeedBatch), read_rows(tables["seed_numbers"], SeedNumber)
+    )
     assert len(lines) == len(group.sentences) == 6
     for line, (_, sentence) in zip(lines, group.sentences, strict=True):
         assert line.endswith(f": {sentence}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -64,8 +65,8 @@ def assess_study(
                 parts["scores"].append(average_scores(condition, selected))
                 assessments[condition] = assess(condition, selected, lists, queries())
                 frequent = _rows(lists[-2], tensor.words)
-                parts["seed_batches"] += batches_of_seeds(condition, selected, frequent)
-                parts["seed_numbers"] += estimate_by_seeds(condition, selected, frequent)
+                parts["seed_batches"] += map(asdict, batches_of_seeds(condition, selected, frequent))
+                parts["seed_numbers"] += map(asdict, estimate_by_seeds(condition, selected, frequent))
                 intervals |= _median_intervals(condition, selected, frequent)
             progress.advance()
     for assessment in assessments.values():

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -24,6 +23,7 @@ from weatherglass.report.study.tables import (
     claim_matrices,
     coverage_matrix,
     grouped,
+    missing_entries,
     pearson_matrix,
     seed_groups,
     sets_of_pairs,
@@ -87,7 +87,7 @@ def write_page(
         claims=claim_matrices(tables),
         coverage=coverage_matrix(tables),
         pearson=pearson_matrix(tables),
-        missing=grouped(missing_entries(tables), lambda row: str(row["corpus"])),
+        missing=grouped(missing_entries(tables), lambda absent: absent.corpus),
         seeds=seed_groups(tables),
         explanations=[
             (pairs, explanation, *filled_table(explanation)) for pairs, explanation in explanations.items()
@@ -100,20 +100,6 @@ def write_page(
 
 def _asset(name: str) -> str:
     return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def missing_entries(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
-    """For each corpus and list, the entries that do not occur; the algorithms of one corpus share a vocabulary."""
-    table = tables.get("missing", pl.DataFrame())
-    if table.is_empty():
-        return []
-    keys = ["corpus", "kind", "name"]
-    return (
-        table.unique([*keys, "entry"], maintain_order=True)
-        .group_by(keys, maintain_order=True)
-        .agg(pl.col("entry"))
-        .to_dicts()
-    )
 
 
 def number(value: float | None, digits: int = 2) -> str:

@@ -18,11 +18,12 @@ from weatherglass.reliability.agreement.claims import (
     verdicts,
 )
 from weatherglass.reliability.agreement.seeds import seed_sentences
+from weatherglass.reliability.rows import Correlation, Missing, PairCoverage, SeedBatch, SeedNumber
 from weatherglass.reliability.scoring.rules import RULES
+from weatherglass.reliability.tables import read_rows
 from weatherglass.report.study.plots import label
 
 Tables = Mapping[str, pl.DataFrame]
-Row = dict[str, Any]
 Item = TypeVar("Item")
 
 
@@ -57,6 +58,16 @@ class SeedGroup:
     """Names of the condition, and the sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class MissingEntries:
+    """What does not occur of a list in a corpus."""
+
+    corpus: str
+    kind: str
+    name: str
+    entries: Sequence[str]
+
+
 def grouped(
     items: Iterable[Item], key: Callable[[Item], str], order: Sequence[str] = ()
 ) -> dict[str, list[Item]]:
@@ -89,38 +100,34 @@ def claim_matrices(tables: Tables) -> list[ClaimMatrix]:
 
 def coverage_matrix(tables: Tables) -> Matrix:
     """How many base pairs occur: a row for each set, a column for each corpus; first the size of the set."""
-    rows = tables["pairs"].to_dicts()
-    corpora = list(dict.fromkeys(row["corpus"] for row in rows))
+    rows = read_rows(tables["pairs"], PairCoverage)
+    corpora = list(dict.fromkeys(row.corpus for row in rows))
     groups = {}
-    for pairs, members in grouped(rows, lambda row: str(row["pairs"])).items():
-        cells = [_present([row for row in members if row["corpus"] == corpus]) for corpus in corpora]
-        groups[pairs] = [([str(members[0]["of"])], cells)]
+    for pairs, members in grouped(rows, lambda row: row.pairs).items():
+        cells = [_present([row for row in members if row.corpus == corpus]) for corpus in corpora]
+        groups[pairs] = [([str(members[0].of)], cells)]
     return Matrix(corpora, groups)
 
 
-def _present(rows: Sequence[Row]) -> str:
+def _present(rows: Sequence[PairCoverage]) -> str:
     """One number, unless the vocabularies of the algorithms differ."""
-    if len({row["present"] for row in rows}) == 1:
-        return str(rows[0]["present"])
-    return ", ".join(f"{label(row['algorithm'])} {row['present']}" for row in rows) or "–"
+    if len({row.present for row in rows}) == 1:
+        return str(rows[0].present)
+    return ", ".join(f"{label(row.algorithm)} {row.present}" for row in rows) or "–"
 
 
 def pearson_matrix(tables: Tables) -> Matrix:
     """Pearson's r: a row for each set, algorithm and two rules, a column for each corpus and its number of words."""
-    rows = tables["pearson"].to_dicts() if "pearson" in tables else []
-    corpora = list(dict.fromkeys(row["corpus"] for row in rows))
-    groups: dict[str, list[tuple[Sequence[str], Sequence[Row | None]]]] = {}
-    for pairs, set_rows in grouped(rows, lambda row: str(row["pairs"]), sets_of_pairs(tables)).items():
-        keys = dict.fromkeys((row["algorithm"], row["rules"]) for row in set_rows)
+    rows = read_rows(tables["pearson"], Correlation) if "pearson" in tables else []
+    corpora = list(dict.fromkeys(row.corpus for row in rows))
+    groups: dict[str, list[tuple[Sequence[str], Sequence[Correlation | None]]]] = {}
+    for pairs, set_rows in grouped(rows, lambda row: row.pairs, sets_of_pairs(tables)).items():
+        keys = dict.fromkeys((row.algorithm, row.rules) for row in set_rows)
         for algorithm, rules in keys:
-            cells = {
-                row["corpus"]: row
-                for row in set_rows
-                if (row["algorithm"], row["rules"]) == (algorithm, rules)
-            }
+            cells = {row.corpus: row for row in set_rows if (row.algorithm, row.rules) == (algorithm, rules)}
             names = [label(algorithm), " and ".join(map(label, _two_rules(rules)))]
             groups.setdefault(pairs, []).append((names, [cells.get(corpus) for corpus in corpora]))
-    words = grouped(rows, lambda row: str(row["corpus"]))
+    words = grouped(rows, lambda row: row.corpus)
     return Matrix([(corpus, _words(corpus_rows)) for corpus, corpus_rows in words.items()], groups)
 
 
@@ -131,22 +138,21 @@ def _two_rules(names: str) -> Sequence[str]:
     return next((cut for cut in cuts if all(name in RULES for name in cut)), (names,))
 
 
-def _words(rows: Sequence[Row]) -> str:
+def _words(rows: Sequence[Correlation]) -> str:
     """One number, unless the vocabularies of the algorithms differ."""
-    numbers = sorted({row["words"] for row in rows})
+    numbers = sorted({row.words for row in rows})
     return f"{' to '.join(f'{number:,}' for number in (numbers[0], numbers[-1])[: len(numbers)])} words"
 
 
 def seed_groups(tables: Tables) -> list[SeedGroup]:
     """The sentences on the seeds by set of base pairs."""
-    numbers = tables["seed_numbers"].to_dicts()
-    sentences = seed_sentences(tables["seed_batches"].to_dicts(), numbers)
-    measured = [row for row in numbers if not row["extrapolated"]]
+    numbers = read_rows(tables["seed_numbers"], SeedNumber)
+    sentences = seed_sentences(read_rows(tables["seed_batches"], SeedBatch), numbers)
+    measured = [row for row in numbers if not row.extrapolated]
     groups = []
-    for pairs, set_rows in grouped(measured, lambda row: str(row["pairs"]), sets_of_pairs(tables)).items():
-        all_seeds = {
-            (row["corpus"], row["algorithm"], row["rule"]): row["icc"] for row in set_rows
-        }  # The last row has all seeds.
+    for pairs, set_rows in grouped(measured, lambda row: row.pairs, sets_of_pairs(tables)).items():
+        # The last row has all seeds.
+        all_seeds = {(row.corpus, row.algorithm, row.rule): row.icc for row in set_rows}
         lines = [
             (f"{corpus}, {label(algorithm)}, {label(rule)}", sentence)
             for (corpus, algorithm, name, rule), sentence in sentences.items()
@@ -154,6 +160,14 @@ def seed_groups(tables: Tables) -> list[SeedGroup]:
         ]
         groups.append(SeedGroup(pairs, min(all_seeds.values()), max(all_seeds.values()), lines))
     return groups
+
+
+def missing_entries(tables: Tables) -> list[MissingEntries]:
+    """For each corpus and list, the entries that do not occur; the algorithms of one corpus share a vocabulary."""
+    found: dict[tuple[str, str, str], dict[str, None]] = {}
+    for row in read_rows(tables["missing"], Missing) if "missing" in tables else ():
+        found.setdefault((row.corpus, row.kind, row.name), {})[row.entry] = None
+    return [MissingEntries(*key, tuple(entries)) for key, entries in found.items()]
 
 
 def spanned(heading: Sequence[str]) -> list[tuple[str, list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weatherglass.report.folded import Placed
 from weatherglass.report.layout import Column, Row, table_lines
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from weatherglass.reliability.regression.explain import Explanation, Part
+    from weatherglass.reliability.rows import Claim, PairCoverage
 
 
 def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool = False) -> Iterator[str]:
@@ -25,8 +26,11 @@ def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool 
         width: of the terminal.
         every_row: also where there are more than MOST_ROWS.
     """
-    yield from _base_pairs(list(tables["pairs"].iter_rows(named=True)))
-    claims = list(tables["claims"].iter_rows(named=True))
+    from weatherglass.reliability.rows import Claim, PairCoverage
+    from weatherglass.reliability.tables import read_rows
+
+    yield from _base_pairs(read_rows(tables["pairs"], PairCoverage))
+    claims = read_rows(tables["claims"], Claim)
     if len(claims) > MOST_ROWS and not every_row:
         yield from _claims_in_short(claims, width)
         yield f"Each of the {len(claims)} claims by corpus, algorithm and rule: add --table"
@@ -34,15 +38,15 @@ def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool 
         yield from _claims(claims, width)
 
 
-def _base_pairs(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for name in dict.fromkeys(row["pairs"] for row in rows):
-        own = [row for row in rows if row["pairs"] == name]
-        least, most = min(row["present"] for row in own), max(row["present"] for row in own)
+def _base_pairs(rows: Sequence[PairCoverage]) -> Iterator[str]:
+    for name in dict.fromkeys(row.pairs for row in rows):
+        own = [row for row in rows if row.pairs == name]
+        least, most = min(row.present for row in own), max(row.present for row in own)
         number = f"{least} to {most}" if least < most else f"{most}"
-        yield f"{name}: {number} of {own[0]['of']} base pairs occur"
+        yield f"{name}: {number} of {own[0].of} base pairs occur"
 
 
-def _claims(claims: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def _claims(claims: Sequence[Claim], width: int) -> Iterator[str]:
     columns = [
         Column("  base pairs", shorten="end", least=10, most=30),
         Column("corpus", shorten="end", least=6, most=24),
@@ -54,13 +58,13 @@ def _claims(claims: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
         Column("", shorten="end", from_width=SIZES_FROM),
     ]
     rows: list[Row] = []
-    for claim in dict.fromkeys(row["claim"] for row in claims):
+    for claim in dict.fromkeys(row.claim for row in claims):
         rows.append(claim[:1].upper() + claim[1:])
         for row in claims:
-            if row["claim"] == claim:
-                names = (f"  {row['pairs']}", row["corpus"], row["algorithm"], row["by"])
-                interval = "–" if math.isnan(row["low"]) else f"{effect(row['low'])} … {effect(row['high'])}"
-                rows.append([*names, effect(row["median"]), interval, row["verdict"], row["size"]])
+            if row.claim == claim:
+                names = (f"  {row.pairs}", row.corpus, row.algorithm, row.by)
+                interval = "–" if math.isnan(row.low) else f"{effect(row.low)} … {effect(row.high)}"
+                rows.append([*names, effect(row.median), interval, row.verdict, row.size])
     yield from table_lines(columns, rows, width)
 
 
@@ -72,7 +76,7 @@ _IN_SHORT = {
 }
 
 
-def _claims_in_short(claims: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
     """Per claim and set of base pairs: the range of the medians, and how often it has which verdict."""
     columns = [
         Column("  base pairs", shorten="end", least=10, most=40),
@@ -80,14 +84,14 @@ def _claims_in_short(claims: Sequence[Mapping[str, Any]], width: int) -> Iterato
         Column("verdicts", shorten="end", least=20),
     ]
     rows: list[Row] = []
-    for claim in dict.fromkeys(row["claim"] for row in claims):
+    for claim in dict.fromkeys(row.claim for row in claims):
         rows.append(claim[:1].upper() + claim[1:])
-        of_claim = [row for row in claims if row["claim"] == claim]
-        for pairs in dict.fromkeys(row["pairs"] for row in of_claim):
-            own = [row for row in of_claim if row["pairs"] == pairs]
-            medians = [row["median"] for row in own if not math.isnan(row["median"])]
+        of_claim = [row for row in claims if row.claim == claim]
+        for pairs in dict.fromkeys(row.pairs for row in of_claim):
+            own = [row for row in of_claim if row.pairs == pairs]
+            medians = [row.median for row in own if not math.isnan(row.median)]
             reach = f"{effect(min(medians))} … {effect(max(medians))}" if medians else "–"
-            words = [row["verdict"] for row in own]
+            words = [row.verdict for row in own]
             counted = [f"{words.count(word)} {said}" for word, said in _IN_SHORT.items() if word in words]
             rows.append([f"  {pairs}", reach, ", ".join(counted)])
     yield from table_lines(columns, rows, width)

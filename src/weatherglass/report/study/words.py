@@ -12,8 +12,9 @@ import polars as pl
 from weatherglass.errors import WeatherglassError
 from weatherglass.reliability.agreement.icc import FEWEST
 from weatherglass.reliability.lists import FREQUENT_LIST, frequent_words, target_list
-from weatherglass.reliability.rows import CANNOT_TELL, SHOWN, THESE_SEEDS, Condition
+from weatherglass.reliability.rows import CANNOT_TELL, SHOWN, THESE_SEEDS, Condition, WordScore
 from weatherglass.reliability.study_file import Study
+from weatherglass.reliability.tables import read_rows
 from weatherglass.report.numbers import rounded
 from weatherglass.report.study.plots import label
 
@@ -117,7 +118,7 @@ def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> Summary | Non
         _list_summary(name, rows.filter(pl.col("word").is_in(list(words))), scale)
         for name, words in lists.items()
     ]
-    toward = {row["toward"]: row["score"] >= 0 for row in rows.iter_rows(named=True)}
+    toward = {row.toward: row.score >= 0 for row in read_rows(rows, WordScore)}
     first = next((word for word, positive in toward.items() if positive), "")
     second = next((word for word, positive in toward.items() if not positive), "")
     positive = (rows["score"] > 0).mean()
@@ -197,12 +198,12 @@ def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[Dot]:
     every = max(1, -(-rows.height // MOST_DOTS))
     kept = rows.with_row_index().filter((pl.col("index") % every == 0) | (pl.col("verdict") == SHOWN))
     columns: Counter[int] = Counter()
-    for row in kept.sort("score").iter_rows(named=True):
-        place = scale.place(row["score"])
+    for row in read_rows(kept.sort("score"), WordScore):
+        place = scale.place(row.score)
         column = int(float(place[:-1]) * 0.9)
         stacked = columns[column]
         columns[column] += 1
-        yield Dot(place, (stacked + 1) // 2 * (5 if stacked % 2 else -5), row["verdict"], row["word"])
+        yield Dot(place, (stacked + 1) // 2 * (5 if stacked % 2 else -5), row.verdict, row.word)
 
 
 def words_for_script(study: Study, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
@@ -216,9 +217,10 @@ def words_for_script(study: Study, tables: Mapping[str, pl.DataFrame]) -> dict[s
         lists = word_lists(study, rows["word"].to_list())
         names = names or list(lists)
         own = set().union(*(words for name, words in lists.items() if name != FREQUENT_LIST))
-        listed = [row for row in rows.iter_rows(named=True) if row["word"] in own]
-        further = [row for row in rows.iter_rows(named=True) if row["word"] not in own]
-        further.sort(key=lambda row: row["p_value"] if row["p_value"] == row["p_value"] else 2.0)
+        every = read_rows(rows, WordScore)
+        listed = [row for row in every if row.word in own]
+        further = [row for row in every if row.word not in own]
+        further.sort(key=lambda row: row.p_value if row.p_value == row.p_value else 2.0)
         kept = [*listed, *further][: max(len(listed), room)]
         left_out += rows.height - len(kept)
         room -= len(kept)
@@ -236,15 +238,18 @@ def words_for_script(study: Study, tables: Mapping[str, pl.DataFrame]) -> dict[s
 VERDICTS = (SHOWN, THESE_SEEDS, CANNOT_TELL)
 
 
-def _short(row: Mapping[str, Any], lists: Mapping[str, set[str]]) -> list[Any]:
-    in_lists = [number for number, words in enumerate(lists.values()) if row["word"] in words]
-    figures = ("score", "low", "high", "p_value", "p_adjusted", "icc", "icc_low", "icc_high")
+def _short(row: WordScore, lists: Mapping[str, set[str]]) -> list[Any]:
+    in_lists = [number for number, words in enumerate(lists.values()) if row.word in words]
+    figures = (
+        *(row.score, row.low, row.high, row.p_value, row.p_adjusted),
+        *(row.icc, row.icc_low, row.icc_high),
+    )
     return [
-        row["word"],
+        row.word,
         in_lists,
-        VERDICTS.index(row["verdict"]),
-        *(rounded(row[name], 4) for name in figures),
-        row["rank"],
+        VERDICTS.index(row.verdict),
+        *(rounded(figure, 4) for figure in figures),
+        row.rank,
     ]
 
 
