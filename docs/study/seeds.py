@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from markup import bullets, fill, table
+from matplotlib.figure import Figure
 from scipy.stats import t
 
 from weatherglass.api.studies import audit_study, study_facts
@@ -27,7 +28,8 @@ from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import score_study, trained_groups
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables
-from weatherglass.storage.atomic import write_whole
+from weatherglass.report.study.plots import COLOURS, label
+from weatherglass.storage.atomic import whole_file, write_whole
 
 HERE = Path(__file__).parent
 SIZES = (8, 16, 32)
@@ -42,6 +44,7 @@ NAMES = {
     "high_whisker": "high whisker",
     BOX_WIDTH: "box width",
 }
+PICTURE = "seeds-movement.png"
 GENDER, ORIENTATION = "gender", "sexual_orientation"
 TESTS = ("weat6", "weat7", "weat8")
 
@@ -175,6 +178,39 @@ def answer(moved: Sequence[Moved], size: int) -> str:
             f"95 of 100 batches move it by at most {worst:.3f} in the worst."
         )
     return bullets(lines)
+
+
+def draw(moved: Sequence[Moved], sizes: Sequence[int], path: Path) -> None:
+    """A panel for each number: how far batches of each size move it, a line for every condition."""
+    figure = Figure(figsize=(9.2, 5.4), layout="constrained")
+    axes = figure.subplots(2, 3, sharex=True, sharey=True)
+    algorithms = list(dict.fromkeys(one.condition.algorithm for one in moved))
+    for axis, part in zip(axes.flat, PARTS, strict=True):
+        for one in moved:
+            own = [one.get(part, size) for size in sizes]
+            colour = COLOURS[algorithms.index(one.condition.algorithm)]
+            axis.plot(sizes, [reach(m.sd) for m in own], color=colour, alpha=0.7, linewidth=1)
+            ends = [reach(m.sd_low) for m in own], [reach(m.sd_high) for m in own]
+            axis.fill_between(sizes, *ends, color=colour, alpha=0.08, linewidth=0)
+        axis.axhline(TOLERANCE, color="#444444", linestyle="--", linewidth=0.9)
+        axis.set_title(NAMES[part], fontsize=10)
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(sizes, [str(size) for size in sizes])
+        axis.set_yscale("log")
+        axis.set_yticks(
+            [0.002, 0.005, 0.01, 0.02, 0.05, 0.1], ["0.002", "0.005", "0.01", "0.02", "0.05", "0.1"]
+        )
+        axis.minorticks_off()
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
+    for number, name in enumerate(algorithms):
+        axes[0, 0].plot([], [], color=COLOURS[number], label=label(name))
+    axes[0, 0].plot([], [], color="#444444", linestyle="--", linewidth=0.9, label=f"tolerance {TOLERANCE:g}")
+    figure.legend(loc="outside upper center", ncols=1 + len(algorithms), frameon=False)
+    figure.supxlabel("seeds in a batch", fontsize=9)
+    figure.supylabel("95 of 100 batches stay within ± this of the ICC", fontsize=9)
+    with whole_file(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=110, metadata={"Software": None})
 
 
 def box_differences(study_blocks: Mapping[tuple[str, str, str], Tables]) -> list[Judged]:
@@ -324,6 +360,7 @@ def main(corpora: Path, folder: Path, study: Path, sizes: Sequence[int], batches
         query_rows(tables),
         alike_rows(tables),
     )
+    draw(moved, sizes, output.with_name(PICTURE))
     values = {
         "facts": table(["", ""], [list(fact) for fact in study_facts(chosen, groups)]),
         "size": str(sizes[-1]),
