@@ -21,6 +21,7 @@ from weatherglass.encoders.pooling import POOLINGS, pool
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
+from weatherglass.encoders.transformers.sizes import check_counts
 from weatherglass.encoders.transformers.tokens import Pieces, Tokenizer, has_cls_token, max_tokens
 from weatherglass.encoders.transformers.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
 from weatherglass.encoders.views import View
@@ -60,6 +61,7 @@ class Settings:
             raise SpecError(
                 f"'{spec}': pooling=cls needs special_tokens=yes; for the first piece use pooling=first"
             )
+        check_counts(str(spec), files.config)
         layers = Layers.parse(options.text("layers", "-1"))
         count = next(
             (files.config[key] for key in LAYER_COUNT_KEYS if isinstance(files.config.get(key), int)), None

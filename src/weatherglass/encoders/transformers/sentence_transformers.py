@@ -19,6 +19,7 @@ from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.encoders.transformers.modules import module_types, refuse_foreign_modules
+from weatherglass.encoders.transformers.sizes import check_counts, check_module_sizes, limited_by_files
 from weatherglass.encoders.transformers.torch_model import DEVICES, one_line_errors, pick_device, quiet
 from weatherglass.storage.reading import exists
 
@@ -56,6 +57,7 @@ class SentenceTransformerEncoder:
             "device": options.choice("device", DEVICES, "auto"),
             "trust_remote_code": _yes_no(options.flag("trust_remote_code", False)),
         }
+        check_counts(str(spec), files.config)
         prompt = Prompt.from_options(options, files)
         batch_size = options.integer("batch_size", 32)
         options.done()
@@ -100,7 +102,9 @@ class SentenceTransformerEncoder:
     def _model(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
-        with one_line_errors(self.name, self._files), quiet():
+        check_module_sizes(self.name, self._files)
+        limits = limited_by_files(self.name, self._files)
+        with one_line_errors(self.name, self._files), quiet(), limits:
             model = self._files.load(
                 SentenceTransformer,
                 device=pick_device(self._choices["device"]),

@@ -13,6 +13,7 @@ import numpy as np
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import States
 from weatherglass.encoders.transformers.hub import ModelFiles, first_line
+from weatherglass.encoders.transformers.sizes import limited_by_files
 from weatherglass.encoders.transformers.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
 from weatherglass.storage.reading import is_failure
@@ -45,6 +46,10 @@ def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
             raise UnsafeFileError(
                 f"'{name}' comes with its own code ({code}), which is not run; if you trust it, add"
                 " trust_remote_code=yes"
+            ) from None
+        if "ignore_mismatched_sizes" in str(error):  # which points to a report that is not shown
+            raise EncoderError(
+                f"'{name}': its weights have other shapes than config.json asks for; get both again"
             ) from None
         raise EncoderError(f"'{name}' cannot be loaded: {first_line(error)}") from None
 
@@ -114,7 +119,7 @@ class TorchModel:
         from transformers import AutoModel
 
         resolved = pick_device(device)
-        with one_line_errors(name, files), quiet():
+        with one_line_errors(name, files), quiet(), limited_by_files(name, files):
             model, report = files.load(
                 AutoModel.from_pretrained,
                 trust_remote_code=trust_remote_code,
