@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ GPT = {
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     from tests.encoders.transformers.tiny_models import build
 
     threads = torch.get_num_threads()
@@ -43,8 +44,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for family in ("bert", "gpt2"):
         folder = build(family, base / family)
         assert outcome_of(encode, f"hf:{folder}") == "read"
+    yield base
     torch.set_num_threads(threads)
-    return base
 
 
 def encode(spec: str) -> None:
@@ -83,3 +84,45 @@ def test_weights_of_other_shapes_are_one_line_that_says_so(
     finally:
         file.write_text(whole)
     assert "other shapes than config.json asks for" in line
+
+
+def test_sentence_transformers_with_a_layer_without_weights_is_refused(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gave random vectors, others each time, without a word."""
+    pytest.importorskip("sentence_transformers", reason="the model is loaded by it")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    file = folders / "bert" / "config.json"
+    whole = file.read_text()
+    first = load_encoder(f"st:{file.parent}", cache=False).encode(["a rose"])
+    try:
+        file.write_text(json.dumps({**json.loads(whole), "num_hidden_layers": 4}))
+        line = refusal(encode, f"st:{file.parent}")
+    finally:
+        file.write_text(whole)
+    assert "lacks 16 of the model's, such as encoder.layer.3." in line
+    again = load_encoder(f"st:{file.parent}", cache=False).encode(["a rose"])
+    assert (first == again).all()
+
+
+def test_a_module_of_sentence_transformers_is_compared_with_the_files(
+    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sentence_transformers", reason="the model is made by it")
+    from sentence_transformers import SentenceTransformer, models
+    from tests.encoders.transformers.tiny_models import SIZE
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    modules = [models.Transformer(str(folders / "bert")), models.Pooling(SIZE), models.Dense(SIZE, 3)]
+    SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path), create_model_card=False)
+    assert outcome_of(encode, f"st:{tmp_path}") == "read"
+    dense = tmp_path / "2_Dense" / "config.json"
+    whole = dense.read_text()
+    dense.write_text(json.dumps({**json.loads(whole), "out_features": HUGE}))
+    assert "2_Dense/config.json asks for a network of" in refusal(encode, f"st:{tmp_path}")
+    dense.write_text(whole)
+    settings = tmp_path / "sentence_bert_config.json"
+    content = json.loads(settings.read_text())
+    content["modality_config"]["text"]["method"] = 0.5
+    settings.write_text(json.dumps(content))
+    assert "cannot encode" in refusal(encode, f"st:{tmp_path}")

@@ -243,7 +243,19 @@ VECTORS = (
         "vectors",
     ),
     Target(
-        "encodings, Parquet", _written(".parquet", _parquet_content), _encodings, same_after(CUT), "polars"
+        "encodings, Parquet",
+        _written(".parquet", _parquet_content),
+        _encodings,
+        same_after(CUT),
+        "polars",
+        child_imports=("polars", "weatherglass.encoders.encoding_files"),
     ),
-    Target("encodings, HDF5", _hdf5_samples, _encodings, same_after(CUT), "hdf5"),
+    Target(
+        "encodings, HDF5",
+        _hdf5_samples,
+        _encodings,
+        same_after(CUT),
+        "hdf5",
+        child_imports=("h5py", "weatherglass.storage.hdf5_file"),
+    ),
 )

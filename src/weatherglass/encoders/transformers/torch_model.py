@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from weatherglass.encoders.transformers.hub import ModelFiles, first_line
 from weatherglass.encoders.transformers.sizes import limited_by_files
 from weatherglass.encoders.transformers.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
-from weatherglass.storage.reading import is_failure
+from weatherglass.storage.reading import is_failure, one_line
 
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
@@ -54,6 +54,12 @@ def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
         raise EncoderError(f"'{name}' cannot be loaded: {first_line(error)}") from None
 
 
+def encoding(name: str) -> contextlib.AbstractContextManager[None]:
+    """Whatever a model that could be loaded raises for a text, as one line; a wrong option may show only then."""
+    remedy = "do its files belong together? get them again"
+    return one_line(f"'{name}'", "the model cannot encode", remedy, EncoderError)
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """No progress bars or advice from transformers while a model loads."""
@@ -68,6 +74,42 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
+
+
+def _refuse_missing(name: str, report: Mapping[str, Any]) -> None:
+    # A missing pooler does not matter, since nothing here is read from it.
+    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    if missing:
+        raise EncoderError(
+            f"'{name}': the file of weights lacks {len(missing)} of the model's, such as {missing[0]};"
+            " its vectors would be random"
+        )
+
+
+@contextlib.contextmanager
+def no_random_weights(name: str) -> Iterator[None]:
+    """Within, a transformers model that a library loads has all its weights from files.
+
+    transformers fills in random numbers for those that are missing, and says so in a log or to whoever asks; a library
+    between it and us does not ask.
+
+    Raises:
+        EncoderError: naming the first that is missing.
+    """
+    from transformers import PreTrainedModel
+
+    inner = PreTrainedModel.__dict__["from_pretrained"]
+
+    def from_pretrained(cls: type, *arguments: Any, output_loading_info: bool = False, **options: Any) -> Any:
+        model, report = inner.__func__(cls, *arguments, output_loading_info=True, **options)
+        _refuse_missing(name, report)
+        return (model, report) if output_loading_info else model
+
+    PreTrainedModel.from_pretrained = classmethod(from_pretrained)
+    try:
+        yield
+    finally:
+        PreTrainedModel.from_pretrained = inner
 
 
 def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any:
@@ -126,13 +168,7 @@ class TorchModel:
                 output_loading_info=True,
                 weights_only=True,
             )
-        # A missing pooler does not matter, since nothing here is read from it.
-        missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
-        if missing:
-            raise EncoderError(
-                f"'{name}': the file of weights lacks {len(missing)} of the model's, such as {missing[0]};"
-                " its vectors would be random"
-            )
+        _refuse_missing(name, report)
         if getattr(model.config, "is_encoder_decoder", False):
             model = model.get_encoder()
         return cls(model.to(device=resolved, dtype=getattr(torch, dtype)).eval(), resolved)
