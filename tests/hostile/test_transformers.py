@@ -109,7 +109,8 @@ def test_a_module_of_sentence_transformers_is_compared_with_the_files(
     folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("sentence_transformers", reason="the model is made by it")
-    from sentence_transformers import SentenceTransformer, models
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules as models
     from tests.encoders.transformers.tiny_models import SIZE
 
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

@@ -232,7 +232,8 @@ def _hf(path: Path) -> Reading:
 
 
 def _st_samples(folder: Path) -> list[Sample]:
-    from sentence_transformers import SentenceTransformer, models
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules as models
     from tests.encoders.transformers.tiny_models import SIZE, build
 
     first = models.Transformer(str(build("bert", folder / "bert")))
