@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,20 @@ FILES = {
     "a group in itself": group_in_itself,
     "one text for all": one_text_for_all,
 }
+
+
+def free_list_in_a_circle(path: Path) -> None:
+    """A free block of the heap of names is followed by itself: libhdf5 2.0 lists it for ever.
+
+    It detects a B-tree node that is its own child, and does not follow siblings.
+    """
+    with h5py.File(path, "w", libver="earliest") as file:
+        file["texts"], file["vectors"] = np.ones(2), np.ones((2, 3))
+    content = bytearray(path.read_bytes())
+    heap = content.index(b"HEAP")
+    _size, block, place = struct.unpack_from("<QQQ", content, heap + 8)
+    struct.pack_into("<Q", content, place + block, block)
+    path.write_bytes(content)
 
 
 def loops_for_ever(_path: Path) -> None:
