@@ -10,6 +10,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from weatherglass.storage import child_process
+
 
 def _with_texts(path: Path, fill: Callable[[Any], None]) -> None:
     with h5py.File(path, "w") as file:
@@ -128,3 +130,8 @@ def crashes(_path: Path) -> None:
     import os
 
     os.abort()
+
+
+def one_array(_path: Path) -> child_process.Content:
+    """Facts and an array, as a reader hands them over."""
+    return {"a": 1}, {"b": np.arange(6.0).reshape(2, 3)}
