@@ -10,8 +10,6 @@ from typing import Any
 import h5py
 import numpy as np
 
-from weatherglass.storage import child_process
-
 
 def _with_texts(path: Path, fill: Callable[[Any], None]) -> None:
     with h5py.File(path, "w") as file:
@@ -132,6 +130,6 @@ def crashes(_path: Path) -> None:
     os.abort()
 
 
-def one_array(_path: Path) -> child_process.Content:
+def one_array(_path: Path) -> tuple[Any, dict[str, Any]]:
     """Facts and an array, as a reader hands them over."""
     return {"a": 1}, {"b": np.arange(6.0).reshape(2, 3)}

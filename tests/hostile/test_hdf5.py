@@ -53,7 +53,7 @@ def test_a_file_on_which_the_library_loops_is_refused(
     hdf5.free_list_in_a_circle(path)
     monkeypatch.setattr(child_process, "SECONDS", 2)
     # The list grows, so on a fast machine memory may end before the two seconds do.
-    with pytest.raises(VectorFileError, match="took more than|cut off or damaged"):
+    with pytest.raises(VectorFileError, match=r"took more than|cut off or damaged"):
         read_encodings(path)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from weatherglass.encoders.transformers.hub import ModelFiles
 from weatherglass.encoders.transformers.modules import module_types
 from weatherglass.errors import EncoderError
-from weatherglass.storage.reading import shown_size
+from weatherglass.storage.reading import exists, shown_size
 
 NUMBERS = 2**26
 NUMBERS_PER_BYTE = 8
@@ -25,6 +25,8 @@ NUMBERS_PER_BYTE = 8
 PARTS = 10_000
 BYTES_PER_PART = 32
 """Modules and tensors. A tensor has a name, a type and a shape in the file of weights, which takes more than that."""
+
+ADAPTER = "adapter_config.json"
 
 MOST_OF_A_KIND = 2**20
 LONGEST_WINDOW = 2**16
@@ -81,9 +83,14 @@ def check_module_sizes(name: str, files: ModelFiles) -> None:
 def limited_by_files(name: str, files: ModelFiles) -> Iterator[None]:
     """Within, a network that is built has no more parts and numbers than the model's files can hold.
 
+    Not so for an adapter: the model that it changes has its own files, elsewhere.
+
     Raises:
         EncoderError: at the first part that is too many, before it has memory.
     """
+    if exists(files.folder / ADAPTER):
+        yield
+        return
     from torch.nn.modules import module as torch_modules
 
     numbers: dict[tuple[int, str], int] = {}
