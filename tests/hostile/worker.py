@@ -13,7 +13,7 @@ import time
 import traceback
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -267,25 +267,26 @@ def run(
     """Try the classes one after another, each for its part of the time that is left; rows name them on the board."""
     ends = time.monotonic() + seconds
     WATCH.install()
-    for position, (row, target) in enumerate(targets):
-        weights = [each.weight for _, each in targets[position:]]
-        share = (ends - time.monotonic()) * target.weight / sum(weights)
-        board.write(-1, [row, 0, 0, 0, 0, 0, 0])
-        _free_memory_limit()
-        with _served_children(target):
+    with _served_children([target for _, target in targets]):
+        for position, (row, target) in enumerate(targets):
+            weights = [each.weight for _, each in targets[position:]]
+            share = (ends - time.monotonic()) * target.weight / sum(weights)
+            board.write(-1, [row, 0, 0, 0, 0, 0, 0])
+            _free_memory_limit()
             trial = Trial(target, seed, folder / str(row))
             _try_until(time.monotonic() + max(share, 0.2), trial, row, board, failures)
 
 
 @contextmanager
-def _served_children(target: Target) -> Iterator[None]:
+def _served_children(targets: Sequence[Target]) -> Iterator[None]:
     """Within, children that read files are forked from one that has imported what they need."""
-    if not target.child_imports:
+    modules = list(dict.fromkeys(name for target in targets for name in target.child_imports))
+    if not modules:
         yield
         return
     from weatherglass.storage import child_process
 
-    server, before = ChildServer(target.child_imports), child_process.run_child
+    server, before = ChildServer(modules), child_process.run_child
     child_process.run_child = server.run
     try:
         yield

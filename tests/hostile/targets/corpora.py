@@ -122,6 +122,7 @@ CORPORA = (
         _documents,
         same_after(CUT),
         group="polars",
+        weight=2,
         child_imports=("polars", "weatherglass.reliability.corpus.columns"),
     ),
 )

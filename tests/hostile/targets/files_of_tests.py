@@ -225,6 +225,7 @@ TEST_FILES = (
         _parquet,
         _imported,
         group="polars",
+        weight=2,
         child_imports=("polars", "weatherglass.catalogue.imports.importing"),
     ),
     Target(

@@ -252,6 +252,7 @@ VECTORS = (
         _encodings,
         same_after(CUT),
         "polars",
+        weight=2,
         child_imports=("polars", "weatherglass.encoders.encoding_files"),
     ),
     Target(
@@ -260,6 +261,7 @@ VECTORS = (
         _encodings,
         same_after(CUT),
         "hdf5",
+        weight=2,
         child_imports=("h5py", "weatherglass.storage.hdf5_file"),
     ),
 )

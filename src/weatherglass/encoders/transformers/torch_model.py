@@ -100,7 +100,9 @@ def no_random_weights(name: str) -> Iterator[None]:
 
     inner = PreTrainedModel.__dict__["from_pretrained"]
 
-    def from_pretrained(cls: type, *arguments: Any, output_loading_info: bool = False, **options: Any) -> Any:
+    def from_pretrained(
+        cls: type, /, *arguments: Any, output_loading_info: bool = False, **options: Any
+    ) -> Any:
         model, report = inner.__func__(cls, *arguments, output_loading_info=True, **options)
         _refuse_missing(name, report)
         return (model, report) if output_loading_info else model
