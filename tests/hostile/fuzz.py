@@ -80,6 +80,7 @@ class Group:
     def __init__(self, targets: Sequence[tuple[int, Target]], seed: int, home: Path, rows: int) -> None:
         self.targets, self.seed, self.home, self.rows = list(targets), seed, home, rows
         self.name = targets[0][1].group
+        self.weight = sum(target.weight for _, target in targets)
         self._board = home / f"board-{self.name}"
         self.board = Board(self._board, rows)
         self._process: subprocess.Popen[bytes] | None = None
@@ -164,14 +165,14 @@ def fuzz(minutes: float, seed: int, jobs: int, pattern: str = "") -> list[Row]:
             Group([each for each in chosen if each[1].group == name], seed, Path(folder), len(TARGETS))
             for name in names
         ]
-        seconds = minutes * 60 * min(jobs, len(groups)) / len(chosen)
-        waiting = sorted(groups, key=lambda group: -len(group.targets))
+        seconds = minutes * 60 * min(jobs, len(groups)) / sum(group.weight for group in groups)
+        waiting = sorted(groups, key=lambda group: -group.weight)
         running: list[Group] = []
         done: list[Group] = []
         while waiting or running:
             while waiting and len(running) < jobs:
                 running.append(waiting.pop(0))
-                running[-1].start(seconds * len(running[-1].targets))
+                running[-1].start(seconds * running[-1].weight)
             time.sleep(0.2)
             for group in list(running):
                 if group.watch():

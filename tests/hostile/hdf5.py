@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,20 @@ FILES = {
 }
 
 
+def free_list_in_a_circle(path: Path) -> None:
+    """A free block of the heap of names is followed by itself: libhdf5 2.0 lists it for ever.
+
+    It detects a B-tree node that is its own child, and does not follow siblings.
+    """
+    with h5py.File(path, "w", libver="earliest") as file:
+        file["texts"], file["vectors"] = np.ones(2), np.ones((2, 3))
+    content = bytearray(path.read_bytes())
+    heap = content.index(b"HEAP")
+    _size, block, place = struct.unpack_from("<QQQ", content, heap + 8)
+    struct.pack_into("<Q", content, place + block, block)
+    path.write_bytes(content)
+
+
 def loops_for_ever(_path: Path) -> None:
     """Stands for the library, which loops on some damaged files."""
     while True:
@@ -113,3 +128,8 @@ def crashes(_path: Path) -> None:
     import os
 
     os.abort()
+
+
+def one_array(_path: Path) -> tuple[Any, dict[str, Any]]:
+    """Facts and an array, as a reader hands them over."""
+    return {"a": 1}, {"b": np.arange(6.0).reshape(2, 3)}

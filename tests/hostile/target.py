@@ -81,3 +81,7 @@ class Target:
     check: Check = nothing_wrong
     group: str = "text"
     """Classes of one group share a process: what they import is imported once."""
+    child_imports: tuple[str, ...] = ()
+    """Modules of the child process that reads its files (`child_server.py`)."""
+    weight: int = 1
+    """How many times as much time as the others it has: inputs of some classes cannot be tried in milliseconds."""

@@ -11,10 +11,12 @@ from random import Random
 
 import pytest
 from tests.hostile import fuzz, mutations, worker
+from tests.hostile.child_server import ChildServer
 from tests.hostile.target import Read, Reading, Sample, Target, same_after
 from tests.hostile.targets import TARGETS
 
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import VectorFileError, WeatherglassError
+from weatherglass.storage import child_process
 
 ROOT = Path(__file__).parents[2]
 
@@ -169,3 +171,31 @@ def test_a_process_that_dies_or_stands_still_is_counted_and_started_again(
     assert group.board.read(0)[1 + worker.COUNTS.index("traceback")] == 1
     group._process.kill()
     group._process.wait()
+
+
+def test_forked_children_answer_as_those_that_are_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "e.h5"
+    path.write_bytes(b"no HDF5")
+    monkeypatch.setattr(child_process, "SECONDS", 2)
+    readers = ["tests.hostile.hdf5:crashes", "tests.hostile.hdf5:loops_for_ever"]
+    readers += ["weatherglass.storage.hdf5_file:read_here", "tests.hostile.hdf5:one_array"]
+
+    def answers() -> list[str]:
+        return [_answer(reader, path) for reader in readers]
+
+    started = answers()
+    server = ChildServer(["h5py", "tests.hostile.hdf5"])
+    monkeypatch.setattr(child_process, "run_child", server.run)
+    try:
+        assert answers() == started
+    finally:
+        server.close()
+
+
+def _answer(reader: str, path: Path) -> str:
+    try:
+        return repr(child_process.read_in_child(reader, path, VectorFileError))
+    except VectorFileError as refusal:
+        return str(refusal)

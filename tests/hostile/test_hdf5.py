@@ -46,6 +46,17 @@ def test_a_child_is_stopped(
     assert "\n" not in str(caught.value)
 
 
+def test_a_file_on_which_the_library_loops_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "encodings.h5"
+    hdf5.free_list_in_a_circle(path)
+    monkeypatch.setattr(child_process, "SECONDS", 2)
+    # The list grows, so on a fast machine memory may end before the two seconds do.
+    with pytest.raises(VectorFileError, match=r"took more than|cut off or damaged"):
+        read_encodings(path)
+
+
 def test_nothing_is_imported_from_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

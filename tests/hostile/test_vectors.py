@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.hostile import vectors
-from tests.hostile.limits import refusal
+from tests.hostile.limits import outcome_of, refusal
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.encoding_files import read_encodings
@@ -29,6 +29,15 @@ def test_a_header_that_promises_what_is_not_there(name: str, tmp_path: Path) -> 
     path.write_bytes(vectors.FILES[name])
     for read in (read_every_word, lambda path: read_vectors(path, ["a", "b"])):
         assert refusal(read, path).startswith(str(path))
+
+
+def test_a_long_word_of_many_dimensions_takes_no_matrix_of_its_ngrams(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.bin"
+    path.write_bytes(vectors.fasttext_word(b"x" * 5_000, 6, width=50_000))
+    assert path.stat().st_size < 2**20
+    assert outcome_of(read_every_word, path) == "read"
+    ngrams = sum(5_002 - length + 1 for length in range(3, 7))
+    assert read_every_word(path).matrix == pytest.approx(1 / (1 + ngrams))
 
 
 def test_a_stream_unpacks_to_no_more_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,25 @@ FASTTEXT = struct.pack("<ii", 793712314, 12)
 
 
 def fasttext(
-    entries: int, words: int, labels: int = 0, width: int = 2, buckets: int = 0, more: bytes = b""
+    entries: int,
+    words: int,
+    labels: int = 0,
+    width: int = 2,
+    buckets: int = 0,
+    more: bytes = b"",
+    longest: int = 6,
 ) -> bytes:
     """A binary model of fastText with these numbers in its header."""
-    arguments = struct.pack("<12id", width, *(5,) * 7, buckets, 3, 6, 100, 0.0001)
+    arguments = struct.pack("<12id", width, *(5,) * 7, buckets, 3, longest, 100, 0.0001)
     return FASTTEXT + arguments + struct.pack("<iiiqq", entries, words, labels, 10, -1) + more
+
+
+def fasttext_word(word: bytes, longest: int, width: int = 2) -> bytes:
+    """A whole model of fastText: one word of ones, one bucket of zeros, n-grams of up to `longest` characters."""
+    dictionary = word + b"\0" + struct.pack("<qb", 1, 0) + b"\0"
+    rows = struct.pack("<f", 1) * width + bytes(4 * width)
+    matrices = struct.pack("<qq", 2, width) + rows + b"\0" + struct.pack("<qq", 0, width)
+    return fasttext(1, 1, width=width, buckets=1, more=dictionary + matrices, longest=longest)
 
 
 _ONE_WORD = b"a\0" + struct.pack("<qb", 1, 0) + b"\0"
@@ -39,6 +53,7 @@ FILES = {
         1, 1, buckets=2**31 - 1, more=_ONE_WORD + struct.pack("<qq", 2**31, 2)
     ),
     "fastText, rows below zero": fasttext(1, 1, more=_ONE_WORD + struct.pack("<qq", -1, -2)),
+    "fastText, n-grams of 2^31 - 1 characters": fasttext_word(b"x" * 10_000, 2**31 - 1),
     "fastText, cut off": fasttext(1, 1)[:20],
     "gzip, cut off": gzip.compress(b"a 1 2\n" * 1000)[:-9],
     "gzip of nothing": gzip.compress(b""),

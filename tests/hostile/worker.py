@@ -13,12 +13,15 @@ import time
 import traceback
 import warnings
 import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import FrameType
 from typing import Any
 
+from tests.hostile.child_server import ChildServer
 from tests.hostile.target import Reading, Sample, Target
 
 SECONDS = 10
@@ -264,12 +267,32 @@ def run(
     """Try the classes one after another, each for its part of the time that is left; rows name them on the board."""
     ends = time.monotonic() + seconds
     WATCH.install()
-    for position, (row, target) in enumerate(targets):
-        share = (ends - time.monotonic()) / (len(targets) - position)
-        board.write(-1, [row, 0, 0, 0, 0, 0, 0])
-        _free_memory_limit()
-        trial = Trial(target, seed, folder / str(row))
-        _try_until(time.monotonic() + max(share, 0.2), trial, row, board, failures)
+    with _served_children([target for _, target in targets]):
+        for position, (row, target) in enumerate(targets):
+            weights = [each.weight for _, each in targets[position:]]
+            share = (ends - time.monotonic()) * target.weight / sum(weights)
+            board.write(-1, [row, 0, 0, 0, 0, 0, 0])
+            _free_memory_limit()
+            trial = Trial(target, seed, folder / str(row))
+            _try_until(time.monotonic() + max(share, 0.2), trial, row, board, failures)
+
+
+@contextmanager
+def _served_children(targets: Sequence[Target]) -> Iterator[None]:
+    """Within, children that read files are forked from one that has imported what they need."""
+    modules = list(dict.fromkeys(name for target in targets for name in target.child_imports))
+    if not modules:
+        yield
+        return
+    from weatherglass.storage import child_process
+
+    server, before = ChildServer(modules), child_process.run_child
+    child_process.run_child = server.run
+    try:
+        yield
+    finally:
+        child_process.run_child = before
+        server.close()
 
 
 def _try_until(end: float, trial: Trial, row: int, board: Board, failures: Path) -> None:

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -55,36 +55,40 @@ def read_in_child(reader: str, path: Path, error: type[WeatherglassError]) -> Co
     size = require_regular_file(path, error).st_size
     seconds = SECONDS + size // BYTES_PER_SECOND
     with tempfile.TemporaryDirectory(prefix="weatherglass-") as folder:
-        # -P: nothing is imported from the working directory, which may be the one with the file.
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            __name__,
-            reader,
-            str(path),
-            folder,
-            error.__name__,
-            str(seconds),
-        ]
-        paths = os.pathsep.join(entry for entry in sys.path if entry)
-        environment = {**os.environ, "PYTHONPATH": paths, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
+        order = [reader, str(path), folder, error.__name__, str(seconds)]
         try:
-            finished = subprocess.run(
-                command,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=WAITING * seconds,
-                check=False,
-            )
+            code = run_child(order, WAITING * seconds)
         except subprocess.TimeoutExpired:
             raise error(f"{path}: {_took_too_long(seconds)}") from None
         answer = Path(folder) / "answer.json"
-        if finished.returncode != 0 or not answer.is_file():
-            raise error(f"{path}: {_died(finished.returncode, size, seconds)}")
+        if code != 0 or not answer.is_file():
+            raise error(f"{path}: {_died(code, size, seconds)}")
         return _received(answer, Path(folder) / "arrays")
+
+
+def run_child(order: Sequence[str], timeout: float) -> int:
+    """Have a new interpreter carry out `main` with these arguments; the code that it ended with.
+
+    Raises:
+        subprocess.TimeoutExpired: if it did not end in time; it is killed then.
+    """
+    # -P: nothing is imported from the working directory, which may be the one with the file.
+    finished = subprocess.run(
+        [sys.executable, "-P", "-m", __name__, *order],
+        env=child_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=timeout,
+        check=False,
+    )
+    return finished.returncode
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of a child: what is imported here is found there, and little runs at once."""
+    paths = os.pathsep.join(entry for entry in sys.path if entry)
+    return {**os.environ, "PYTHONPATH": paths, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
 
 
 def _took_too_long(seconds: int) -> str:
@@ -112,8 +116,14 @@ def _received(answer: Path, arrays: Path) -> Content:
     }
 
 
-def main(reader: str, path: Path, folder: Path, error: type[WeatherglassError], seconds: int) -> None:
-    """What the child does: read the file within limits and write what there is to say of it."""
+def main(order: Sequence[str]) -> None:
+    """What the child does: read the file within limits and write what there is to say of it.
+
+    Args:
+        order: the reader, the file, the folder for the answer, the type of errors, the seconds.
+    """
+    reader, path, folder = order[0], Path(order[1]), Path(order[2])
+    error, seconds = getattr(errors, order[3]), int(order[4])
     _limit(seconds, _memory(path.stat().st_size))
     module, _, name = reader.partition(":")
     try:
@@ -162,4 +172,4 @@ def _limit(seconds: int, memory: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), getattr(errors, sys.argv[4]), int(sys.argv[5]))
+    main(sys.argv[1:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Iterator
+from array import array
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,9 @@ _SIZES = struct.Struct("<iiiqq")
 _ENTRY = struct.Struct("<qb")
 """How often it occurred, and whether it is a word (0) or a label (1)."""
 _SHAPE = struct.Struct("<qq")
+
+LONGEST_NGRAM = 16
+"""Characters. fastText's own default is 6; a word is hashed once for each of them at each of its places."""
 
 END_OF_SENTENCE = b"</s>"
 """The one word that fastText gives no n-grams."""
@@ -63,10 +66,15 @@ class _Model:
     def vector(self, word: bytes) -> NDArray[np.float64] | None:
         """The mean over the word's row, where it has one, and its n-grams; None where there is neither."""
         first = len(self.counts)
-        rows = [self.words[word]] if word in self.words else []
+        rows = np.array([self.words[word]] if word in self.words else [], dtype=np.int64)
         if word != END_OF_SENTENCE and self.layout.has_subwords:
-            rows += [first + bucket for bucket in _buckets(word, self.layout)]
-        mean: NDArray[np.float64] | None = self.matrix[rows].mean(axis=0, dtype=np.float64) if rows else None
+            rows = np.append(rows, first + np.asarray(_buckets(word, self.layout)))
+        if not len(rows):
+            return None
+        if len(rows) > len(self.matrix):  # then many are the same, and all of them might not fit into memory
+            distinct, times = np.unique(rows, return_counts=True)
+            return np.average(self.matrix[distinct], axis=0, weights=times)
+        mean: NDArray[np.float64] = self.matrix[rows].mean(axis=0, dtype=np.float64)
         return mean
 
 
@@ -122,6 +130,11 @@ def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], i
         raise VectorFileError(
             f"{path}: damaged: its header promises {entries} entries ({words} words, {labels} labels) of {width} "
             f"dimensions, which do not fit together or into {len(content)} bytes"
+        )
+    if buckets and longest > LONGEST_NGRAM:
+        raise VectorFileError(
+            f"{path}: its header asks for n-grams of up to {longest} characters; up to {LONGEST_NGRAM} are read, "
+            "so it is damaged, or was trained with another maxn than fastText's 6; get it again or train it with less"
         )
     return _Layout(width, buckets, shortest, longest), (words, labels), start + _SIZES.size
 
@@ -179,22 +192,24 @@ def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: 
     return np.memmap(path, dtype="<f4", mode="r", offset=start, shape=(rows, width))
 
 
-def _buckets(word: bytes, layout: _Layout) -> Iterator[int]:
-    """The bucket of every n-gram of <word>, in characters, not bytes; a bracket alone is none."""
+def _buckets(word: bytes, layout: _Layout) -> array[int]:
+    """The bucket of every n-gram of <word>, in characters, not bytes; a bracket alone is none.
+
+    The hash is FNV-1a of 32 bits as fastText computes it: bytes are signed, so 0x80 and above set the upper bits, too.
+    An n-gram's hash goes on from that of the shorter one that starts at the same place.
+    """
     marked = b"<" + word + b">"
     starts = [place for place, byte in enumerate(marked) if byte & 0xC0 != 0x80] + [len(marked)]
     characters = len(starts) - 1
+    ends = {place - 1 for place in starts}
+    steps = [(byte if byte < 0x80 else byte | 0xFFFFFF00, at in ends) for at, byte in enumerate(marked)]
+    buckets = array("q")  # a list of as many numbers takes five times the memory
     for first in range(characters):
-        for length in range(max(1, layout.shortest), min(layout.longest, characters - first) + 1):
-            if length == 1 and first in (0, characters - 1):
-                continue
-            yield _hash(marked[starts[first] : starts[first + length]]) % layout.buckets
-
-
-def _hash(ngram: bytes) -> int:
-    """FNV-1a of 32 bits as fastText computes it: bytes are signed, so 0x80 and above set the upper bits, too."""
-    value = 2166136261
-    for byte in ngram:
-        value ^= byte if byte < 0x80 else byte | 0xFFFFFF00
-        value = value * 16777619 & 0xFFFFFFFF
-    return value
+        value, length = 2166136261, 0
+        for byte, is_end in steps[starts[first] : starts[min(first + layout.longest, characters)]]:
+            value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+            if is_end:
+                length += 1
+                if length >= layout.shortest and (length > 1 or 0 < first < characters - 1):
+                    buckets.append(value % layout.buckets)
+    return buckets

@@ -116,5 +116,13 @@ CORPORA = (
         _documents,
     ),
     Target("corpora, standard input", lambda _: [Sample({"in": LINES})], _standard_input),
-    Target("corpora, Parquet and Arrow", _columns, _documents, same_after(CUT), group="polars"),
+    Target(
+        "corpora, Parquet and Arrow",
+        _columns,
+        _documents,
+        same_after(CUT),
+        group="polars",
+        weight=2,
+        child_imports=("polars", "weatherglass.reliability.corpus.columns"),
+    ),
 )

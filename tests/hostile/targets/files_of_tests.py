@@ -220,7 +220,14 @@ TEST_FILES = (
     ),
     Target("tests of others, Python", lambda _: [Sample({"own.py": PYTHON})], _imported),
     Target("tests of others, CSV", lambda _: [Sample({"vocab_en_de.csv": XWEAT})], _imported),
-    Target("tests of others, Parquet", _parquet, _imported, group="polars"),
+    Target(
+        "tests of others, Parquet",
+        _parquet,
+        _imported,
+        group="polars",
+        weight=2,
+        child_imports=("polars", "weatherglass.catalogue.imports.importing"),
+    ),
     Target(
         "tests of others, text and sets",
         lambda _: [

@@ -176,19 +176,22 @@ ANSWER = {"data": [{"object": "embedding", "index": n, "embedding": [0.5 + n, -1
 
 def _answer(path: Path) -> Reading:
     """What the encoder makes of a body that a server sent; nothing leaves the machine."""
+    import ssl
+    from unittest.mock import patch
+
     import httpx
 
     from weatherglass.encoders.openai import OpenAIEncoder
     from weatherglass.encoders.spec import Spec
 
     body = path.read_bytes()
-    sent = httpx.HTTPTransport.handle_request
-    httpx.HTTPTransport.handle_request = lambda *_: httpx.Response(200, content=body)  # type: ignore[method-assign]
-    try:
-        spec = Spec("openai", "m", (("base_url", "http://127.0.0.1:9/v1"), ("retries", "0")))
+    spec = Spec("openai", "m", (("base_url", "http://127.0.0.1:9/v1"), ("retries", "0")))
+    # Certificates, which take longer to load than all else, are for addresses that begin with https.
+    with (
+        patch.object(ssl, "create_default_context", return_value=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)),
+        patch.object(httpx.HTTPTransport, "handle_request", lambda *_: httpx.Response(200, content=body)),
+    ):
         return Reading((OpenAIEncoder.from_spec(spec).encode(TEXTS).tolist(), body))
-    finally:
-        httpx.HTTPTransport.handle_request = sent  # type: ignore[method-assign]
 
 
 def _numbers_are_numbers(_sample: Sample, _before: Reading, after: Reading, _kind: str) -> str:
@@ -206,20 +209,47 @@ def _numbers_are_numbers(_sample: Sample, _before: Reading, after: Reading, _kin
 
 
 def _hf_samples(folder: Path) -> list[Sample]:
+    """Weights as safetensors, and as both layouts of torch."""
+    import torch
+    from safetensors.torch import load_file
     from tests.encoders.transformers.tiny_models import build
 
     made = build("bert", folder / "bert")
-    names = [path.name for path in sorted(made.iterdir()) if path.is_file()]
-    files = _files(made, *names)
-    content: dict[str, Any] = {
-        name: of_json(json.loads(files[name])) for name in names if name.endswith(".json")
-    }
-    content |= {name: of_safetensors for name in names if name.endswith(".safetensors")}
-    return [Sample(files, content, main=".", text=False)]
+    files = _files(made, *(path.name for path in sorted(made.iterdir()) if path.is_file()))
+    small = {name: content for name, content in files.items() if name.endswith(".json")}
+    content: dict[str, Any] = {name: of_json(json.loads(small[name])) for name in small}
+    samples = [Sample(files, {**content, "model.safetensors": of_safetensors}, main=".", text=False)]
+    tensors = load_file(made / "model.safetensors")
+    for zipped, mutation in ((True, of_zip({".pkl": of_pickle})), (False, of_pickle)):
+        torch.save(tensors, made / "b.bin", _use_new_zipfile_serialization=zipped)
+        pickled = {**small, "pytorch_model.bin": (made / "b.bin").read_bytes()}
+        samples.append(Sample(pickled, {**content, "pytorch_model.bin": mutation}, main=".", text=False))
+    return samples
 
 
 def _hf(path: Path) -> Reading:
     return _encoded(f"hf:{path}?pooling=mean")
+
+
+def _st_samples(folder: Path) -> list[Sample]:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules as models
+    from tests.encoders.transformers.tiny_models import SIZE, build
+
+    first = models.Transformer(str(build("bert", folder / "bert")))
+    modules = [first, models.Pooling(SIZE), models.Dense(SIZE, 3)]
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder / "st"), create_model_card=False)
+    paths = sorted(path for path in (folder / "st").rglob("*") if path.is_file())
+    files = _files(folder / "st", *(str(path.relative_to(folder / "st")) for path in paths))
+    content: dict[str, Any] = {
+        name: of_json(json.loads(files[name])) for name in files if name.endswith(".json")
+    }
+    content |= {name: of_safetensors for name in files if name.endswith(".safetensors")}
+    return [Sample(files, content, main=".", text=False)]
+
+
+def _st(path: Path) -> Reading:
+    return _encoded(f"st:{path}")
 
 
 MODELS = (
@@ -227,11 +257,15 @@ MODELS = (
     Target("torch files", _torch_samples, _torch, _zip_unchanged, "models"),
     Target("InferSent", _infersent_samples, _infersent, group="models"),
     Target("GenSen", _gensen_samples, _gensen, group="models"),
-    Target("ELMo", _elmo_samples, _elmo, group="models"),
+    Target(
+        "ELMo", _elmo_samples, _elmo, group="models", weight=3,
+        child_imports=("h5py", "weatherglass.storage.hdf5_file"),
+    ),
     Target("model2vec", _model2vec_samples, _model2vec, group="models"),
     Target("ONNX graphs", _graph_samples, _graph, group="models"),
     Target("GGUF headers", _gguf_samples, _gguf, group="models"),
-    Target("transformers folders", _hf_samples, _hf, group="models"),
+    Target("transformers folders", _hf_samples, _hf, group="models", weight=6),
+    Target("sentence-transformers folders", _st_samples, _st, group="models", weight=6),
     Target(
         "answers of an API", lambda _: [Sample({"a.json": as_json(ANSWER)}, {"a.json": of_json(ANSWER)})], _answer,
         _numbers_are_numbers, "vectors",

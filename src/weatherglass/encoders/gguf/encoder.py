@@ -58,6 +58,9 @@ class GgufFile(ModelFiles):
     def identity(self) -> str:
         return file_hash(self.path)
 
+    def size(self) -> int:
+        return self.path.stat().st_size
+
     def json(self, name: str) -> Any:  # noqa: ARG002
         return None
 

@@ -21,8 +21,15 @@ from weatherglass.encoders.pooling import POOLINGS, pool
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
+from weatherglass.encoders.transformers.sizes import check_counts
 from weatherglass.encoders.transformers.tokens import Pieces, Tokenizer, has_cls_token, max_tokens
-from weatherglass.encoders.transformers.torch_model import DEVICES, DTYPES, TorchModel, load_tokenizer
+from weatherglass.encoders.transformers.torch_model import (
+    DEVICES,
+    DTYPES,
+    TorchModel,
+    encoding,
+    load_tokenizer,
+)
 from weatherglass.encoders.views import View
 from weatherglass.errors import EncoderError, SpecError
 
@@ -60,6 +67,7 @@ class Settings:
             raise SpecError(
                 f"'{spec}': pooling=cls needs special_tokens=yes; for the first piece use pooling=first"
             )
+        check_counts(str(spec), files.config)
         layers = Layers.parse(options.text("layers", "-1"))
         count = next(
             (files.config[key] for key in LAYER_COUNT_KEYS if isinstance(files.config.get(key), int)), None
@@ -165,7 +173,8 @@ class TransformerEncoder:
         )
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        return self._tokenizer.coverage(self._prompt.before(texts))
+        with encoding(self.name):
+            return self._tokenizer.coverage(self._prompt.before(texts))
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         (vectors,) = self.encode_views(texts, [self.view])
@@ -185,6 +194,10 @@ class TransformerEncoder:
         return [whole, "mean", "max"], [Layers.parse(text) for text in ("-1", "-2", "mean:-4..")]
 
     def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
+        with encoding(self.name):
+            return self._encode_views(texts, views)
+
+    def _encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
         pieces = self._tokenizer(self._prompt.before(texts))
         lengths = [len(text.ids) for text in pieces]
         rows: list[list[AnyMatrix]] = []

@@ -42,6 +42,10 @@ class ModelFiles:
         """A hash of the folder's content, or the hub's name and commit, which say the same."""
         return f"{self.target}@{self.commit}" if self.commit else folder_hash(self.folder)
 
+    def size(self) -> int:
+        """Bytes of all its files."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
     def json(self, name: str) -> Any:
         """A small JSON file of the model; None where there is none."""
         path = self.folder / name

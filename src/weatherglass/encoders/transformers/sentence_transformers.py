@@ -19,7 +19,15 @@ from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.encoders.transformers.modules import module_types, refuse_foreign_modules
-from weatherglass.encoders.transformers.torch_model import DEVICES, one_line_errors, pick_device, quiet
+from weatherglass.encoders.transformers.sizes import check_counts, check_module_sizes, limited_by_files
+from weatherglass.encoders.transformers.torch_model import (
+    DEVICES,
+    encoding,
+    no_random_weights,
+    one_line_errors,
+    pick_device,
+    quiet,
+)
 from weatherglass.storage.reading import exists
 
 HUB_OWNER = "sentence-transformers/"
@@ -56,6 +64,7 @@ class SentenceTransformerEncoder:
             "device": options.choice("device", DEVICES, "auto"),
             "trust_remote_code": _yes_no(options.flag("trust_remote_code", False)),
         }
+        check_counts(str(spec), files.config)
         prompt = Prompt.from_options(options, files)
         batch_size = options.integer("batch_size", 32)
         options.done()
@@ -100,7 +109,9 @@ class SentenceTransformerEncoder:
     def _model(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
-        with one_line_errors(self.name, self._files), quiet():
+        check_module_sizes(self.name, self._files)
+        limits = limited_by_files(self.name, self._files)
+        with one_line_errors(self.name, self._files), quiet(), limits, no_random_weights(self.name):
             model = self._files.load(
                 SentenceTransformer,
                 device=pick_device(self._choices["device"]),
@@ -113,17 +124,20 @@ class SentenceTransformerEncoder:
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
         if not texts:
             return np.empty((0, 0), dtype=np.float32)
-        vectors: AnyMatrix = self._model.encode(
-            list(texts),
-            prompt=self._prompt.text,  # never None, which would mean the model's default
-            batch_size=self._batch_size,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-        )
+        model = self._model
+        with encoding(self.name):
+            vectors: AnyMatrix = model.encode(
+                list(texts),
+                prompt=self._prompt.text,  # never None, which would mean the model's default
+                batch_size=self._batch_size,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+            )
         return unit_length(vectors) if self._choices["normalise"] == "yes" else vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        return [self._coverage(text) for text in self._prompt.before(texts)]
+        with encoding(self.name):
+            return [self._coverage(text) for text in self._prompt.before(texts)]
 
     def _coverage(self, text: str) -> Coverage:
         tokenizer = self._model.tokenizer

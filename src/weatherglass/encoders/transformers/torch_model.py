@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,9 +13,10 @@ import numpy as np
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import States
 from weatherglass.encoders.transformers.hub import ModelFiles, first_line
+from weatherglass.encoders.transformers.sizes import limited_by_files
 from weatherglass.encoders.transformers.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
-from weatherglass.storage.reading import is_failure
+from weatherglass.storage.reading import is_failure, one_line
 
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
@@ -46,7 +47,17 @@ def one_line_errors(name: str, files: ModelFiles) -> Iterator[None]:
                 f"'{name}' comes with its own code ({code}), which is not run; if you trust it, add"
                 " trust_remote_code=yes"
             ) from None
+        if "ignore_mismatched_sizes" in str(error):  # which points to a report that is not shown
+            raise EncoderError(
+                f"'{name}': its weights have other shapes than config.json asks for; get both again"
+            ) from None
         raise EncoderError(f"'{name}' cannot be loaded: {first_line(error)}") from None
+
+
+def encoding(name: str) -> contextlib.AbstractContextManager[None]:
+    """Whatever a model that could be loaded raises for a text, as one line; a wrong option may show only then."""
+    remedy = "do its files belong together? get them again"
+    return one_line(f"'{name}'", "the model cannot encode", remedy, EncoderError)
 
 
 @contextlib.contextmanager
@@ -63,6 +74,44 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
+
+
+def _refuse_missing(name: str, report: Mapping[str, Any]) -> None:
+    # A missing pooler does not matter, since nothing here is read from it.
+    missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    if missing:
+        raise EncoderError(
+            f"'{name}': the file of weights lacks {len(missing)} of the model's, such as {missing[0]};"
+            " its vectors would be random"
+        )
+
+
+@contextlib.contextmanager
+def no_random_weights(name: str) -> Iterator[None]:
+    """Within, a transformers model that a library loads has all its weights from files.
+
+    transformers fills in random numbers for those that are missing, and says so in a log or to whoever asks; a library
+    between it and us does not ask.
+
+    Raises:
+        EncoderError: naming the first that is missing.
+    """
+    from transformers import PreTrainedModel
+
+    inner = PreTrainedModel.__dict__["from_pretrained"]
+
+    def from_pretrained(
+        cls: type, /, *arguments: Any, output_loading_info: bool = False, **options: Any
+    ) -> Any:
+        model, report = inner.__func__(cls, *arguments, output_loading_info=True, **options)
+        _refuse_missing(name, report)
+        return (model, report) if output_loading_info else model
+
+    PreTrainedModel.from_pretrained = classmethod(from_pretrained)
+    try:
+        yield
+    finally:
+        PreTrainedModel.from_pretrained = inner
 
 
 def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any:
@@ -114,20 +163,14 @@ class TorchModel:
         from transformers import AutoModel
 
         resolved = pick_device(device)
-        with one_line_errors(name, files), quiet():
+        with one_line_errors(name, files), quiet(), limited_by_files(name, files):
             model, report = files.load(
                 AutoModel.from_pretrained,
                 trust_remote_code=trust_remote_code,
                 output_loading_info=True,
                 weights_only=True,
             )
-        # A missing pooler does not matter, since nothing here is read from it.
-        missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
-        if missing:
-            raise EncoderError(
-                f"'{name}': the file of weights lacks {len(missing)} of the model's, such as {missing[0]};"
-                " its vectors would be random"
-            )
+        _refuse_missing(name, report)
         if getattr(model.config, "is_encoder_decoder", False):
             model = model.get_encoder()
         return cls(model.to(device=resolved, dtype=getattr(torch, dtype)).eval(), resolved)

@@ -1,0 +1,129 @@
+"""A folder whose configuration promises another network than its weights hold: one line, before it has memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.hostile.limits import outcome_of, refusal
+
+from weatherglass.encoders import load_encoder
+
+torch = pytest.importorskip("torch", reason="transformers models need torch")
+pytest.importorskip("transformers", reason="the model of this test is one of transformers")
+
+HUGE = 2**32
+
+BERT = {
+    "10 000 layers": {"num_hidden_layers": 10_000},
+    "hidden size": {"hidden_size": HUGE},
+    "274 GB of intermediate size": {"intermediate_size": HUGE},
+    "vocabulary": {"vocab_size": HUGE},
+    "positions": {"max_position_embeddings": HUGE},
+    "kinds of tokens": {"type_vocab_size": HUGE},
+    "labels": {"num_labels": HUGE},
+    "two sizes that are plausible alone": {"hidden_size": 2**14, "intermediate_size": 2**14},
+}
+GPT = {
+    "layers": {"n_layer": 10_000},
+    "width": {"n_embd": HUGE},
+    "positions": {"n_positions": HUGE},
+    "inner width": {"n_inner": HUGE},
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    from tests.encoders.transformers.tiny_models import build
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # a pool of threads does not outlive the fork of `refusal`
+    base = tmp_path_factory.mktemp("models")
+    for family in ("bert", "gpt2"):
+        folder = build(family, base / family)
+        assert outcome_of(encode, f"hf:{folder}") == "read"
+    yield base
+    torch.set_num_threads(threads)
+
+
+def encode(spec: str) -> None:
+    torch.set_num_threads(1)
+    load_encoder(spec, cache=False).encode(["a rose"])
+
+
+@pytest.mark.parametrize(
+    ("family", "name"), [*(("bert", name) for name in BERT), *(("gpt2", name) for name in GPT)]
+)
+def test_sizes_of_a_configuration_are_compared_with_the_files(
+    family: str, name: str, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    file = folders / family / "config.json"
+    whole = file.read_text()
+    changes = (BERT if family == "bert" else GPT)[name]
+    try:
+        file.write_text(json.dumps({**json.loads(whole), **changes}))
+        line = refusal(encode, f"hf:{file.parent}")
+    finally:
+        file.write_text(whole)
+    assert "configuration" in line
+    assert "allocate" not in line
+
+
+def test_weights_of_other_shapes_are_one_line_that_says_so(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    file = folders / "gpt2" / "config.json"
+    whole = file.read_text()
+    try:
+        file.write_text(json.dumps({**json.loads(whole), "n_positions": 41}))
+        line = refusal(encode, f"hf:{file.parent}")
+    finally:
+        file.write_text(whole)
+    assert "other shapes than config.json asks for" in line
+
+
+def test_sentence_transformers_with_a_layer_without_weights_is_refused(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gave random vectors, others each time, without a word."""
+    pytest.importorskip("sentence_transformers", reason="the model is loaded by it")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    file = folders / "bert" / "config.json"
+    whole = file.read_text()
+    first = load_encoder(f"st:{file.parent}", cache=False).encode(["a rose"])
+    try:
+        file.write_text(json.dumps({**json.loads(whole), "num_hidden_layers": 4}))
+        line = refusal(encode, f"st:{file.parent}")
+    finally:
+        file.write_text(whole)
+    assert "lacks 16 of the model's, such as encoder.layer.3." in line
+    again = load_encoder(f"st:{file.parent}", cache=False).encode(["a rose"])
+    assert (first == again).all()
+
+
+def test_a_module_of_sentence_transformers_is_compared_with_the_files(
+    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sentence_transformers", reason="the model is made by it")
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules as models
+    from tests.encoders.transformers.tiny_models import SIZE
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    modules = [models.Transformer(str(folders / "bert")), models.Pooling(SIZE), models.Dense(SIZE, 3)]
+    SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path), create_model_card=False)
+    assert outcome_of(encode, f"st:{tmp_path}") == "read"
+    dense = tmp_path / "2_Dense" / "config.json"
+    whole = dense.read_text()
+    dense.write_text(json.dumps({**json.loads(whole), "out_features": HUGE}))
+    assert "2_Dense/config.json asks for a network of" in refusal(encode, f"st:{tmp_path}")
+    dense.write_text(whole)
+    settings = tmp_path / "sentence_bert_config.json"
+    content = json.loads(settings.read_text())
+    content["modality_config"]["text"]["method"] = 0.5
+    settings.write_text(json.dumps(content))
+    assert "cannot encode" in refusal(encode, f"st:{tmp_path}")
