@@ -164,7 +164,9 @@ def without_times(path: Path, folder: Path) -> object:
     if path.suffix == ".json":
         return _timeless(json.loads(content))
     if path.suffix == ".jsonl":
-        return sorted(json.dumps(_timeless(json.loads(line)), sort_keys=True) for line in content.splitlines())
+        return sorted(
+            json.dumps(_timeless(json.loads(line)), sort_keys=True) for line in content.splitlines()
+        )
     if path.name == "results.tsv":
         with io.StringIO(content.decode(), newline="") as file:
             return [_timeless(row) for row in csv.DictReader(file, delimiter="\t")]

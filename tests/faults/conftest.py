@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 class Undisturbed:
     """A command that nobody disturbed."""
 
-    numbers: object
+    numbers: Mapping[str, object]
     results: int
     """How many pieces of work it finished."""
     cpu_seconds: float

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from os.path import commonprefix
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -58,10 +59,18 @@ class Disturbed:
     def __init__(
         self, command: Command, server: Server, data: Path, expected: Undisturbed, folder: Path
     ) -> None:
-        self.command, self.server, self.data, self.expected, self.folder = command, server, data, expected, folder
+        self.command, self.server, self.data, self.expected, self.folder = (
+            command,
+            server,
+            data,
+            expected,
+            folder,
+        )
         self.tally = Tally()
         self.chain = 0
         """Kills in this folder so far."""
+        self.changes: dict[str, str] = {}
+        """Files that were not as expected at an end, and from where on."""
 
     def go_on(self, **kill: Any) -> Ended:
         """Run it, perhaps to its kill; at its end look at all that it made, and remove it."""
@@ -84,10 +93,23 @@ class Disturbed:
             return ended
         tally.ends += 1
         tally.left += bool(left_over(folder))
-        tally.changed += command.numbers(folder) != self.expected.numbers
+        changed = differences(command.numbers(folder), self.expected.numbers)
+        tally.changed += bool(changed)
+        self.changes |= changed
         shutil.rmtree(folder)
         self.chain = 0
         return ended
+
+
+def differences(found: Mapping[str, object], expected: Mapping[str, object]) -> dict[str, str]:
+    """By the names of files: from where on their content is another."""
+    changed = [name for name in {**found, **expected} if found.get(name) != expected.get(name)]
+    pairs = {name: (repr(found.get(name)), repr(expected.get(name))) for name in changed}
+    starts = {name: len(commonprefix(pair)) for name, pair in pairs.items()}
+    return {
+        name: " / ".join(text[max(0, starts[name] - 40) : starts[name] + 40] for text in pair)
+        for name, pair in pairs.items()
+    }
 
 
 def kill_at_random_moments(disturbed: Disturbed, kills: int) -> Tally:
@@ -132,7 +154,7 @@ def disturbed(
 @pytest.mark.parametrize("disturbed", COMMANDS, indirect=True)
 def test_a_killed_command_goes_on_and_ends_as_if_it_had_not_been_killed(disturbed: Disturbed) -> None:
     tally = kill_at_random_moments(disturbed, 2)
-    assert (tally.kills, tally.failures) == (2, {})
+    assert (tally.kills, tally.failures) == (2, {}), disturbed.changes
 
 
 @pytest.mark.large
@@ -143,7 +165,7 @@ def test_fifty_kills_lose_and_change_nothing(
     tally = kill_at_random_moments(disturbed, 50)
     with capsys.disabled():
         print(f"\n{request.node.callspec.id}, killed at random moments\n{tally}")  # noqa: T201
-    assert (tally.kills, tally.failures) == (50, {})
+    assert (tally.kills, tally.failures) == (50, {}), disturbed.changes
 
 
 @pytest.mark.large
@@ -160,4 +182,4 @@ def test_a_kill_just_before_any_write_loses_and_changes_nothing(
     with capsys.disabled():
         print(f"\n{request.node.callspec.id}, killed just before a write\n{tally}")  # noqa: T201
     assert tally.kills > 5
-    assert tally.failures == {}
+    assert tally.failures == {}, disturbed.changes
