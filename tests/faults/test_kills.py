@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -102,14 +101,14 @@ class Disturbed:
 
 
 def differences(found: Mapping[str, object], expected: Mapping[str, object]) -> dict[str, str]:
-    """By the names of files: from where on their content is another."""
+    """By the names of files: the first places at which their content is another."""
     changed = [name for name in {**found, **expected} if found.get(name) != expected.get(name)]
-    pairs = {name: (repr(found.get(name)), repr(expected.get(name))) for name in changed}
-    starts = {name: len(commonprefix(pair)) for name, pair in pairs.items()}
-    return {
-        name: " / ".join(text[max(0, starts[name] - 40) : starts[name] + 40] for text in pair)
-        for name, pair in pairs.items()
-    }
+    return {name: _first_difference(repr(found.get(name)), repr(expected.get(name))) for name in changed}
+
+
+def _first_difference(one: str, other: str) -> str:
+    place = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    return " / ".join(text[max(0, place - 40) : place + 40] for text in (one, other))
 
 
 def kill_at_random_moments(disturbed: Disturbed, kills: int) -> Tally:
@@ -131,7 +130,7 @@ def kill_at_random_moments(disturbed: Disturbed, kills: int) -> Tally:
 
 
 def kill_before_writes(disturbed: Disturbed, step: int) -> Tally:
-    """Kills just before the first, the (1 + step)-th, … change of its folder, until there are no more; then to the end."""
+    """Kills just before the first, the (1 + step)-th, … change of its folder, each in a fresh one that is then finished."""
     number = 1
     while disturbed.go_on(kill_before=number, below=str(disturbed.folder)).killed:
         disturbed.go_on()

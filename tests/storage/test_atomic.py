@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from weatherglass.storage.atomic import (
+    UNFINISHED,
     remove_unfinished,
     scratch_folder,
     whole_file,
