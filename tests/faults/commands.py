@@ -47,7 +47,9 @@ dimensions = 4
 epochs = 1
 """
 NOT_NUMBERS = ("started", "finished", "seconds", "command", "host", "sha256")
-TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+]00:00|<!-- run.json .*-->")
+TIME = re.compile(
+    rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+]00:00|\d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC|<!-- run.json .*-->"
+)
 """When something was, and at the end of the page the hashes of the record and of the page, which hang on it."""
 LEFT_OVER = (f"{UNFINISHED}*", f"*{DAMAGED}")
 """Files that a command may not leave behind at its end: half-written ones, and those that seemed to be damaged."""

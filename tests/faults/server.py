@@ -143,7 +143,7 @@ def has_ended(child: int) -> bool:
 
 
 def outlives(group: int) -> bool:
-    """Whether any process of the group is still there after a while; workers need a moment to see that they are alone."""
+    """Whether any process of the group is there after a while; workers need a moment to see that they are alone."""
     ends = time.monotonic() + LONGEST_AFTER
     while time.monotonic() < ends:
         try:

@@ -130,7 +130,7 @@ def kill_at_random_moments(disturbed: Disturbed, kills: int) -> Tally:
 
 
 def kill_before_writes(disturbed: Disturbed, step: int) -> Tally:
-    """Kills just before the first, the (1 + step)-th, … change of its folder, each in a fresh one that is then finished."""
+    """Kills just before the first, the (1 + step)-th, … change of a fresh folder, which is then finished."""
     number = 1
     while disturbed.go_on(kill_before=number, below=str(disturbed.folder)).killed:
         disturbed.go_on()
