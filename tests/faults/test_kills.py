@@ -111,10 +111,10 @@ def _first_difference(one: str, other: str) -> str:
     return " / ".join(text[max(0, place - 40) : place + 40] for text in (one, other))
 
 
-def kill_at_random_moments(disturbed: Disturbed, kills: int) -> Tally:
+def kill_at_random_moments(disturbed: Disturbed, kills: int, seed: int = 0) -> Tally:
     """Moments evenly spread over the time that the command takes, in chains of some kills in one folder."""
     tally, expected = disturbed.tally, disturbed.expected
-    rng = Random(kills)
+    rng = Random(seed)
     moments = [(number + rng.random()) / kills * expected.cpu_seconds for number in range(kills)]
     rng.shuffle(moments)
     longest = rng.randint(1, LONGEST_CHAIN)
