@@ -238,3 +238,8 @@ COMMANDS = {
 QUICK = "run"
 NAMES = [name if name == QUICK else pytest.param(name, marks=pytest.mark.large) for name in COMMANDS]
 """Each command once for a test; all but one take minutes together and are left to `make test-all`."""
+CHEAP = [
+    name if name in ("run", "multiverse") else pytest.param(name, marks=pytest.mark.large)
+    for name in COMMANDS
+]
+"""The same for tests that run a command a few times: what takes less than 5 s of processor time is always run."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.faults.commands import COMMANDS, Ended, Server, left_over
+from tests.faults.commands import COMMANDS, NAMES, Ended, Server, left_over
 from tests.faults.conftest import Disk, Undisturbed
 
 from weatherglass.encoders.base import Coverage
@@ -36,7 +36,7 @@ def assert_nothing_half_written(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_full_disk_is_one_line_and_the_next_run_is_identical(
     name: str,
     share: float,

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.faults.commands import COMMANDS, Command, Ended, Server, left_over
+from tests.faults.commands import CHEAP, COMMANDS, Command, Ended, Server, left_over
 from tests.faults.conftest import Undisturbed
 
 LONGEST_CHAIN = 4
@@ -150,7 +150,7 @@ def disturbed(
     return Disturbed(COMMANDS[name], server, data, undisturbed(name), tmp_path / "killed")
 
 
-@pytest.mark.parametrize("disturbed", COMMANDS, indirect=True)
+@pytest.mark.parametrize("disturbed", CHEAP, indirect=True)
 def test_a_killed_command_goes_on_and_ends_as_if_it_had_not_been_killed(disturbed: Disturbed) -> None:
     tally = kill_at_random_moments(disturbed, 2)
     assert (tally.kills, tally.failures) == (2, {}), disturbed.changes
