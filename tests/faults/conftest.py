@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.faults.commands import COMMANDS, Server, make_data, served
+from tests.faults.commands import COMMANDS, Server, left_over, make_data, served
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 class Undisturbed:
     """A command that nobody disturbed."""
 
-    numbers: object
+    numbers: Mapping[str, object]
+    results: int
+    """How many pieces of work it finished."""
     cpu_seconds: float
     bytes: int
 
@@ -42,11 +44,13 @@ def undisturbed(
 
     def of(name: str) -> Undisturbed:
         if name not in known:
-            folder = tmp_path_factory.mktemp("undisturbed")
-            ended = server.run(*COMMANDS[name].of(data, folder), cwd=folder)
+            command, folder = COMMANDS[name], tmp_path_factory.mktemp("undisturbed")
+            ended = server.run(*command.of(data, folder), cwd=folder)
             assert ended.code == 0, ended.err
+            assert not left_over(folder)
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-            known[name] = Undisturbed(COMMANDS[name].numbers(folder), ended.cpu_seconds, size)
+            results = len(command.finished(folder))
+            known[name] = Undisturbed(command.numbers(folder), results, ended.cpu_seconds, size)
         return known[name]
 
     return of

@@ -32,8 +32,12 @@ IMPORTED = (
 """What the commands would import one by one; none of it starts a thread, so that forks are safe."""
 
 
-LONGEST = 120.0
-"""Seconds by the clock after which a command hangs; it then ends by SIGKILL, which no test expects."""
+CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate")
+"""Events that Python announces before they change a file system; that files are opened is one more."""
+LONGEST = 600.0
+"""Seconds by the clock after which a command hangs; the server then ends, which no test expects."""
+LONGEST_AFTER = 20.0
+"""Seconds that the processes which a killed command had started have to notice it."""
 
 
 def prepare_forks() -> None:
@@ -66,6 +70,8 @@ def run_command(request: dict[str, Any]) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     if request.get("clock"):
         jump_clock(request["clock"])
+    if request.get("kill_before"):
+        kill_before_write(request["kill_before"], request["below"])
     sys.argv = ["weatherglass", *request["arguments"]]
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
     from weatherglass.cli import main
@@ -86,41 +92,66 @@ def jump_clock(seconds: float) -> None:
     time.time = lambda: real() + (seconds if next(calls) % 2 else -seconds)
 
 
+def kill_before_write(number: int, below: str) -> None:
+    """From now on count what changes a file system below a folder, and be killed just before it happens again."""
+    counted = itertools.count(1)
+
+    def see(event: str, arguments: tuple[Any, ...]) -> None:
+        writes = event in CHANGES or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR))
+        if writes and str(arguments[0]).startswith(below) and next(counted) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(see)
+
+
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Fork, kill at the moment that was asked for, and say how it ended."""
     child = os.fork()
     if not child:
+        os.setpgid(0, 0)
         try:
             run_command(request)
         finally:
             os._exit(99)
-    killed = False
     if (moment := request.get("kill_at")) is not None:
-        while cpu_seconds(child) < moment and not has_ended(child):
-            time.sleep(0.002)
-        killed = not has_ended(child)
+        while not has_ended(child) and cpu_seconds(child) < moment:
+            time.sleep(0.001)
         os.kill(child, signal.SIGKILL)
     ends = time.monotonic() + LONGEST
     while not has_ended(child):
         if time.monotonic() > ends:
             os.kill(child, signal.SIGKILL)
+            raise TimeoutError(f"{request['arguments']} hangs")
         time.sleep(0.002)
     _, status, used = os.wait4(child, 0)
+    code = os.waitstatus_to_exitcode(status)
     return {
-        "code": os.waitstatus_to_exitcode(status),
-        "killed": killed,
+        "code": code,
+        "killed": code == -signal.SIGKILL,
         "cpu_seconds": used.ru_utime + used.ru_stime,
+        "orphans": outlives(child),
     }
 
 
 def cpu_seconds(child: int) -> float:
     """What a child has computed so far: a moment that does not depend on what else the machine does."""
-    fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(~child << 3 | 2)  # as clock_getcpuclockid(3) of the C library names its clock
 
 
 def has_ended(child: int) -> bool:
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def outlives(group: int) -> bool:
+    """Whether any process of the group is there after a while; workers need a moment to see that they are alone."""
+    ends = time.monotonic() + LONGEST_AFTER
+    while time.monotonic() < ends:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 if __name__ == "__main__":

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.faults.commands import COMMANDS, NAMES, Ended, Server
+from tests.faults.commands import COMMANDS, NAMES, Ended, Server, left_over
 from tests.faults.conftest import Disk, Undisturbed
 
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.cache.store import Encoding, EncodingCache
 from weatherglass.storage.append import append_whole
-from weatherglass.storage.atomic import UNFINISHED
 
 SHARES = (0.0, 0.2, 0.5, 0.8)
 """How much of what the command writes has room."""
@@ -30,7 +29,7 @@ def assert_one_line(ended: Ended) -> None:
 
 
 def assert_nothing_half_written(folder: Path) -> None:
-    assert not list(folder.rglob(f"{UNFINISHED}*"))
+    assert not left_over(folder)
     for journal in folder.rglob("*.jsonl"):
         content = journal.read_bytes()
         assert not content or content.endswith(b"\n")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.faults.commands import COMMANDS, NAMES, Ended, Server
+from tests.faults.commands import CHEAP, COMMANDS, NAMES, Ended, Server
 from tests.faults.conftest import Disk, Undisturbed
 
 from weatherglass.cli.bar import Log
@@ -25,7 +25,7 @@ def assert_one_line(ended: Ended, code: int) -> None:
     assert ended.err.startswith("weatherglass: ")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CHEAP)
 def test_a_read_only_folder_is_one_line_and_stays_as_it_is(
     name: str,
     server: Server,
@@ -57,7 +57,7 @@ def start(arguments: list[str], cwd: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-LOCKS = {"run": ".lock", "reliability run": ".lock", "multiverse": ".lock", "mitigate": "run/.lock"}
+LOCKS = {"run": ".lock", "reliability run": ".lock", "multiverse": ".lock", "mitigate": "judged/run/.lock"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -120,7 +120,7 @@ def test_memory_that_runs_out_is_one_line(
     assert command.numbers(folder) == undisturbed(name).numbers
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CHEAP)
 def test_a_clock_that_jumps_changes_no_number(
     name: str, server: Server, data: Path, undisturbed: Callable[[str], Undisturbed], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from weatherglass.storage.atomic import (
+    UNFINISHED,
     remove_unfinished,
     scratch_folder,
     whole_file,
@@ -136,3 +137,20 @@ def test_scratch_goes_away_and_would_be_removed_after_a_kill(tmp_path: Path) -> 
         assert not scratch.exists()
         scratch.mkdir()
     assert names(tmp_path) == []
+
+
+def test_what_a_kill_left_of_a_file_is_removed_when_it_is_written_again(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / f"{UNFINISHED}0011aabb-{name}.part").write_text("half")
+    write_whole(tmp_path / "a.txt", "whole")
+    assert [path.name for path in sorted(tmp_path.iterdir())] == [f"{UNFINISHED}0011aabb-b.txt.part", "a.txt"]
+
+
+def test_two_that_write_one_file_do_not_remove_each_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with whole_file(path) as first:
+        first.write_text("first")
+        write_whole(path, "second")
+        assert path.read_text() == "second"
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
+from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Integers, Matrix, Vector
 
@@ -21,7 +22,7 @@ def logistic_weights(rows: Matrix, labels: Integers, penalty: float) -> tuple[Ma
         gradient = np.concatenate([(residual.T @ rows + penalty * weights).ravel(), residual.sum(axis=0)])
         return float(-(one_hot * logs).sum() / n + penalty / 2 * (weights**2).sum()), gradient
 
-    found = minimize(
-        loss, np.zeros(classes * (width + 1)), jac=True, method="L-BFGS-B", options={"maxiter": 500}
-    )
+    start = np.zeros(classes * (width + 1))
+    with threadpool_limits(1):  # several threads wait for each other at every step, and change the last bits
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500})
     return found.x[: classes * width].reshape(classes, width), found.x[classes * width :]

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
 import re
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from weatherglass.errors import output_error
+
+if sys.platform != "win32":
+    import fcntl
 
 UNFINISHED = ".weatherglass-"
 """How the names of unfinished files and folders begin."""
@@ -28,14 +35,17 @@ def whole_file(path: Path) -> Iterator[Path]:
     """An empty file beside `path`, which takes its place when the block ends without an error.
 
     By then it is on the disk, so that not even a power cut leaves a part of it. Its suffix is another, so that a
-    search for files of a kind does not match it (Path.glob also finds hidden files).
+    search for files of a kind does not match it (Path.glob also finds hidden files). What a kill left of the same file
+    is removed: nobody else would find it, beside a file that stands where the user wanted it.
     """
+    remove_abandoned(path)
     unfinished = _beside(path)
     unfinished.touch(exist_ok=False)
     try:
-        yield unfinished
-        with unfinished.open("rb+") as file:
-            os.fsync(file.fileno())
+        with _being_written(unfinished):
+            yield unfinished
+            with unfinished.open("rb+") as file:
+                os.fsync(file.fileno())
         unfinished.replace(path)
     except OSError as error:
         raise _with_name(error, path) from error
@@ -83,6 +93,34 @@ def remove_unfinished(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove unfinished files beside `path` that were to take its place, and whose writer is dead."""
+    for unfinished in path.parent.glob(f"{UNFINISHED}*-{glob.escape(path.name)}.part"):
+        with contextlib.suppress(OSError), unfinished.open("rb+") as file:
+            _lock(file)
+            unfinished.unlink()
+
+
+@contextmanager
+def _being_written(unfinished: Path) -> Iterator[None]:
+    """Shows others that the writer lives, by a lock that the system gives up when its process ends, however it does."""
+    with unfinished.open("rb+") as file:
+        with contextlib.suppress(OSError):  # of a file system without locks; there nobody removes anything
+            _lock(file)
+        yield
+
+
+def _lock(file: IO[bytes]) -> None:
+    """Lock a file until it is closed.
+
+    Raises:
+        OSError: if somebody else has locked it, or it cannot be locked.
+    """
+    if sys.platform == "win32":
+        raise OSError("no locks that end with a process")
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _with_name(error: OSError, path: Path) -> OSError:
