@@ -24,6 +24,9 @@ _WORTH_BISECTING = 4096
 """Rows below which a walk over all of them takes less time than to ask numpy which matter."""
 _LARGEST_PREDICTION = 200
 """Beyond it the prediction is that a meeting takes for ever."""
+_KEPT_BYTES = 256_000_000
+"""Memory of at most this size is kept for the next meeting: the system takes longer to hand out fresh memory, page by
+page, than a fifth of a meeting of 25 + 25 elements, and a run has several."""
 _SECONDS_A_STEP = 1e-9
 _SECONDS_A_BYTE = 0.3e-9
 
@@ -87,30 +90,46 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
     # Alternate elements, so that the two halves are alike and the largest ones are tried both ways.
     first = np.ascontiguousarray(tail.values[: n - halves.tried : 2])
     second = np.ascontiguousarray(tail.values[1 : n - halves.tried : 2])
-    # Fresh memory costs time by itself, so both halves grow in the same buffer.
-    spare = np.empty(_buffered(halves.first), dtype=np.int64)
-    return int(
-        _meet(
-            *_sums_by_cardinality(first, tail.size, spare),
-            int(first.sum()),
-            *_sums_by_cardinality(second, tail.size, spare),
-            int(second.sum()),
-            np.ascontiguousarray(tail.values[n - halves.tried :]),
-            tail.size,
-            tail.threshold,
-        )
+    memory = _memory(halves.bytes // 8)
+    # Both halves grow in the same buffer.
+    spare, rest = np.split(memory, [_buffered(halves.first)])
+    first_sums, first_starts = _sums_by_cardinality(first, tail.size, rest, spare)
+    rest = rest[len(first_sums) :]
+    second_sums, second_starts = _sums_by_cardinality(second, tail.size, rest, spare)
+    tried = np.ascontiguousarray(tail.values[n - halves.tried :])
+    count = _meet(
+        *(first_sums, first_starts, int(first.sum()), second_sums, second_starts, int(second.sum())),
+        *(tried, tail.size, tail.threshold),
     )
+    if memory.nbytes <= _KEPT_BYTES:
+        _kept[:] = [memory]
+    return count
 
 
-def _sums_by_cardinality(values: Integers, size: int, spare: Integers) -> tuple[Integers, Integers]:
+_kept: list[Integers] = []
+"""Memory of the last meeting, while no other uses it."""
+
+
+def _memory(entries: int) -> Integers:
+    """Room for so many sums; taken out of the list, so that no two threads meet in it."""
+    try:
+        kept = _kept.pop()
+    except IndexError:
+        kept = np.empty(0, dtype=np.int64)
+    return kept if len(kept) >= entries else np.empty(entries, dtype=np.int64)
+
+
+def _sums_by_cardinality(
+    values: Integers, size: int, room: Integers, spare: Integers
+) -> tuple[Integers, Integers]:
     """All sums of at most `size` and at most half of the values, ascending within each cardinality, and where each
-    cardinality starts. The spare buffer is where they grow by turns.
+    cardinality starts. They are where the room starts; the spare buffer is where they grow by turns.
     """
     h = len(values)
     most = min(size, h // 2)
     starts = np.cumsum([0] + [math.comb(h, k) if k <= most else 0 for k in range(h + 1)])
     lengths = np.zeros(h + 1, dtype=np.int64)
-    return _grow(values, most, np.empty(starts[-1], dtype=np.int64), spare, lengths), starts
+    return _grow(values, most, room[: starts[-1]], spare, lengths), starts
 
 
 @compiled
