@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.inference.bootstrap import BootstrapInterval, bootstrap_interval
-from weatherglass.inference.equivalence import excluded_above
-from weatherglass.inference.notes import notes
+from weatherglass.inference.bootstrap import BootstrapInterval
 from weatherglass.inference.reason import Reason
 from weatherglass.inference.removal import (
     LeftOut,
@@ -21,13 +19,12 @@ from weatherglass.inference.removal import (
     scores_without_each_attribute,
     tested,
 )
-from weatherglass.inference.such import SuchAttributes, such_attributes
-from weatherglass.inference.these import TheseAttributes, these_attributes
-from weatherglass.inference.uncorrected import such_attributes_uncorrected
 from weatherglass.metrics.units import mean_by_unit
 
 if TYPE_CHECKING:
     from weatherglass.inference.recomputed import Recomputed
+    from weatherglass.inference.such import SuchAttributes
+    from weatherglass.inference.these import TheseAttributes
     from weatherglass.metrics.weat.tables import NamedSample
 
 NULL_DRAWS = 9_999
@@ -145,6 +142,11 @@ def assess(
         ci: jackknife, bca or none.
         seed: of the null distribution and of the bootstrap.
     """
+    # Here, and not above: whoever reads a finished run needs `Trust` and nothing that computes it.
+    from weatherglass.inference.bootstrap import bootstrap_interval
+    from weatherglass.inference.equivalence import excluded_above
+    from weatherglass.inference.notes import notes
+    from weatherglass.inference.these import these_attributes
     from weatherglass.metrics.weat.tables import unit_scores
 
     n_x, ddof = named.n_x, named.sample.ddof
@@ -189,6 +191,9 @@ LEAST_TEMPLATES = 3
 
 
 def _such(named: NamedSample, scores: Vector, by_attribute: tuple[Any, Any], alpha: float) -> SuchAttributes:
+    from weatherglass.inference.such import such_attributes
+    from weatherglass.inference.uncorrected import such_attributes_uncorrected
+
     sample = named.sample
     if named.statistic != "mean":
         return such_attributes_uncorrected(scores, by_attribute, named.n_x, alpha, sample.ddof)

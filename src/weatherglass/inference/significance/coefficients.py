@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +47,8 @@ class Coefficients:
         self._residues = np.zeros_like(self._steps)
         self._excluded, self._included = weights.excluded[order], weights.included[order]
         self._size, self._period, self._counts, self._cut = size, period, counts, cut
-        roots, turns = _unit_circle(range(counts), counts), _unit_circle(self._steps.tolist(), period)
+        roots = _unit_circle([2 * math.pi * part / counts for part in range(counts)])
+        turns = _unit_circle([2 * math.pi * (step / period) for step in self._steps.tolist()])
         self._roots, self._turns, self._phases = roots, turns, np.empty_like(turns)
         self._products, self._which = np.empty((4, counts)), np.empty(counts, dtype=np.int64)
         self._table: NDArray[np.complex128] = np.zeros(1024, dtype=np.complex128)
@@ -76,9 +77,8 @@ class Coefficients:
             self._known += chunk
 
 
-def _unit_circle(parts: Iterable[int], whole: int) -> NDArray[np.float64]:
-    """Cosines and sines of so many parts of a whole turn."""
-    angles = [2 * math.pi * (part / whole) for part in parts]
+def _unit_circle(angles: Sequence[float]) -> NDArray[np.float64]:
+    """Cosines and sines."""
     return np.array([[math.cos(angle) for angle in angles], [math.sin(angle) for angle in angles]])
 
 
