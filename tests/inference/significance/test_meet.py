@@ -110,7 +110,7 @@ def test_pairs_are_those_that_reach_the_need(rows: list[int], columns: list[int]
 
 def test_meetings_in_memory_that_another_left_behind_count_the_same() -> None:
     rng = np.random.default_rng(5)
-    tails = []
+    tails: list[Tail] = []
     for n in (24, 12, 30, 9, 24):
         grid = on_grid(rng.normal(size=n // 2), rng.normal(size=n - n // 2))
         tails += as_extreme_as(grid, grid.observed, "greater").tails(grid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,11 +70,12 @@ class Coefficients:
             chunk = min(terms - self._known, _CHUNK)
             if self._known + chunk > len(self._table):
                 self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-            self.work += _coefficients(
+            given: tuple[Any, ...] = (
                 *(self._steps, self._residues, *self._turns, *self._phases),
                 *(self._excluded, self._included, *self._roots, *self._products, self._which),
                 *(self._size, self._period, self._cut, self._table[self._known : self._known + chunk]),
             )
+            self.work += _coefficients(*given)
             self._known += chunk
 
 
