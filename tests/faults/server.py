@@ -46,7 +46,7 @@ def prepare_forks() -> None:
     modules["matplotlib.figure"].Figure.savefig = save_placeholder
     from weatherglass.inference.significance.prepare import prepare
 
-    prepare(lambda _: None, True)
+    prepare()
 
 
 def save_placeholder(_figure: object, target: Any, **_options: object) -> None:

@@ -199,9 +199,7 @@ class Audit:
         """Have the compiled kernels ready before the processes need them, and say so where that takes time."""
         from weatherglass.inference.significance.prepare import prepare
 
-        settings = self.plan.settings
-        sampled = settings.significance.endswith("sampled") or settings.profile is not None
-        prepare(lambda message: self.progress.stage(message, 1), sampled)
+        prepare(lambda message: self.progress.stage(message, 1))
 
     def _covariances(
         self, tests: Sequence[Test], encodings: Encodings

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weatherglass.arrays import Vector
-from weatherglass.inference.bootstrap import BootstrapInterval, bootstrap_interval
-from weatherglass.inference.equivalence import excluded_above
-from weatherglass.inference.notes import notes
+from weatherglass.inference.bootstrap import BootstrapInterval
 from weatherglass.inference.reason import Reason
 from weatherglass.inference.removal import (
     LeftOut,
@@ -21,13 +19,12 @@ from weatherglass.inference.removal import (
     scores_without_each_attribute,
     tested,
 )
-from weatherglass.inference.such import SuchAttributes, such_attributes
-from weatherglass.inference.these import TheseAttributes, these_attributes
-from weatherglass.inference.uncorrected import such_attributes_uncorrected
 from weatherglass.metrics.units import mean_by_unit
 
 if TYPE_CHECKING:
     from weatherglass.inference.recomputed import Recomputed
+    from weatherglass.inference.such import SuchAttributes
+    from weatherglass.inference.these import TheseAttributes
     from weatherglass.metrics.weat.tables import NamedSample
 
 NULL_DRAWS = 9_999
@@ -127,7 +124,7 @@ def assess(
     p_value: float,
     p_two_sided: float,
     test: Callable[[Vector, Vector], float],
-    without_templates: Sequence[tuple[str, NamedSample]],
+    without_templates: Sequence[tuple[str, Vector, Vector]],
     *,
     alpha: float,
     ci: str,
@@ -140,11 +137,16 @@ def assess(
         p_value: p of these scores.
         p_two_sided: the exact two-sided p of these scores, which the interval agrees with.
         test: p of the scores that are left without a word or template.
-        without_templates: the sample without each sentence template.
+        without_templates: each sentence template with the scores of X and of Y without it.
         alpha: the intervals are at level 1 − alpha.
         ci: jackknife, bca or none.
         seed: of the null distribution and of the bootstrap.
     """
+    # Here, and not above: whoever reads a finished run needs `Trust` and nothing that computes it.
+    from weatherglass.inference.bootstrap import bootstrap_interval
+    from weatherglass.inference.equivalence import excluded_above
+    from weatherglass.inference.notes import notes
+    from weatherglass.inference.these import these_attributes
     from weatherglass.metrics.weat.tables import unit_scores
 
     n_x, ddof = named.n_x, named.sample.ddof
@@ -160,7 +162,7 @@ def assess(
             for role, names, without in zip("AB", named.units[2:], by_attribute, strict=True)
             for removal in removals_of_attributes(without, n_x, role, names, ddof)
         ),
-        *_removals_of_templates((t, n, unit_scores(n.sample)) for t, n in without_templates),
+        *_removals_of_templates(without_templates, ddof),
     ]
     bootstrapped = (
         bootstrap_interval(named.sample, these.effect_size, alpha, np.random.default_rng(seed))
@@ -189,6 +191,9 @@ LEAST_TEMPLATES = 3
 
 
 def _such(named: NamedSample, scores: Vector, by_attribute: tuple[Any, Any], alpha: float) -> SuchAttributes:
+    from weatherglass.inference.such import such_attributes
+    from weatherglass.inference.uncorrected import such_attributes_uncorrected
+
     sample = named.sample
     if named.statistic != "mean":
         return such_attributes_uncorrected(scores, by_attribute, named.n_x, alpha, sample.ddof)
@@ -212,13 +217,12 @@ def _units_of_rows(named: NamedSample) -> Any:
     return np.concatenate([x, x.max() + 1 + y])
 
 
-def _removals_of_templates(samples: Iterator[tuple[str, NamedSample, Vector]]) -> Iterator[Removal]:
+def _removals_of_templates(without: Sequence[tuple[str, Vector, Vector]], ddof: int) -> Iterator[Removal]:
     from weatherglass.metrics.weat.effect import effect_size
 
-    for template, left, scores in samples:
-        x, y = scores[: left.n_x], scores[left.n_x :]
-        if len(x) and len(y) and len(scores) > left.sample.ddof:
-            yield Removal("template", "XYAB", template, effect_size(x, y, left.sample.ddof), x, y)
+    for template, x, y in without:
+        if len(x) + len(y) > ddof:
+            yield Removal("template", "XYAB", template, effect_size(x, y, ddof), x, y)
 
 
 def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) -> list[float]:

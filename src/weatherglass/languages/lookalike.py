@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 """Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
@@ -44,9 +44,10 @@ def twins_among(words: Iterable[str]) -> list[tuple[str, ...]]:
 
     Words of plain ASCII without spaces around them look like nothing but themselves, so only the others are folded.
     """
-    known = dict.fromkeys(words)
+    known = words if isinstance(words, Mapping) else dict.fromkeys(words)
     groups: dict[str, dict[str, None]] = {}
-    for word in known:
+    # Letters and digits alone have no spaces: of a million words, most are passed over at once.
+    for word in [word for word in known if not (word.isalnum() and word.isascii())]:
         if not word.isascii() or word != word.strip():
             looks = fold(word)
             group = groups.setdefault(looks, {looks: None} if looks in known else {})

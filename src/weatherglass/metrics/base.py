@@ -97,10 +97,11 @@ class ElementScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """The raw measures of a test by unit, and the same without each sentence template."""
+    """The raw measures of a test by unit, and the scores without each sentence template."""
 
     whole: NamedSample
-    without_templates: tuple[tuple[str, NamedSample], ...] = ()
+    without_templates: tuple[tuple[str, Vector, Vector], ...] = ()
+    """A template with the scores of X and of Y without its sentences."""
 
 
 class Recomputing(Protocol):

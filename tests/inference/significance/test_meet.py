@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +15,6 @@ from weatherglass.arrays import Integers
 from weatherglass.inference.significance import permutation_test
 from weatherglass.inference.significance.grid import on_grid
 from weatherglass.inference.significance.meet import (
-    _among_the_smallest,
     _merge_in_four,
     _pairs,
     _pairs_apart,
@@ -94,10 +94,6 @@ def test_a_merge_is_a_sort(left: list[int], right: list[int], value: int, offset
     assert new[offset:end].tolist() == sorted(left + [number + value for number in right])
     assert (new[:offset] == 99).all()
     assert new[end:].tolist() == [99]
-    number = (len(left) + len(right)) // 2
-    taken = _among_the_smallest(old, offset, middle, middle, len(old), value, number)
-    smallest = sorted(left[:taken] + [right_one + value for right_one in right[: number - taken]])
-    assert smallest == sorted(left + [right_one + value for right_one in right])[:number]
 
 
 @settings(max_examples=300, deadline=None)
@@ -110,6 +106,18 @@ def test_pairs_are_those_that_reach_the_need(rows: list[int], columns: list[int]
     ascending: tuple[Integers, Integers] = np.array(rows), np.array(columns)
     assert _pairs_apart(*ascending, need) == sum(r - c >= need for r in rows for c in columns)
     assert _pairs(*ascending, need) == sum(r + c >= need for r in rows for c in columns)
+
+
+def test_meetings_in_memory_that_another_left_behind_count_the_same() -> None:
+    rng = np.random.default_rng(5)
+    tails: list[Tail] = []
+    for n in (24, 12, 30, 9, 24):
+        grid = on_grid(rng.normal(size=n // 2), rng.normal(size=n - n // 2))
+        tails += as_extreme_as(grid, grid.observed, "greater").tails(grid)
+    wanted = [count_by_searching(tail) for tail in tails]
+    assert [count_by_meeting(tail, bytes_allowed=10**9) for tail in tails] == wanted
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda tail: count_by_meeting(tail, 10**9), tails * 8)) == wanted * 8
 
 
 def test_far_out_in_the_tail_most_rows_are_passed_over() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +48,10 @@ class Coefficients:
         self._residues = np.zeros_like(self._steps)
         self._excluded, self._included = weights.excluded[order], weights.included[order]
         self._size, self._period, self._counts, self._cut = size, period, counts, cut
+        roots = _unit_circle([2 * math.pi * part / counts for part in range(counts)])
+        turns = _unit_circle([2 * math.pi * (step / period) for step in self._steps.tolist()])
+        self._roots, self._turns, self._phases = roots, turns, np.empty_like(turns)
+        self._products, self._which = np.empty((4, counts)), np.empty(counts, dtype=np.int64)
         self._table: NDArray[np.complex128] = np.zeros(1024, dtype=np.complex128)
         self._known = 0
         self.work = 0
@@ -64,58 +70,63 @@ class Coefficients:
             chunk = min(terms - self._known, _CHUNK)
             if self._known + chunk > len(self._table):
                 self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-            self.work += _coefficients(
-                self._steps,
-                self._residues,
-                self._excluded,
-                self._included,
-                self._size,
-                self._period,
-                self._counts,
-                self._cut,
-                self._table[self._known : self._known + chunk],
+            given: tuple[Any, ...] = (
+                *(self._steps, self._residues, *self._turns, *self._phases),
+                *(self._excluded, self._included, *self._roots, *self._products, self._which),
+                *(self._size, self._period, self._cut, self._table[self._known : self._known + chunk]),
             )
+            self.work += _coefficients(*given)
             self._known += chunk
+
+
+def _unit_circle(angles: Sequence[float]) -> NDArray[np.float64]:
+    """Cosines and sines."""
+    return np.array([[math.cos(angle) for angle in angles], [math.sin(angle) for angle in angles]])
 
 
 @compiled
 def _coefficients(
     steps: Integers,
     residues: Integers,
+    turn_re: Vector,
+    turn_im: Vector,
+    phase_re: Vector,
+    phase_im: Vector,
     excluded: Vector,
     included: Vector,
+    root_re: Vector,
+    root_im: Vector,
+    re: Vector,
+    im: Vector,
+    at_re: Vector,
+    at_im: Vector,
+    which: Integers,
     size: int,
     period: int,
-    counts: int,
     cut: float,
     out: NDArray[np.complex128],
 ) -> int:
-    """The next len(out) coefficients; `residues` holds k·a_j mod period and moves on. Returns the work done."""
-    n = len(excluded)
-    turn = 2 * math.pi
-    root_re, root_im = np.empty(counts), np.empty(counts)
-    for i in range(counts):
-        root_re[i], root_im[i] = math.cos(turn * i / counts), math.sin(turn * i / counts)
-    # Of each element, and last of the threshold: the phase at k, and by how much it turns from k to k + 1.
-    phase_re, phase_im = np.empty(n + 1), np.empty(n + 1)
-    turn_re, turn_im = np.empty(n + 1), np.empty(n + 1)
-    for j in range(n + 1):
-        angle = turn * (steps[j] / period)
-        turn_re[j], turn_im[j] = math.cos(angle), math.sin(angle)
-    re, im = np.empty(counts), np.empty(counts)
-    at_re, at_im = np.empty(counts), np.empty(counts)
-    which = np.empty(counts, dtype=np.int64)
+    """The next len(out) coefficients; `residues` holds k·a_j mod period and moves on. Returns the work done.
+
+    Of each element, and last of the threshold, the phase at k, and by how much it turns from k to k + 1, are two
+    numbers each; so are the roots of unity. What it works in is given: code that allocates takes longer to compile.
+    """
+    n, counts = len(excluded), len(root_re)
     work = 0
     for k in range(len(out)):
         if k % _TURNS == 0:
             for j in range(n + 1):
-                angle = turn * (residues[j] / period)
+                angle = 2 * math.pi * (residues[j] / period)
                 phase_re[j], phase_im[j] = math.cos(angle), math.sin(angle)
         for i in range(counts):
-            re[i], im[i], at_re[i], at_im[i], which[i] = 1.0, 0.0, root_re[i], root_im[i], i
+            re[i] = 1.0
+            im[i] = 0.0
+            at_re[i] = root_re[i]
+            at_im[i] = root_im[i]
+            which[i] = i
         alive, j = counts, 0
         while j < n and alive > 0:
-            stop = min(j + 8, n)
+            stop = j + 8 if j + 8 < n else n
             work += (stop - j) * (alive + 4)
             while j < stop:
                 stay = excluded[j]
@@ -130,7 +141,10 @@ def _coefficients(
             kept = 0
             for i in range(alive):
                 if re[i] * re[i] + im[i] * im[i] >= cut * cut:
-                    re[kept], im[kept], at_re[kept], at_im[kept] = re[i], im[i], at_re[i], at_im[i]
+                    re[kept] = re[i]
+                    im[kept] = im[i]
+                    at_re[kept] = at_re[i]
+                    at_im[kept] = at_im[i]
                     which[kept] = which[i]
                     kept += 1
             alive = kept

@@ -24,9 +24,10 @@ def count_by_enumeration(tail: Tail, work: int) -> int | None:
         np.concatenate([[0], np.cumsum(values)]),
         tail.size,
         tail.threshold,
-        _binomials(len(tail.values), tail.size),
+        _binomials(len(tail.values), tail.size).ravel(),
         work,
-        np.empty((2, tail.size + 1), dtype=np.int64),
+        np.empty(tail.size + 1, dtype=np.int64),
+        np.empty(tail.size + 1, dtype=np.int64),
     )
     return None if count < 0 else int(count)
 
@@ -48,15 +49,17 @@ def _count(
     threshold: int,
     binomials: Integers,
     work: int,
-    stack: Integers,
+    position: Integers,
+    need: Integers,
 ) -> int:
     """Depth first over the positions of descending values; -1 if `work` steps or 62 bits are not enough.
 
-    The sums of the first values and the stack are given: code that allocates takes half as long again to compile.
+    The sums of the first values and the two stacks are given: code that allocates, or takes arrays apart, takes half
+    as long again to compile.
     """
     n = len(values)
-    position, need = stack[0], stack[1]
-    position[0], need[0] = 0, threshold
+    position[0] = 0
+    need[0] = threshold
     depth, count, steps = 0, 0, 0
     while depth >= 0:
         left = size - depth
@@ -67,7 +70,7 @@ def _count(
         if start + left <= n and sums[start + left] - sums[start] >= wanted:
             if sums[n] - sums[n - left] >= wanted:
                 # Even the smallest completion is in the tail.
-                bundle = binomials[n - start, left]
+                bundle = binomials[(n - start) * (size + 1) + left]
                 if bundle >= 4611686018427387904 - count:
                     return -1
                 count += bundle

@@ -24,6 +24,9 @@ _WORTH_BISECTING = 4096
 """Rows below which a walk over all of them takes less time than to ask numpy which matter."""
 _LARGEST_PREDICTION = 200
 """Beyond it the prediction is that a meeting takes for ever."""
+_KEPT_BYTES = 256_000_000
+"""Memory of at most this size is kept for the next meeting: the system takes longer to hand out fresh memory, page by
+page, than a fifth of a meeting of 25 + 25 elements, and a run has several."""
 _SECONDS_A_STEP = 1e-9
 _SECONDS_A_BYTE = 0.3e-9
 
@@ -87,49 +90,69 @@ def count_by_meeting(tail: Tail, bytes_allowed: int) -> int:
     # Alternate elements, so that the two halves are alike and the largest ones are tried both ways.
     first = np.ascontiguousarray(tail.values[: n - halves.tried : 2])
     second = np.ascontiguousarray(tail.values[1 : n - halves.tried : 2])
-    # Fresh memory costs time by itself, so both halves grow in the same buffer.
-    spare = np.empty(_buffered(halves.first), dtype=np.int64)
-    return int(
-        _meet(
-            *_sums_by_cardinality(first, tail.size, spare),
-            int(first.sum()),
-            *_sums_by_cardinality(second, tail.size, spare),
-            int(second.sum()),
-            np.ascontiguousarray(tail.values[n - halves.tried :]),
-            tail.size,
-            tail.threshold,
-        )
+    memory = _memory(halves.bytes // 8)
+    # Both halves grow in the same buffer.
+    spare, rest = np.split(memory, [_buffered(halves.first)])
+    first_sums, first_starts = _sums_by_cardinality(first, tail.size, rest, spare)
+    rest = rest[len(first_sums) :]
+    second_sums, second_starts = _sums_by_cardinality(second, tail.size, rest, spare)
+    tried = np.ascontiguousarray(tail.values[n - halves.tried :])
+    count = _meet(
+        *(first_sums, first_starts, int(first.sum()), second_sums, second_starts, int(second.sum())),
+        *(tried, tail.size, tail.threshold),
     )
+    if memory.nbytes <= _KEPT_BYTES:
+        _kept[:] = [memory]
+    return count
 
 
-def _sums_by_cardinality(values: Integers, size: int, spare: Integers) -> tuple[Integers, Integers]:
+_kept: list[Integers] = []
+"""Memory of the last meeting, while no other uses it."""
+
+
+def _memory(entries: int) -> Integers:
+    """Room for so many sums; taken out of the list, so that no two threads meet in it."""
+    try:
+        kept = _kept.pop()
+    except IndexError:
+        kept = np.empty(0, dtype=np.int64)
+    return kept if len(kept) >= entries else np.empty(entries, dtype=np.int64)
+
+
+def _sums_by_cardinality(
+    values: Integers, size: int, room: Integers, spare: Integers
+) -> tuple[Integers, Integers]:
     """All sums of at most `size` and at most half of the values, ascending within each cardinality, and where each
-    cardinality starts. The spare buffer is where they grow by turns.
+    cardinality starts. They are where the room starts; the spare buffer is where they grow by turns.
     """
     h = len(values)
     most = min(size, h // 2)
     starts = np.cumsum([0] + [math.comb(h, k) if k <= most else 0 for k in range(h + 1)])
-    return _grow(values, most, np.empty(starts[-1], dtype=np.int64), spare), starts
+    lengths = np.zeros(h + 1, dtype=np.int64)
+    return _grow(values, most, room[: starts[-1]], spare, lengths), starts
 
 
 @compiled
-def _grow(values: Integers, size: int, sums: Integers, spare: Integers) -> Integers:
-    """Add one value at a time: the new list of k is the old list of k merged with that of k − 1, shifted."""
+def _grow(values: Integers, size: int, sums: Integers, spare: Integers, lengths: Integers) -> Integers:
+    """Add one value at a time: the new list of k is the old list of k merged with that of k − 1, shifted.
+
+    Here and below nothing is allocated, and there is no min or max: each would be one more function to compile.
+    """
     h = len(values)
     # Whichever array is written last must be `sums`.
     old, new = (sums, spare) if h % 2 == 0 else (spare, sums)
     old[0] = 0
-    lengths = np.zeros(h + 1, dtype=np.int64)
     lengths[0] = 1
     for count in range(h):
+        most = count + 1 if count + 1 < size else size
         # Not the literal 0, for which numba would compile the merge three times over.
         shorter, longer, out = int(np.int64(0)), int(np.int64(0)), int(np.int64(0))
-        for k in range(min(count + 1, size) + 1):
+        for k in range(most + 1):
             # `longer` and `shorter` are where the old lists of k and k − 1 start.
             end = longer + lengths[k]
             out = _merge_in_four(old, longer, end, shorter, longer, values[count], new, out)
             shorter, longer = longer, end
-        for k in range(min(count + 1, size), 0, -1):
+        for k in range(most, 0, -1):
             lengths[k] += lengths[k - 1]
         old, new = new, old
     return old
@@ -148,49 +171,46 @@ def _merge_in_four(
     if finish - out < 64:
         return _merge(old, i, i_end, j, j_end, value, new, out)
     half = (finish - out) // 2
-    taken = _among_the_smallest(old, i, i_end, j, j_end, value, half)
+    # How many of old[i:i_end] are in the smaller half: by bisection.
+    taken = half - (j_end - j) if half > j_end - j else 0
+    high = half if half < i_end - i else i_end - i
+    while taken < high:
+        middle = (taken + high) // 2
+        if old[i + middle] <= old[j + half - middle - 1] + value:
+            taken = middle + 1
+        else:
+            high = middle
     # The smaller half is what is before i_to and j_to, the larger one is what starts at i_2 and j_2.
     i_to, j_to, last = i + taken, j + half - taken, out + half - 1
     i_2, j_2, out_2, last_2 = i_to, j_to, out + half, finish - 1
     steps = 1
     while steps > 0:
-        steps = min(i_to - i, j_to - j, (last - out + 1) // 2)
-        steps = min(steps, i_end - i_2, j_end - j_2, (last_2 - out_2 + 1) // 2)
+        steps = (last - out + 1) // 2
+        steps = i_to - i if i_to - i < steps else steps
+        steps = j_to - j if j_to - j < steps else steps
+        steps = i_end - i_2 if i_end - i_2 < steps else steps
+        steps = j_end - j_2 if j_end - j_2 < steps else steps
+        steps = (last_2 - out_2 + 1) // 2 if (last_2 - out_2 + 1) // 2 < steps else steps
         for _ in range(steps):
             left, right = old[np.uint64(i)], old[np.uint64(j)] + value
             take = int(left <= right)
-            new[np.uint64(out)] = min(left, right)
+            new[np.uint64(out)] = left if left <= right else right
             i, j, out = i + take, j + 1 - take, out + 1
             left, right = old[np.uint64(i_to - 1)], old[np.uint64(j_to - 1)] + value
             take = int(left > right)
-            new[np.uint64(last)] = max(left, right)
+            new[np.uint64(last)] = left if left > right else right
             i_to, j_to, last = i_to - take, j_to - 1 + take, last - 1
             left, right = old[np.uint64(i_2)], old[np.uint64(j_2)] + value
             take = int(left <= right)
-            new[np.uint64(out_2)] = min(left, right)
+            new[np.uint64(out_2)] = left if left <= right else right
             i_2, j_2, out_2 = i_2 + take, j_2 + 1 - take, out_2 + 1
             left, right = old[np.uint64(i_end - 1)], old[np.uint64(j_end - 1)] + value
             take = int(left > right)
-            new[np.uint64(last_2)] = max(left, right)
+            new[np.uint64(last_2)] = left if left > right else right
             i_end, j_end, last_2 = i_end - take, j_end - 1 + take, last_2 - 1
     _merge(old, i, i_to, j, j_to, value, new, out)
     _merge(old, i_2, i_end, j_2, j_end, value, new, out_2)
     return finish
-
-
-@compiled
-def _among_the_smallest(
-    old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, number: int
-) -> int:
-    """How many of old[i:i_end] are among the `number` smallest of it and old[j:j_end] + value, by bisection."""
-    low, high = max(0, number - (j_end - j)), min(number, i_end - i)
-    while low < high:
-        middle = (low + high) // 2
-        if old[i + middle] <= old[j + number - middle - 1] + value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @compiled
@@ -202,16 +222,19 @@ def _merge(old: Integers, i: int, i_end: int, j: int, j_end: int, value: int, ne
     finish = out + (i_end - i) + (j_end - j)
     last = finish - 1
     while i < i_end and j < j_end:
-        for _ in range(min(i_end - i, j_end - j, (last - out + 1) // 2)):
+        steps = (last - out + 1) // 2
+        steps = i_end - i if i_end - i < steps else steps
+        steps = j_end - j if j_end - j < steps else steps
+        for _ in range(steps):
             left, right = old[np.uint64(i)], old[np.uint64(j)] + value
             take = int(left <= right)
-            new[np.uint64(out)] = min(left, right)
+            new[np.uint64(out)] = left if left <= right else right
             i += take
             j += 1 - take
             out += 1
             left, right = old[np.uint64(i_end - 1)], old[np.uint64(j_end - 1)] + value
             take = int(left > right)
-            new[np.uint64(last)] = max(left, right)
+            new[np.uint64(last)] = left if left > right else right
             i_end -= take
             j_end -= 1 - take
             last -= 1
@@ -296,31 +319,22 @@ def _walk(rows: Integers, columns: Integers, need: int) -> int:
     n = len(columns)
     row, above = 0, 0  # columns before `above` suffice for all unfinished rows
     total = 0
-    while row + 16 <= len(rows) and above + 8 <= n:
-        total += 16 * above
-        while above + 8 <= n:
-            total += _tile_apart(rows[row : row + 16], columns[above : above + 8], need)
-            if rows[row + 15] - columns[above + 7] < need:
+    while row + 16 <= len(rows):
+        inside, up = 16 * above, above
+        while up + 8 <= n:
+            for i in range(16):
+                most = rows[np.uint64(row + i)] - need
+                for j in range(8):
+                    inside += int(columns[np.uint64(up + j)] <= most)
+            if rows[row + 15] - columns[up + 7] < need:
                 break
-            above += 8
-        if above + 8 > n:
-            for i in range(row, row + 16):
-                for j in range(above, n):
-                    total += int(rows[i] - columns[j] >= need)
+            up += 8
+        if up + 8 > n:
+            break  # fewer columns than a tile has are left: the rest is done in single steps
+        total, above = total + inside, up
         row += 16
     for i in range(row, len(rows)):
         while above < n and rows[i] - columns[above] >= need:
             above += 1
         total += above
-    return total
-
-
-@compiled
-def _tile_apart(rows: Integers, columns: Integers, need: int) -> int:
-    """Pairs with row − column ≥ need among 16 rows and 8 columns; fixed numbers let the loops be vectorised."""
-    total = 0
-    for i in range(16):
-        most = rows[i] - need
-        for j in range(8):
-            total += int(columns[j] <= most)
     return total

@@ -17,14 +17,11 @@ LATTICE = "weatherglass.inference.significance.lattice"
 COMPILING = "compiling the permutation kernels (once on this machine)"
 
 
-def prepare(progress: Callable[[str], None] | None = None, sampled: bool = True) -> None:
+def prepare(progress: Callable[[str], None] | None = None) -> None:
     """Compile the kernels, or load them; `progress` is told where compiling is needed, which takes some seconds.
 
     That of the lattice is compiled at its first use: only scores with a common spacing need it.
-    Those that draw partitions can be left out: a run computes p without them unless it is asked to sample.
     """
-    if sampled:
-        from weatherglass.inference.significance.sampled import sample_sums
     if progress is not None and not all_cached(besides=LATTICE):
         progress(COMPILING)
     grid = on_grid(np.array([1.0, 3.0, 6.0]), np.array([2.0, 4.0, 5.0]))
@@ -32,5 +29,3 @@ def prepare(progress: Callable[[str], None] | None = None, sampled: bool = True)
     count_by_enumeration(tail, work=1000)
     count_by_meeting(tail, bytes_allowed=1000)
     bound_tail(tail, precision=0.5, work=1000)
-    if sampled:
-        sample_sums(grid, 1, np.random.default_rng(0))

@@ -31,6 +31,7 @@ from weatherglass.metrics.weat.tables import (
     Tables,
     element_scores,
     named_sample,
+    scores_without_templates,
     tables_of,
     unit_scores,
 )
@@ -164,21 +165,9 @@ class Weat:
         )
 
     def _samples(self, sets: Sequence[VectorSet], context: Context) -> Samples:
-        tables = self._tables(sets, context)
-        templates = tables.templates()
-        without = {t: tables.without_template(t) for t in templates} if len(templates) > 1 else {}
-        ddof = self._ddof(context)
-        return Samples(
-            self.sample(sets, context),
-            tuple(
-                (
-                    template,
-                    named_sample(left, self.measure_of_words, context.permute, ddof, by_template=False),
-                )
-                for template, left in without.items()
-                if left is not None
-            ),
-        )
+        whole = self.sample(sets, context)
+        without = scores_without_templates(self._tables(sets, context), whole.sample, context.permute)
+        return Samples(whole, tuple(without))
 
     def _tables(self, sets: Sequence[VectorSet], context: Context) -> Tables:
         similarity = self.measure_of_words.similarity

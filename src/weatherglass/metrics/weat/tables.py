@@ -6,11 +6,11 @@ target sentence is scored, and a target word's score is the mean over its senten
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import compress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue.test import Element
@@ -32,27 +32,6 @@ class Tables:
     """Of X, Y, A and B, in the order of rows and columns."""
     orders: tuple[Integers, ...]
     """The place of each of these elements in the set as it was given."""
-
-    def without_template(self, template: str) -> Tables | None:
-        """What is left of all sets without the sentences of one template; None where a set would be empty."""
-        keep = [np.array([e.template != template for e in elements]) for elements in self.elements]
-        if not all(kept.any() for kept in keep):
-            return None
-        rows = np.concatenate(keep[:2])
-        return Tables(
-            self.to_a[rows][:, keep[2]],
-            self.to_b[rows][:, keep[3]],
-            tuple(
-                tuple(compress(elements, mask.tolist()))
-                for elements, mask in zip(self.elements, keep, strict=True)
-            ),
-            (),
-        )
-
-    def templates(self) -> list[str]:
-        """The sentence templates that occur, in the order of the elements."""
-        templates = (e.template for elements in self.elements for e in elements if e.template is not None)
-        return list(dict.fromkeys(templates))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,23 +62,12 @@ def tables_of(
     return Tables(to_a, to_b, elements, orders)
 
 
-def named_sample(
-    tables: Tables, measure: Measure, permute: str, ddof: int, *, by_template: bool = True
-) -> NamedSample:
-    """What is resampled and left out: by elements each sentence is a unit, by words all sentences of a word.
-
-    With by_template=False the scores of each word in each template are left out, which a single effect does not need.
-    """
-    similarity, statistic = SIMILARITIES.get(measure.similarity), STATISTICS.get(measure.statistic)
-    names = [
-        [e.word for e in elements] if permute == "words" else _distinct_texts(elements)
-        for elements in tables.elements
-    ]
+def named_sample(tables: Tables, measure: Measure, permute: str, ddof: int) -> NamedSample:
+    """What is resampled and left out: by elements each sentence is a unit, by words all sentences of a word."""
+    names = _unit_names(tables, permute)
     units = [unit_numbers(set_names) for set_names in names]
-    to_a, to_b = (
-        mean_by_unit(table.T, numbers).T
-        for table, numbers in zip((tables.to_a, tables.to_b), units[2:], strict=True)
-    )
+    similarity, statistic = SIMILARITIES.get(measure.similarity), STATISTICS.get(measure.statistic)
+    to_a, to_b = mean_by_unit(tables.to_a.T, units[2]).T, mean_by_unit(tables.to_b.T, units[3]).T
     attribute_units = (np.arange(to_a.shape[1]), np.arange(to_b.shape[1]))
     sample = Sample(
         to_a, to_b, similarity.orientation, statistic, (units[0], units[1], *attribute_units), ddof
@@ -108,8 +76,75 @@ def named_sample(
         sample,
         measure.statistic,
         tuple(tuple(dict.fromkeys(set_names)) for set_names in names),
-        _template_scores(sample, tables) if by_template and permute == "words" else None,
+        _template_scores(sample, tables) if permute == "words" else None,
     )
+
+
+def scores_without_templates(
+    tables: Tables, sample: Sample, permute: str
+) -> Iterator[tuple[str, Vector, Vector]]:
+    """The scores of the units of X and of Y without the sentences of each template in turn.
+
+    A template without whose sentences a set would be empty is passed over, and so is the only one.
+
+    Args:
+        tables: of all sentences.
+        sample: what `named_sample` makes of them.
+        permute: words or elements.
+    """
+    names = list(dict.fromkeys(e.template for elements in tables.elements for e in elements))
+    in_templates = [name for name in names if name is not None]
+    if len(in_templates) < 2:
+        return
+    number = {template: place for place, template in enumerate(names)}
+    templates = [np.array([number[e.template] for e in elements]) for elements in tables.elements]
+    a_units, b_units = (unit_numbers(set_names) for set_names in _unit_names(tables, permute)[2:])
+    x_units, y_units = sample.units[:2]
+    for template in in_templates:
+        gone = [of_set == number[template] for of_set in templates]
+        if any(of_set.all() for of_set in gone):
+            continue
+        x, y, rows = x_units[~gone[0]], y_units[~gone[1]], ~np.concatenate(gone[:2])
+        without = replace(
+            sample,
+            to_a=_means_without(sample.to_a[rows], tables.to_a[rows], a_units, gone[2]),
+            to_b=_means_without(sample.to_b[rows], tables.to_b[rows], b_units, gone[3]),
+            units=(_without_gaps(x), _without_gaps(y), *sample.units[2:]),
+        )
+        scores = unit_scores(without)
+        n_x = int(without.units[0].max()) + 1
+        yield template, scores[:n_x], scores[n_x:]
+
+
+def _means_without(means: Matrix, table: Matrix, units: Integers, gone: NDArray[np.bool_]) -> Matrix:
+    """The means over units of columns without some columns: m − Σ(v − m)/(how many are left), over those v.
+
+    Args:
+        means: of each row over the columns of each unit.
+        table: all columns.
+        units: the unit of each column.
+        gone: which columns are left out; a unit that has no others is left out with them.
+    """
+    without = units[gone]
+    left = np.bincount(units) - np.bincount(without, minlength=means.shape[1])
+    deviations = np.zeros_like(means.T)
+    np.add.at(deviations, without, table[:, gone].T - means.T[without])
+    stay = left > 0
+    return np.asarray(means[:, stay] - deviations.T[:, stay] / left[stay])
+
+
+def _unit_names(tables: Tables, permute: str) -> list[list[str]]:
+    """The name of the unit that each element of X, Y, A and B belongs to."""
+    by_words = permute == "words"
+    return [
+        [e.word for e in elements] if by_words else _distinct_texts(elements) for elements in tables.elements
+    ]
+
+
+def _without_gaps(units: Integers) -> Integers:
+    """The same units, numbered from 0 without those that are gone."""
+    there = np.bincount(units) > 0
+    return np.asarray((np.cumsum(there) - 1)[units])
 
 
 def element_scores(sample: Sample) -> Vector:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import html  # not xml.sax.saxutils, which loads all that fetches addresses
 from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import escape
 
 from weatherglass.report.numbers import effect
 from weatherglass.report.page.subjects import Subject
@@ -88,7 +88,7 @@ def _text(
 ) -> str:
     return (
         f'<text x="{x}" y="{y}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}" '
-        f'xml:space="preserve">{escape(_printable(text))}</text>'
+        f'xml:space="preserve">{html.escape(_printable(text), quote=False)}</text>'
     )
 
 
