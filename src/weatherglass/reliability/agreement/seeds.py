@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def batches_of_seeds(condition: Condition, tensor: ScoreTensor, words: Integers)
                 chosen = slice(batch * size, (batch + 1) * size)
                 iccs = absolute_agreement(MeanSquares.of(scores[:, :, chosen])).value
                 which = " ".join(str(seed) for seed in tensor.seeds[chosen])
-                box = five_number_summary(iccs)
+                box: dict[str, Any] = {**five_number_summary(iccs)}
                 rows.append(
                     SeedBatch(
                         **condition.columns(), rule=rule, seeds=size, batch=batch + 1, which=which, **box
