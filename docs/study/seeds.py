@@ -45,6 +45,9 @@ NAMES = {
     BOX_WIDTH: "box width",
 }
 PICTURE = "seeds-movement.png"
+TICKS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+LEAST_DRAWN = 0.0004
+"""A whisker at 1 does not move at all; its line is left out."""
 GENDER, ORIENTATION = "gender", "sexual_orientation"
 TESTS = ("weat6", "weat7", "weat8")
 
@@ -197,9 +200,8 @@ def draw(moved: Sequence[Moved], sizes: Sequence[int], path: Path) -> None:
         axis.set_xscale("log", base=2)
         axis.set_xticks(sizes, [str(size) for size in sizes])
         axis.set_yscale("log")
-        axis.set_yticks(
-            [0.002, 0.005, 0.01, 0.02, 0.05, 0.1], ["0.002", "0.005", "0.01", "0.02", "0.05", "0.1"]
-        )
+        axis.set_ylim(LEAST_DRAWN, 0.12)
+        axis.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
         axis.minorticks_off()
         for side in ("top", "right"):
             axis.spines[side].set_visible(False)
@@ -335,7 +337,7 @@ def effects_table(folder: Path) -> str:
                 f"{effect.sd:.2f}",
                 f"{min(effect.values):+.2f} to {max(effect.values):+.2f}",
                 f"{significant} of {len(effect.members)}",
-                f"{effect.share:.0%} ({effect.share_low:.0%} to {effect.share_high:.0%})",
+                f"{effect.share:.0%} ({effect.share_low:.0%} to {effect.share_high:.0%})".replace("%", " %"),
                 f"{effect.icc:.2f} ({effect.icc_low:.2f} to {effect.icc_high:.2f})",
                 str(effect.seeds_needed),
             ]
