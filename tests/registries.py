@@ -22,4 +22,5 @@ def registries_restored() -> Iterator[None]:
 
 
 def _registries() -> list[Registry[Any]]:
-    return [found for found in gc.get_objects() if isinstance(found, Registry)]
+    # By type: isinstance asks a proxy for the class of what it stands for, which may be gone.
+    return [found for found in gc.get_objects() if issubclass(type(found), Registry)]

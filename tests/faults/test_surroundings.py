@@ -35,7 +35,7 @@ def test_a_read_only_folder_is_one_line_and_stays_as_it_is(
 ) -> None:
     """Root may write everywhere, but not to a file system that is read-only."""
     command, place = COMMANDS[name], disk(65_536)
-    folder = place.place / "made before"
+    folder = place.place / "made-before"
     folder.mkdir()
     ended = server.run(*command.of(data, folder), cwd=data, kill_at=undisturbed(name).cpu_seconds / 2)
     before = command.finished(folder)
