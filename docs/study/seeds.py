@@ -25,7 +25,7 @@ from weatherglass.reliability.lists import base_pairs
 from weatherglass.reliability.rows import Condition
 from weatherglass.reliability.scoring.rules import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
-from weatherglass.reliability.study import score_study, trained_groups
+from weatherglass.reliability.study import Group, score_study, trained_groups
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables
 from weatherglass.report.study.plots import COLOURS, label
@@ -85,7 +85,7 @@ class Judged:
 
 
 def blocks(
-    study: Study, scored: Sequence[tuple[object, ScoreTensor]]
+    study: Study, scored: Sequence[tuple[Group, ScoreTensor]]
 ) -> Iterator[tuple[Condition, str, Tables]]:
     """Each condition and rule with the scores of its frequent words, word × pair × seed."""
     for group, tensor in scored:
@@ -97,7 +97,7 @@ def blocks(
             if len(places) < FEWEST:
                 continue
             selected = tensor.select_pairs(places)
-            condition = Condition(group.corpus, group.algorithm, pairs.name)  # type: ignore[attr-defined]
+            condition = Condition(group.corpus, group.algorithm, pairs.name)
             for rule in raters(tensor.rules):
                 yield condition, rule, selected.block(rule, rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -53,6 +53,16 @@ def encode(spec: str) -> None:
     load_encoder(spec, cache=False).encode(["a rose"])
 
 
+def refusal_with(config: Path, changes: Mapping[str, int], kind: str) -> str:
+    """The line that refuses the folder of a configuration while it is changed so."""
+    whole = config.read_text()
+    try:
+        config.write_text(json.dumps({**json.loads(whole), **changes}))
+        return refusal(encode, f"{kind}:{config.parent}")
+    finally:
+        config.write_text(whole)
+
+
 @pytest.mark.parametrize(
     ("family", "name"), [*(("bert", name) for name in BERT), *(("gpt2", name) for name in GPT)]
 )
@@ -61,13 +71,8 @@ def test_sizes_of_a_configuration_are_compared_with_the_files(
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     file = folders / family / "config.json"
-    whole = file.read_text()
     changes = (BERT if family == "bert" else GPT)[name]
-    try:
-        file.write_text(json.dumps({**json.loads(whole), **changes}))
-        line = refusal(encode, f"hf:{file.parent}")
-    finally:
-        file.write_text(whole)
+    line = refusal_with(file, changes, "hf")
     assert "configuration" in line
     assert "allocate" not in line
 
@@ -77,12 +82,7 @@ def test_weights_of_other_shapes_are_one_line_that_says_so(
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     file = folders / "gpt2" / "config.json"
-    whole = file.read_text()
-    try:
-        file.write_text(json.dumps({**json.loads(whole), "n_positions": 41}))
-        line = refusal(encode, f"hf:{file.parent}")
-    finally:
-        file.write_text(whole)
+    line = refusal_with(file, {"n_positions": 41}, "hf")
     assert "other shapes than config.json asks for" in line
 
 
@@ -93,13 +93,8 @@ def test_sentence_transformers_with_a_layer_without_weights_is_refused(
     pytest.importorskip("sentence_transformers", reason="the model is loaded by it")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     file = folders / "bert" / "config.json"
-    whole = file.read_text()
     first = load_encoder(f"st:{file.parent}", cache=False).encode(["a rose"])
-    try:
-        file.write_text(json.dumps({**json.loads(whole), "num_hidden_layers": 4}))
-        line = refusal(encode, f"st:{file.parent}")
-    finally:
-        file.write_text(whole)
+    line = refusal_with(file, {"num_hidden_layers": 4}, "st")
     assert "lacks 16 of the model's, such as encoder.layer.3." in line
     again = load_encoder(f"st:{file.parent}", cache=False).encode(["a rose"])
     assert (first == again).all()

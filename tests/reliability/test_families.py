@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -153,3 +154,12 @@ def test_the_seeds_of_a_study_are_families(undisturbed: tuple[Path, StudyResult]
 def test_a_folder_without_embeddings_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="no embeddings here; run: weatherglass reliability train"):
         CliRunner().invoke(app, ["reliability", "audit", str(tmp_path)], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", [["audit"], ["word", "nurse"]])
+def test_a_study_that_is_not_there_is_named(command: list[str], tmp_path: Path) -> None:
+    """It was the default folder that was named, which nobody had typed."""
+    missing = tmp_path / "nope"
+    name, *rest = command
+    with pytest.raises(CorpusError, match=rf"^{re.escape(str(missing))}: no such study"):
+        CliRunner().invoke(app, ["reliability", name, str(missing), *rest], catch_exceptions=False)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli.command_line import command_line
-from weatherglass.cli.study_options import FOLDER, Jobs
+from weatherglass.cli.study_options import FOLDER, Jobs, folder_of
 from weatherglass.cli.study_output import interruptible
 from weatherglass.storage.printable import printable_json
 
@@ -42,7 +42,7 @@ def audit(
     from weatherglass.cli.console import complain
     from weatherglass.cli.families import print_families
 
-    chosen = study if study.is_dir() else folder
+    chosen = folder_of(study, folder)
     with interruptible(chosen), Bar(quiet or as_json) as bar:
         finished, report = audit_study(chosen, tests, metrics, within, jobs, bar, command_line(context))
     if as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weatherglass.cli.study_options import FOLDER, require_tables
+from weatherglass.cli.study_options import FOLDER, folder_of, require_tables
 
 if TYPE_CHECKING:
     from weatherglass.reliability.rows import WordScore
@@ -40,7 +40,7 @@ def word(
     from weatherglass.reliability.tables import read_word
 
     require_tables()
-    rows = read_word((study if study.is_dir() else folder) / TABLES, word)
+    rows = read_word(folder_of(study, folder) / TABLES, word)
     for name, chosen in (("pairs", pairs), ("rule", rule), ("corpus", corpus), ("algorithm", algorithm)):
         if chosen is not None:
             one_of(name, chosen, list(dict.fromkeys(getattr(row, name) for row in rows)))

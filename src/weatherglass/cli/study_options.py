@@ -122,6 +122,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FOLDER = Path("weatherglass-study")
 
 
+def folder_of(study: Path, folder: Path) -> Path:
+    """The folder of a study that is told by its folder or its file.
+
+    Raises:
+        CorpusError: if it is neither.
+    """
+    if not study.exists():
+        raise CorpusError(f"{study}: no such study; name its folder, or its file and the folder with -o")
+    return study if study.is_dir() else folder
+
+
 @dataclass(frozen=True)
 class Options:
     """The values of the options, in the order of the help."""
