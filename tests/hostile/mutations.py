@@ -390,11 +390,17 @@ def of_safetensors(random: Random, content: bytes) -> bytes:
 
 @cache
 def _opcodes(content: bytes) -> tuple[tuple[int, ...], ...]:
-    """Where the operations of a pickle begin and end; in a row of pickles, those of each."""
+    """Where the operations of a pickle begin and end; in a row of pickles, those of each.
+
+    What follows them in a checkpoint of torch are numbers, and a count of 128 begins like a pickle.
+    """
     found, start = [], 0
     while start < len(content) and content[start : start + 1] == b"\x80":
         stream = io.BytesIO(content[start:])
-        places = [start + (place or 0) for _, _, place in pickletools.genops(stream)]
+        try:
+            places = [start + (place or 0) for _, _, place in pickletools.genops(stream)]
+        except ValueError:
+            break
         start += stream.tell()
         found.append((*places, start))
     return tuple(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -84,6 +85,48 @@ def test_weights_of_other_shapes_are_one_line_that_says_so(
     file = folders / "gpt2" / "config.json"
     line = refusal_with(file, {"n_positions": 41}, "hf")
     assert "other shapes than config.json asks for" in line
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_weights_that_promise_more_bytes_than_they_have_are_refused_before_torch_reads_them(
+    zipped: bool, folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch allocates the 4 GB that a text of the pickle says it has."""
+    import torch
+    from safetensors.torch import load_file
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        if (folders / "bert" / name).exists():
+            (tmp_path / name).write_bytes((folders / "bert" / name).read_bytes())
+    weights = tmp_path / "pytorch_model.bin"
+    tensors = load_file(folders / "bert" / "model.safetensors")
+    torch.save(tensors, weights, _use_new_zipfile_serialization=zipped)
+    assert outcome_of(encode, f"hf:{tmp_path}?pooling=mean") == "read"
+    first = next(iter(tensors)).encode()
+    content = weights.read_bytes()
+    text = b"X" + len(first).to_bytes(4, "little") + first
+    assert content.count(text) == 1
+    weights.write_bytes(content.replace(text, b"X\xff\xff\xff\xff" + first))
+    if zipped:
+        _repack(weights)
+    line = refusal(encode, f"hf:{tmp_path}?pooling=mean")
+    assert "promises more bytes than the file has" in line
+
+
+def _repack(path: Path) -> None:
+    """With the checksums of what its entries hold now, as whoever means harm would write them."""
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        starts = {entry: entry.header_offset for entry in archive.infolist()}
+    entries: dict[str, bytes] = {}
+    for entry, start in starts.items():
+        name, extra = (int.from_bytes(content[start + at : start + at + 2], "little") for at in (26, 28))
+        begin = start + 30 + name + extra
+        entries[entry.filename] = content[begin : begin + entry.file_size]
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, data in entries.items():
+            archive.writestr(each, data)
 
 
 def test_sentence_transformers_with_a_layer_without_weights_is_refused(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import math
+import pickletools
 import struct
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -21,11 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.storage.pickle_scan import check_pickle
 from weatherglass.storage.reading import UnpackLimit, one_line, reading
 from weatherglass.storage.unpickle import BUILDERS, Builder, Record, read_pickle, shown
 
 MAGIC: Final = 0x1950A86A20F9469CFC6C
 PROTOCOL: Final = 1001
+LEGACY_PICKLES: Final = 5
+"""Before the bytes of the storages: a magic number, a version, the sender's machine, the object, the keys."""
 
 MOST_PARAMETERS: Final = 100_000
 DEEPEST_MODULE: Final = 64
@@ -66,6 +70,34 @@ def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
             return _read_zip(file, path, allowed)
         file.seek(0)
         return _read_legacy(file, path, allowed)
+
+
+def check_torch(path: Path) -> None:
+    """Refuse a file in which a pickle asks for more than the file has, before torch itself reads it.
+
+    Raises:
+        VectorFileError: saying what is wrong.
+    """
+    with reading(path), path.open("rb") as file:
+        if zipfile.is_zipfile(file):
+            limit = UnpackLimit(path)
+            with zipfile.ZipFile(file) as archive:
+                for entry in archive.infolist():
+                    limit.take(entry.file_size)
+                    if entry.filename.endswith("/data.pkl"):
+                        _check_counts(np.frombuffer(archive.read(entry), np.uint8), 0)
+            return
+        content = np.memmap(file, np.uint8, mode="r")
+        file.seek(0)
+        for _ in range(LEGACY_PICKLES):
+            _check_counts(content, file.tell())
+            for _ in pickletools.genops(file):
+                pass  # to its end, where the next begins
+
+
+def _check_counts(content: NDArray[np.uint8], start: int) -> None:
+    if problem := check_pickle(content, start):
+        raise ValueError(problem)
 
 
 def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:

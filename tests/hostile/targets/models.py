@@ -195,11 +195,14 @@ def _answer(path: Path) -> Reading:
 
 
 def _numbers_are_numbers(_sample: Sample, _before: Reading, after: Reading, _kind: str) -> str:
-    """Read once more, strictly: the vectors are those of the body, by whole indices, and all of it is numbers."""
+    """Read once more, strictly: the vectors are those of the body, by whole indices, and all of it is numbers.
+
+    A whole number that no double holds is the nearest double.
+    """
     rows, body = after.value
     entries = json.loads(body)["data"]
     strict = {
-        entry["index"]: entry["embedding"]
+        entry["index"]: [float(x) for x in entry["embedding"]]
         for entry in entries
         if type(entry["index"]) is int
         and all(type(x) in (int, float) and math.isfinite(x) for x in entry["embedding"])

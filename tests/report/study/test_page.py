@@ -28,6 +28,7 @@ from weatherglass.report.study.figures import drawings
 from weatherglass.report.study.page import write_page
 from weatherglass.report.study.plots import Subject
 from weatherglass.report.study.tables import coverage_matrix, seed_groups, spanned
+from weatherglass.report.study.words import summarise
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,18 @@ def test_every_sentence_on_the_seeds_is_in_a_group(undisturbed: tuple[Path, Stud
         assert line.endswith(f": {sentence}")
     medians = [float(sentence.partition("test–retest of ")[2][:4]) for _, sentence in group.sentences]
     assert (min(medians), max(medians)) == pytest.approx((group.lowest, group.highest), abs=0.005)
+
+
+def test_every_dot_is_on_the_axis(undisturbed: tuple[Path, StudyResult]) -> None:
+    """Of a list of few words, one far out was drawn outside the picture."""
+    words = undisturbed[1].tables["words"]
+    outlier = words.head(1).with_columns(score=pl.lit(100.0))
+    summary = summarise(Study("one far out"), {"words": pl.concat([outlier, words.slice(1)])})
+    assert summary is not None
+    places = [float(dot.x.removesuffix("%")) for one in summary.lists for dot in one.dots]
+    assert len(places) > 10
+    assert 90 < max(places) <= 100
+    assert min(places) >= 0
 
 
 def test_columns_stand_under_one_heading() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from weatherglass.encoders.transformers.hub import ModelFiles
 from weatherglass.encoders.transformers.modules import module_types
 from weatherglass.errors import EncoderError
 from weatherglass.storage.reading import exists, shown_size
+from weatherglass.storage.torch_file import check_torch
 
 NUMBERS = 2**26
 NUMBERS_PER_BYTE = 8
@@ -83,11 +85,38 @@ def check_module_sizes(name: str, files: ModelFiles) -> None:
 def limited_by_files(name: str, files: ModelFiles) -> Iterator[None]:
     """Within, a network that is built has no more parts and numbers than the model's files can hold.
 
-    Not so for an adapter: the model that it changes has its own files, elsewhere.
+    Not so for an adapter: the model that it changes has its own files, elsewhere. Weights that torch.save wrote are
+    looked over before torch reads them.
 
     Raises:
         EncoderError: at the first part that is too many, before it has memory.
+        VectorFileError: for a file of weights that asks for more than it has.
     """
+    with _checked_weights(), _counted_network(name, files):
+        yield
+
+
+@contextmanager
+def _checked_weights() -> Iterator[None]:
+    """Within, torch.load looks over a file first: only the library knows which ones it reads, or fetches."""
+    import torch
+
+    load = torch.load
+
+    def checked(file: Any, *arguments: Any, **options: Any) -> Any:
+        if isinstance(file, str | PathLike):
+            check_torch(Path(file))
+        return load(file, *arguments, **options)
+
+    torch.load = checked
+    try:
+        yield
+    finally:
+        torch.load = load
+
+
+@contextmanager
+def _counted_network(name: str, files: ModelFiles) -> Iterator[None]:
     if exists(files.folder / ADAPTER):
         yield
         return

@@ -112,12 +112,9 @@ def summarise(study: Study, tables: Mapping[str, pl.DataFrame]) -> Summary | Non
     groups = list(_groups(table))
     condition, rule, rows = groups[0]
     lists = word_lists(study, rows["word"].to_list())
-    low, high = _axis(rows)
-    scale = _Scale(low, high)
-    summaries = [
-        _list_summary(name, rows.filter(pl.col("word").is_in(list(words))), scale)
-        for name, words in lists.items()
-    ]
+    parts = {name: rows.filter(pl.col("word").is_in(list(words))) for name, words in lists.items()}
+    scale = _Scale(*_axis([_drawn(part) for part in parts.values()]))
+    summaries = [_list_summary(name, part, scale) for name, part in parts.items()]
     toward = {row.toward: row.score >= 0 for row in read_rows(rows, WordScore)}
     first = next((word for word, positive in toward.items() if positive), "")
     second = next((word for word, positive in toward.items() if not positive), "")
@@ -169,11 +166,18 @@ class _Scale:
         return [(self.place(value), f"{value:.3g}".replace("-", "−")) for value in values]
 
 
-def _axis(rows: pl.DataFrame) -> tuple[float, float]:
-    scores = rows["score"].drop_nans().drop_nulls()
-    if scores.is_empty():
+def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
+    """The words of a list that are drawn: all that are shown to lean, and so many others that they can be seen."""
+    every = max(1, -(-rows.height // MOST_DOTS))
+    return rows.with_row_index().filter((pl.col("index") % every == 0) | (pl.col("verdict") == SHOWN))
+
+
+def _axis(drawn: Sequence[pl.DataFrame]) -> tuple[float, float]:
+    """Room for every dot."""
+    scores = [float(score) for rows in drawn for score in rows["score"].drop_nulls().drop_nans()]
+    if not scores:
         return -1.0, 1.0
-    low, high = float(scores.quantile(0.001) or 0.0), float(scores.quantile(0.999) or 0.0)
+    low, high = min(scores), max(scores)
     margin = (high - low) * 0.06 or 0.01
     return min(0.0, low) - margin, max(0.0, high) + margin
 
@@ -195,10 +199,8 @@ def _list_summary(name: str, rows: pl.DataFrame, scale: _Scale) -> ListSummary:
 
 def _dots(rows: pl.DataFrame, scale: _Scale) -> Iterator[Dot]:
     """Scores as dots that stand above and below one another where they would cover each other."""
-    every = max(1, -(-rows.height // MOST_DOTS))
-    kept = rows.with_row_index().filter((pl.col("index") % every == 0) | (pl.col("verdict") == SHOWN))
     columns: Counter[int] = Counter()
-    for row in read_rows(kept.sort("score"), WordScore):
+    for row in read_rows(_drawn(rows).sort("score"), WordScore):
         place = scale.place(row.score)
         column = int(float(place[:-1]) * 0.9)
         stacked = columns[column]
