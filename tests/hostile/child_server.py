@@ -2,14 +2,13 @@
 
 Starting an interpreter and importing polars or h5py takes a hundred times as long as reading a hostile file. What is
 tried is the same: each input is read by `child_process.main` in a process of its own, with the limits that it sets and
-the limit of memory that the fuzzer has set for itself.
+a limit of memory like that of the fuzzer itself.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -17,6 +16,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+
+from tests.hostile.limits import limit_memory
 
 from weatherglass.storage import child_process
 
@@ -39,8 +40,7 @@ class ChildServer:
         server = self._process
         assert server.stdin is not None
         assert server.stdout is not None
-        memory = resource.getrlimit(resource.RLIMIT_AS)[0]
-        server.stdin.write(json.dumps([memory, *order]).encode() + b"\n")
+        server.stdin.write(json.dumps(list(order)).encode() + b"\n")
         server.stdin.flush()
         child = int(server.stdout.readline())
         if not select.select([server.stdout], [], [], timeout)[0]:
@@ -65,11 +65,11 @@ def serve(libraries: Sequence[str]) -> None:
     silence = os.open(os.devnull, os.O_RDWR)
     os.dup2(silence, sys.stdout.fileno())
     for line in sys.stdin:
-        memory, *order = json.loads(line)
+        order = json.loads(line)
         child = os.fork()
         if child == 0:
             os.dup2(silence, sys.stdin.fileno())
-            resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+            limit_memory()
             try:
                 child_process.main(order)
             except BaseException:  # an interpreter of its own would end with 1

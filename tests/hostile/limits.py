@@ -12,6 +12,17 @@ from weatherglass.errors import WeatherglassError
 
 SECONDS = 10
 MEMORY = 2**30
+"""Bytes that one input may take beyond what the process had before."""
+
+
+def limit_memory() -> None:
+    """What this process has now, and 1 GB.
+
+    The limit of another process would not do: where a library finds no room for its threads, it waits for ever.
+    """
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    memory = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def refusal(read: Callable[..., object], *arguments: object) -> str:
@@ -44,9 +55,7 @@ def outcome_of(read: Callable[..., object], *arguments: object) -> str:
 
 
 def _outcome_here(read: Callable[..., object], *arguments: object) -> str:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    memory = pages * resource.getpagesize() + MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    limit_memory()
     used = resource.getrusage(resource.RUSAGE_SELF)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS + 1,) * 2)
     try:

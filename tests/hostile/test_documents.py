@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import socket
@@ -26,7 +27,7 @@ from weatherglass.reliability.lists import base_pairs, target_list
 from weatherglass.reliability.study_file import read_study
 from weatherglass.runs.joint import read_joint_p
 from weatherglass.runs.stored import read_run
-from weatherglass.storage.documents import DEEPEST_KEY, parsed_toml
+from weatherglass.storage.documents import DEEPEST_KEY, parsed_json, parsed_toml
 from weatherglass.storage.word_table import read_word_table
 
 Reader = Callable[[Path], object]
@@ -224,6 +225,26 @@ def test_a_record_of_the_wrong_kind_is_one_line(record: str, tmp_path: Path) -> 
     (tmp_path / "run.json").write_text(record, encoding="utf-8")
     with pytest.raises(WeatherglassError), pytest.warns(UserWarning, match="no checksum"):
         read_run(tmp_path)
+
+
+def test_half_of_a_character_in_a_record_is_one_line(tmp_path: Path) -> None:
+    """No file can hold it, so the page of such a run ended in a traceback."""
+    record = '{"settings": {}, "keys": {}, "title": "\\ud800"}'
+    (tmp_path / "run.json").write_text(record)
+    with pytest.raises(WeatherglassError, match="half of a character"):
+        read_run(tmp_path)
+    with pytest.raises(json.JSONDecodeError, match="half of a character"):
+        parsed_json('{"\\uDFFF": 1}')
+    assert parsed_json('["\\ud83d\\ude00"]') == ["\N{GRINNING FACE}"]
+
+
+@pytest.mark.parametrize("suffix", ["gz", "xz", "zst"])
+def test_a_corpus_that_is_named_as_compressed_and_is_not_is_refused(suffix: str, tmp_path: Path) -> None:
+    """Eight bytes that were left of a gzip file were read as a text."""
+    path = tmp_path / f"c.txt.{suffix}"
+    path.write_bytes(b"\0\0\0\0\1\0\0\0")
+    with pytest.raises(WeatherglassError, match=f"plain text, take .{suffix} off its name"):
+        list(documents(path))
 
 
 def test_a_corpus_that_is_a_device_is_refused() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -112,6 +114,40 @@ def test_weights_that_promise_more_bytes_than_they_have_are_refused_before_torch
         _repack(weights)
     line = refusal(encode, f"hf:{tmp_path}?pooling=mean")
     assert "promises more bytes than the file has" in line
+
+
+@pytest.mark.parametrize("kind", ["hf", "st"])
+def test_a_token_with_a_number_that_only_a_larger_file_could_have_is_refused(
+    kind: str, folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library counts up to the largest number, and ends the process where memory does not suffice."""
+    if kind == "st":
+        pytest.importorskip("sentence_transformers", reason="the model is loaded by it")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    shutil.copytree(folders / "bert", tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "tokenizer.json"
+    content = json.loads(file.read_text())
+    content["model"]["vocab"]["rose"] = 2**31
+    file.write_text(json.dumps(content))
+    assert "the token 'rose' has the number 2147483648" in refusal(encode, f"{kind}:{tmp_path}")
+
+
+def test_weights_that_ask_for_a_bytearray_are_refused(
+    folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch allows it, and it makes 2 GB of nine bytes."""
+    import torch
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for file in (folders / "bert").glob("*.json"):
+        shutil.copy(file, tmp_path)
+    weights = tmp_path / "pytorch_model.bin"
+    torch.save({}, weights, _use_new_zipfile_serialization=False)
+    hostile = b"cbuiltins\nbytearray\n(J\x00\x00\x00\x7ftR0"
+    magic = pickle.dumps(0x1950A86A20F9469CFC6C, 2)
+    assert weights.read_bytes().startswith(magic)
+    weights.write_bytes(weights.read_bytes().replace(magic, magic[:2] + hostile + magic[2:]))
+    assert "bytearray" in refusal(encode, f"hf:{tmp_path}?pooling=mean")
 
 
 def _repack(path: Path) -> None:

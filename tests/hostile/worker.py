@@ -22,12 +22,11 @@ from types import FrameType
 from typing import Any
 
 from tests.hostile.child_server import ChildServer
+from tests.hostile.limits import limit_memory
 from tests.hostile.target import Reading, Sample, Target
 
 SECONDS = 10
 """Of processor time that one input may take."""
-MEMORY = 2**30
-"""Bytes that one input may take beyond what the process had before."""
 COUNTS = ("tried", "accepted", "traceback", "hang or memory", "silently wrong", "code run or leak")
 FAILURES = COUNTS[2:]
 KEPT_OF_A_KIND = 3
@@ -249,13 +248,6 @@ class Watch:
 WATCH = Watch()
 
 
-def _limit_memory() -> None:
-    """What the process has now, and 1 GB."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    limit = pages * resource.getpagesize() + MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
-
-
 def _free_memory_limit() -> None:
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
@@ -299,7 +291,7 @@ def _try_until(end: float, trial: Trial, row: int, board: Board, failures: Path)
     tried = 0
     while time.monotonic() < end:
         if tried % 2000 == 0:
-            _limit_memory()
+            limit_memory()
         values = board.read(row)
         number = values[0]
         values[0] += 1

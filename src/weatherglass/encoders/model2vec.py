@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from weatherglass.arrays import AnyMatrix, Integers
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.tokenizer_file import read_tokenizer
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.fingerprint import file_hash
@@ -163,11 +164,9 @@ class Model2VecEncoder:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        path = self._folder / TOKENIZER
-        with reading(path, EncoderError, "no tokenizer can be read from it: it"):
-            tokenizer = Tokenizer.from_file(str(path))
+        path, noun = self._folder / TOKENIZER, "no tokenizer can be read from it: it"
+        tokenizer = read_tokenizer(path, noun)
+        with reading(path, EncoderError, noun):
             tokenizer.no_padding()
             if self._max_length:
                 tokenizer.enable_truncation(self._max_length)

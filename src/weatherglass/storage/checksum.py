@@ -22,6 +22,7 @@ from typing import Any
 
 from weatherglass.errors import DamageWarning
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.documents import may_hold_half_characters, refuse_half_characters
 
 LENGTH = 64
 """Hexadecimal digits of a checksum."""
@@ -83,9 +84,12 @@ def read_checked_json(content: bytes) -> tuple[Any, State]:
     if state is State.DAMAGED:
         return None, state
     try:
-        record = json.loads(content)
+        text = content.decode()
+        record = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    if may_hold_half_characters(text):
+        refuse_half_characters(record)
     if state is State.WHOLE:
         del record["sha256"]
     return record, state

@@ -104,10 +104,30 @@ def parsed_json(text: str, object_pairs_hook: Callable[[list[tuple[str, Any]]], 
         json.JSONDecodeError: whatever is wrong with it.
     """
     try:
-        return json.loads(text, object_pairs_hook=object_pairs_hook)
+        value = json.loads(text, object_pairs_hook=object_pairs_hook)
+        if may_hold_half_characters(text):
+            refuse_half_characters(value)
+        return value
     except json.JSONDecodeError:
         raise
     except RecursionError:
         raise json.JSONDecodeError(_NESTED, text, 0) from None
     except ValueError as error:
         raise json.JSONDecodeError(_DIGITS if "digits" in str(error) else str(error), text, 0) from None
+
+
+def may_hold_half_characters(text: str) -> bool:
+    """Whether JSON has an escape of the range in which two make a character."""
+    return "\\ud" in text or "\\uD" in text
+
+
+def refuse_half_characters(value: Any) -> None:
+    """JSON can write half of a character (a lone surrogate), which no file in UTF-8 can hold.
+
+    Raises:
+        ValueError: if a text or key has one.
+    """
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text with half of a character (a lone surrogate)") from None

@@ -105,7 +105,9 @@ def test_a_merge_is_a_sort(left: list[int], right: list[int], value: int, offset
 def test_pairs_are_those_that_reach_the_need(rows: list[int], columns: list[int], need: int) -> None:
     ascending: tuple[Integers, Integers] = np.array(rows), np.array(columns)
     assert _pairs_apart(*ascending, need) == sum(r - c >= need for r in rows for c in columns)
-    assert _pairs(*ascending, need) == sum(r + c >= need for r in rows for c in columns)
+    assert _pairs(*ascending, need, np.empty(len(columns), dtype=np.int64)) == sum(
+        r + c >= need for r in rows for c in columns
+    )
 
 
 def test_meetings_in_memory_that_another_left_behind_count_the_same() -> None:

@@ -21,10 +21,10 @@ from weatherglass.encoders.onnx.graph import ELEMENT_TYPES, Graph, Port, read_gr
 from weatherglass.encoders.pooling import pool
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import OptionReader, Spec
+from weatherglass.encoders.tokenizer_file import read_tokenizer
 from weatherglass.encoders.transformers.hub import first_line
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.fingerprint import file_hash
-from weatherglass.storage.reading import reading
 
 PACKAGES = ("onnxruntime", "tokenizers")
 
@@ -221,10 +221,7 @@ class OnnxEncoder:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        with reading(self._files.tokenizer, EncoderError, "not a tokenizer: the file"):
-            tokenizer = Tokenizer.from_file(str(self._files.tokenizer))
+        tokenizer = read_tokenizer(self._files.tokenizer, "not a tokenizer: the file")
         # The file may fix a length to pad to, as MiniLM's does; both are done here, batch by batch.
         tokenizer.no_padding()
         tokenizer.no_truncation()

@@ -17,6 +17,7 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.tokenizer_file import check_tokenizer
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.encoders.transformers.modules import module_types, refuse_foreign_modules
 from weatherglass.encoders.transformers.sizes import check_counts, check_module_sizes, limited_by_files
@@ -110,6 +111,8 @@ class SentenceTransformerEncoder:
         from sentence_transformers import SentenceTransformer
 
         check_module_sizes(self.name, self._files)
+        for path in self._files.folder.rglob("tokenizer.json"):
+            check_tokenizer(path)
         limits = limited_by_files(self.name, self._files)
         with one_line_errors(self.name, self._files), quiet(), limits, no_random_weights(self.name):
             model = self._files.load(

@@ -12,12 +12,14 @@ import numpy as np
 
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import States
+from weatherglass.encoders.tokenizer_file import check_tokenizer
 from weatherglass.encoders.transformers.hub import ModelFiles, first_line
 from weatherglass.encoders.transformers.sizes import limited_by_files
 from weatherglass.encoders.transformers.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
-from weatherglass.storage.reading import is_failure, one_line
+from weatherglass.storage.reading import exists, is_failure, one_line
 
+TOKENIZER = "tokenizer.json"
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
@@ -118,6 +120,8 @@ def load_tokenizer(name: str, files: ModelFiles, trust_remote_code: bool) -> Any
     """The model's own tokenizer."""
     from transformers import AutoTokenizer
 
+    if exists(files.folder / TOKENIZER):
+        check_tokenizer(files.folder / TOKENIZER)
     with one_line_errors(name, files), quiet():
         return files.load(AutoTokenizer.from_pretrained, trust_remote_code=trust_remote_code)
 

@@ -41,7 +41,7 @@ class MedianInterval:
 def median_interval(
     values: Vector, without_pair: Sequence[float], without_seed: Sequence[float], level: float = LEVEL
 ) -> MedianInterval:
-    """median ± t(P − 1) √(v_words + v_pairs + v_seeds).
+    """median ± t(P − 1) √(v_words + v_pairs + v_seeds), up to 1: no ICC and no alpha is larger.
 
     Args:
         values: What the median is of, one for each word or query.
@@ -56,7 +56,7 @@ def median_interval(
     variance = median_variance(finite) + jackknife_variance(without_pair) + jackknife_variance(without_seed)
     reach = float(stdtrit(len(without_pair) - 1, (1 + level) / 2)) * variance**0.5
     median = float(np.median(finite))
-    return MedianInterval(median - reach, median + reach)
+    return MedianInterval(median - reach, min(median + reach, 1.0))
 
 
 def median_variance(values: Vector) -> float:

@@ -1,4 +1,4 @@
-"""Open a plain or compressed file; the compression is recognised by the first bytes, not by the name."""
+"""Open a plain or compressed file: which compression, the first bytes say, and that there is one, the name, too."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def decompressed(path: Path) -> Iterator[BinaryIO]:
     """The decompressed bytes of a file; the compression is recognised by the first bytes."""
     with path.open("rb") as file:
         head = file.read(len(XZ))
-    if len(head) < len(XZ) and path.suffix.lower() in SUFFIXES:
-        raise EOFError("it ends within its first bytes")
+    if path.suffix.lower() in SUFFIXES and not head.startswith((GZIP, XZ, ZSTANDARD)):
+        raise EOFError(f"it does not begin like one; if it is plain text, take {path.suffix} off its name")
     if head.startswith(ZSTANDARD):
         with path.open("rb") as file:
             yield _decompress_zstandard(file, path)
