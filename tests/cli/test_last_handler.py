@@ -111,6 +111,7 @@ def test_the_log_goes_to_the_temporary_folder_where_the_cache_cannot_be_written(
         (OSError(errno.ENOSPC, "No space left on device", "/data/x"), 1),
         (output_error("/data/x", OSError(errno.EDQUOT, "Disk quota exceeded")), 1),
         (output_error("/data/x", OSError(errno.EACCES, "Permission denied")), 2),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 5000), 2),
     ],
 )
 def test_a_mistake_or_a_full_disk_is_one_line_without_a_log(

@@ -247,9 +247,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)  # noqa: T201
     tried = sum(row.counts[0] for row in rows)
     taken = (time.monotonic() - started) / 60
-    summary = f"{tried:,} inputs in {taken:.0f} minutes on {given.jobs} processes, seed {seed}.".replace(
-        ",", " ", 1
-    )
+    count = f"{tried:,}".replace(",", " ")
+    summary = f"{count} inputs in {taken:.0f} minutes on {given.jobs} processes, seed {seed}."
     print(f"\n{summary}")  # noqa: T201
     if given.write:
         write_between_marks(given.write, f"{summary}\n\n{text}")

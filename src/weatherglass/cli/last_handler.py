@@ -6,6 +6,7 @@ What nobody foresaw leaves its traceback in a log file, which the line names.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import platform
 import shlex
@@ -68,6 +69,9 @@ def _code_of(error: BaseException) -> int:
         full = output_error(error.filename or "standard output or a temporary file", error)
         complain(f"weatherglass: {full}")
         return full.exit_code
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        complain(f"weatherglass: {short_line(str(error.filename), 100)}: too long for the name of a file")
+        return WeatherglassError.exit_code
     complain(_line_of(error, _write_log(error)))
     return UNFORESEEN
 

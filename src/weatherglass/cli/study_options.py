@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from weatherglass.errors import CorpusError
+from weatherglass.storage.reading import exists, is_folder
 
 if TYPE_CHECKING:
     from weatherglass.parallel import Backend
@@ -128,9 +129,9 @@ def folder_of(study: Path, folder: Path) -> Path:
     Raises:
         CorpusError: if it is neither.
     """
-    if not study.exists():
+    if not exists(study):
         raise CorpusError(f"{study}: no such study; name its folder, or its file and the folder with -o")
-    return study if study.is_dir() else folder
+    return study if is_folder(study) else folder
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ _KEPT_BYTES = 256_000_000
 """Memory of at most this size is kept for the next meeting: the system takes longer to hand out fresh memory, page by
 page, than a fifth of a meeting of 25 + 25 elements, and a run has several."""
 _SECONDS_A_STEP = 1e-9
-_SECONDS_A_BYTE = 0.5e-9
+_SECONDS_A_BYTE = 0.3e-9
 
 
 @dataclass(frozen=True, slots=True)
