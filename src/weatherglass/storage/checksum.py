@@ -146,6 +146,11 @@ def damaged_files(folder: Path, names: Sequence[str]) -> list[str]:
     ]
 
 
+def is_listed(folder: Path, name: str) -> bool:
+    """Whether SHA256SUMS of a folder has a line for a file, which is written after it: a kill can come between."""
+    return name in _read_sums(folder)
+
+
 def set_aside(paths: Sequence[Path], then: str, reason: str = MISMATCH) -> None:
     """Rename files or folders of ours that are damaged, so that they can be looked at, and say so in one line.
 

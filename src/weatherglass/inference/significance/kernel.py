@@ -23,8 +23,34 @@ def compiled(function: Function) -> Function:
         kernel = njit(cache=True, error_model="numpy")(function)
     except RuntimeError:
         kernel = njit(error_model="numpy")(function)
+    _load_lightly(kernel)
     _KERNELS.append(kernel)
     return cast(Function, kernel)
+
+
+def _load_lightly(kernel: Any) -> None:
+    """Have this kernel loaded from the disk without what only compiling needs.
+
+    Before numba looks for machine code, it imports all that it can compile (BLAS, random numbers, text, …), which takes
+    longer than to load these kernels. It does so once more before it compiles, so that nothing is missing then. This
+    reaches into numba; where a version of it has other insides, its own way remains.
+    """
+    cache = getattr(kernel, "_cache", None)
+    load, guarded = (
+        getattr(cache, "_load_overload", None),
+        getattr(cache, "_guard_against_spurious_io_errors", None),
+    )
+    if cache is None or load is None or guarded is None:
+        return
+
+    def load_overload(signature: Any, target_context: Any) -> Any:
+        from numba.core.runtime import rtsys
+
+        rtsys.initialize(target_context)
+        with guarded():
+            return load(signature, target_context)
+
+    cache.load_overload = load_overload
 
 
 def all_cached(besides: str = "") -> bool:

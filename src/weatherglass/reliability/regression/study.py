@@ -19,7 +19,7 @@ from weatherglass.reliability.regression.tables import regression_table, to_late
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import write_tables
 from weatherglass.storage.atomic import write_whole
-from weatherglass.storage.checksum import OR_EARLIER, damaged_files, set_aside
+from weatherglass.storage.checksum import damaged_files, is_listed, set_aside
 from weatherglass.storage.fingerprint import file_hash
 
 FEATURES, TABLES = "features", "tables"
@@ -94,9 +94,10 @@ def feature_tables(
         if group.paths:
             name = f"{group.corpus}-{group.algorithm}-{_key(group, lexicon)}"
             path = folder / f"{name}.parquet"
-            if path.is_file() and damaged_files(folder, [path.name]):
-                set_aside([path], "and computed again", OR_EARLIER)
-            if not path.is_file():
+            if path.is_file() and is_listed(folder, path.name) and damaged_files(folder, [path.name]):
+                set_aside([path], "and computed again")
+            # A table without a checksum is of an earlier version, or its writer was killed before the list.
+            if not path.is_file() or not is_listed(folder, path.name):
                 write_tables(folder, {name: word_features(group.paths, lexicon)})
             yield pl.read_parquet(path)
         progress.advance()
