@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,13 @@ from typer.testing import CliRunner
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.cli import app
+from weatherglass.errors import DamageWarning
 from weatherglass.languages.lexicon import pos, wordnet
+from weatherglass.languages.lexicon.lexicon import Lexicon
+from weatherglass.progress import Silent
 from weatherglass.reliability.regression import features, procrustes
 from weatherglass.reliability.regression.procrustes import Rows
-from weatherglass.reliability.regression.study import explain_study
+from weatherglass.reliability.regression.study import explain_study, feature_tables
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import write_tables
 from weatherglass.reliability.training.embedding import Embedding, load_embedding, save_embedding
@@ -168,3 +172,22 @@ def test_the_command_prints_the_filled_table_and_the_warnings(
     assert "corpus has one level" in result.stderr
     assert (tmp_path / "figures" / "regression-gender.svg").is_file()
     assert groups
+
+
+def test_a_feature_table_whose_writer_was_killed_before_its_checksum_is_no_damage(
+    groups: list[Group], tmp_path: Path
+) -> None:
+    folder, lexicon = tmp_path / "features", Lexicon(None, None)
+    (first,) = feature_tables(groups[:1], lexicon, folder, Silent())
+    (folder / "SHA256SUMS").unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DamageWarning)
+        (again,) = feature_tables(groups[:1], lexicon, folder, Silent())
+    assert again.equals(first, null_equal=True)
+    assert not list(folder.glob("*.damaged"))
+    (path,) = folder.glob("*.parquet")
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with pytest.warns(DamageWarning, match="and computed again"):
+        (mended,) = feature_tables(groups[:1], lexicon, folder, Silent())
+    assert mended.equals(first, null_equal=True)
+    assert len(list(folder.glob("*.damaged"))) == 1

@@ -44,7 +44,7 @@ def _load_lightly(kernel: Any) -> None:
         return
 
     def load_overload(signature: Any, target_context: Any) -> Any:
-        from numba.core.runtime import rtsys
+        from numba.core.runtime.nrt import rtsys
 
         rtsys.initialize(target_context)
         with guarded():
