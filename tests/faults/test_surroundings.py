@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -75,7 +75,14 @@ def test_a_second_writer_is_told_so_and_the_first_loses_nothing(
     assert_one_line(second, 2)
     assert "wait for it, or choose another" in second.err
     assert first.wait() == 0
-    assert command.numbers(folder) == undisturbed(name).numbers
+    assert _undrawn(command.numbers(folder)) == _undrawn(undisturbed(name).numbers)
+
+
+def _undrawn(numbers: Mapping[str, object]) -> dict[str, object]:
+    """Without pictures, and pages that hold them, which the server's processes do not draw."""
+    return {
+        name: held for name, held in numbers.items() if Path(name).suffix not in (".svg", ".png", ".html")
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,8 +104,8 @@ def test_a_folder_that_is_deleted_under_a_command_leaves_no_traceback(
     assert command.numbers(folder) == undisturbed(name).numbers
 
 
-# Not 8 MB, the stack of a thread: where memory ends just when gensim starts one, Python itself waits for it for ever.
-@pytest.mark.parametrize("kilobytes", [64, 1024, 32768])
+# 8 MB is the stack of a thread: where memory ends just when gensim starts one, Python itself would wait for it for ever.
+@pytest.mark.parametrize("kilobytes", [64, 1024, 8192, 16384, 32768])
 @pytest.mark.parametrize("name", NAMES)
 def test_memory_that_runs_out_is_one_line(
     name: str,

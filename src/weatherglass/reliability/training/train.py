@@ -31,6 +31,9 @@ BATCH = 10_000
 """Tokens in a batch of gensim; it drops the rest of a longer line, so longer lines are split."""
 VERSIONS: Mapping[Algorithm, int] = {"sgns-window": VERSION}
 """Of our own code, where another version gives other vectors from the same seed."""
+ROOM_FOR_THREADS = 2**26
+"""Bytes that must be free before gensim starts its threads: where memory ends while one starts, Python waits for it for
+ever (a stack alone takes 8 MB)."""
 LINES = 2_000
 """Lines read from the memory-mapped array at a time."""
 
@@ -143,6 +146,7 @@ def _train_word2vec(corpus: Corpus, seed: int, settings: WordToVecSettings, skip
         batch_words=BATCH,
     )
     model.build_vocab_from_freq(dict(enumerate(corpus.counts.tolist())), corpus_count=corpus.lines)
+    bytearray(ROOM_FOR_THREADS)  # or a MemoryError; none of its pages is touched
     model.train(_Lines(corpus), total_words=len(corpus.tokens), epochs=settings.epochs)
     vectors: Vectors = model.wv.vectors
     return vectors
