@@ -104,7 +104,7 @@ def test_a_folder_that_is_deleted_under_a_command_leaves_no_traceback(
     assert command.numbers(folder) == undisturbed(name).numbers
 
 
-# 8 MB is the stack of a thread: where memory ends just when gensim starts one, Python itself would wait for it for ever.
+# 8 MB is the stack of a thread: where memory ends just when gensim starts one, Python would wait for it for ever.
 @pytest.mark.parametrize("kilobytes", [64, 1024, 8192, 16384, 32768])
 @pytest.mark.parametrize("name", NAMES)
 def test_memory_that_runs_out_is_one_line(
