@@ -282,7 +282,10 @@ def query_rows(tables: Mapping[str, pl.DataFrame]) -> list[list[str]]:
             verdict = "holds"
         elif own["low"] > gender["high"]:
             verdict = "does not hold"
-        cells = [f"{row['median']:.3f} ({row['low']:.3f} to {row['high']:.3f})" for row in (own, gender)]
+        # No alpha is larger than 1; a study that was assessed before intervals ended there may still say so.
+        cells = [
+            f"{row['median']:.3f} ({row['low']:.3f} to {min(row['high'], 1.0):.3f})" for row in (own, gender)
+        ]
         rows.append([f"{own['algorithm']}, {own['by']}", *cells, verdict])
     return rows
 
