@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import socket
@@ -27,7 +26,7 @@ from weatherglass.reliability.lists import base_pairs, target_list
 from weatherglass.reliability.study_file import read_study
 from weatherglass.runs.joint import read_joint_p
 from weatherglass.runs.stored import read_run
-from weatherglass.storage.documents import DEEPEST_KEY, parsed_json, parsed_toml
+from weatherglass.storage.documents import DEEPEST_KEY, json_document, parsed_toml
 from weatherglass.storage.word_table import read_word_table
 
 Reader = Callable[[Path], object]
@@ -233,9 +232,12 @@ def test_half_of_a_character_in_a_record_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(record)
     with pytest.raises(WeatherglassError, match="half of a character"):
         read_run(tmp_path)
-    with pytest.raises(json.JSONDecodeError, match="half of a character"):
-        parsed_json('{"\\uDFFF": 1}')
-    assert parsed_json('["\\ud83d\\ude00"]') == ["\N{GRINNING FACE}"]
+    path = tmp_path / "v.json"
+    path.write_text('{"\\uDFFF": 1}')
+    with pytest.raises(WeatherglassError, match="half of a character"):
+        json_document(path, WeatherglassError)
+    path.write_text('["\\ud83d\\ude00"]')
+    assert json_document(path, WeatherglassError) == ["\N{GRINNING FACE}"]
 
 
 @pytest.mark.parametrize("suffix", ["gz", "xz", "zst"])

@@ -73,9 +73,13 @@ def json_document(path: Path, error: type[WeatherglassError]) -> Any:
         WeatherglassError: of the type `error`, if it cannot be read or is malformed.
     """
     try:
-        return parsed_json(document_text(path, error))
-    except json.JSONDecodeError as failure:
+        text = document_text(path, error)
+        value = parsed_json(text)
+        if may_hold_half_characters(text):
+            refuse_half_characters(value)
+    except ValueError as failure:
         raise error(f"{path}: not JSON ({failure})") from None
+    return value
 
 
 def parsed_toml(text: str) -> dict[str, Any]:
@@ -104,10 +108,7 @@ def parsed_json(text: str, object_pairs_hook: Callable[[list[tuple[str, Any]]], 
         json.JSONDecodeError: whatever is wrong with it.
     """
     try:
-        value = json.loads(text, object_pairs_hook=object_pairs_hook)
-        if may_hold_half_characters(text):
-            refuse_half_characters(value)
-        return value
+        return json.loads(text, object_pairs_hook=object_pairs_hook)
     except json.JSONDecodeError:
         raise
     except RecursionError:

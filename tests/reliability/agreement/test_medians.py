@@ -49,7 +49,7 @@ def expected_interval(median: float, words: float, pairs: list[float], seeds: li
         for left in (pairs, seeds)
     ]
     reach = float(t.ppf(0.975, len(pairs) - 1)) * (words + sum(jackknives)) ** 0.5
-    return [median - reach, median + reach]
+    return [median - reach, min(median + reach, 1.0)]
 
 
 def test_the_interval_of_test_retest_is_the_formula_written_out() -> None:
