@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from tests.hostile import arrays
 from tests.hostile.limits import refusal
 
 from weatherglass.encoders.encoding_files import read_encodings
+from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.storage.array_file import map_array
 from weatherglass.vectors import read_every_word, read_vectors
 
@@ -57,3 +59,22 @@ def test_a_safetensors_file_that_is_wrong(name: str, tmp_path: Path) -> None:
     path.write_bytes(arrays.SAFETENSORS[name])
     for read in (read_every_word, read_encodings):
         assert refusal(read, path).startswith(str(path))
+
+
+def test_a_name_with_a_zero_byte_in_an_archive_is_refused(tmp_path: Path) -> None:
+    """The library cuts it off there; a word was passed over without a word."""
+    path = tmp_path / "v.npz"
+    np.savez(path, the=np.ones(3), rose=np.ones(3))
+    content = path.read_bytes()
+    assert content.count(b"rose.npy") == 2
+    place = content.rindex(b"rose.npy")
+    path.write_bytes(content[:place] + b"\0" + content[place + 1 :])
+    assert "a name in it has a zero byte" in refusal(read_every_word, path)
+
+
+def test_an_embedding_of_ours_whose_words_are_no_list_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "e.safetensors"
+    metadata = dict.fromkeys(("algorithm", "corpus", "corpus_hash"), "x")
+    metadata |= {"words": "7", "seed": "1", "settings": "{}"}
+    save_file({"counts": np.ones(2), "vectors": np.ones((2, 3))}, path, metadata)
+    assert "not an embedding stored by weatherglass" in refusal(load_embedding, path)

@@ -57,6 +57,9 @@ class Npz:
         self._limit = UnpackLimit(path, error)
         self._archive = zipfile.ZipFile(path)
         _check_count(path, len(self._archive.infolist()))
+        if any("\0" in info.orig_filename for info in self._archive.infolist()):
+            # The library cuts such a name off, and what is left would be another word, or none.
+            raise zipfile.BadZipFile("a name in it has a zero byte")
         self._members = {info.filename.removesuffix(SUFFIX): info for info in self._archive.infolist()}
 
     def __enter__(self) -> Self:

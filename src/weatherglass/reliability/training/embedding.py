@@ -135,7 +135,7 @@ def describe_embedding(path: Path) -> Description | None:
                 corpus_hash=metadata["corpus_hash"],
                 settings=json.loads(metadata["settings"]),
             )
-    except (OSError, SafetensorError, KeyError, ValueError):
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError):
         return None
 
 
@@ -163,5 +163,5 @@ def load_embedding(path: Path) -> Embedding:
             )
     except OSError as error:
         raise VectorFileError(unreadable(path, error)) from None
-    except (SafetensorError, KeyError, ValueError) as error:
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise VectorFileError(f"{path}: not an embedding stored by weatherglass ({error})") from None
