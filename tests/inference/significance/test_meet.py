@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
@@ -15,6 +16,7 @@ from weatherglass.arrays import Integers
 from weatherglass.inference.significance import permutation_test
 from weatherglass.inference.significance.grid import on_grid
 from weatherglass.inference.significance.meet import (
+    _memory,
     _merge_in_four,
     _pairs,
     _pairs_apart,
@@ -135,3 +137,19 @@ def test_the_halves_of_50_elements_take_a_fifth_of_a_gigabyte() -> None:
     halves = share_out(50, 10**9)
     assert halves.first + halves.second + halves.tried == 50
     assert halves.bytes == pytest.approx(0.2e9, rel=0.02)
+
+
+def test_memory_of_a_meeting_is_not_shared_with_forked_processes() -> None:
+    memory = _memory(10)
+    memory[:] = 0
+    child = os.fork()
+    if child == 0:
+        memory[:] = 7
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert not memory.any()
+
+
+def test_memory_that_is_not_there_is_a_memory_error() -> None:
+    with pytest.raises(MemoryError):
+        _memory(2**58)

@@ -121,7 +121,12 @@ def _memory(entries: int) -> Integers:
         return kept
     # Not np.empty, which asks for pages of 2 MB: a virtual machine that has given its free ones back to its host gets
     # them anew at 6 ns a byte, ten times what small pages take. These tables are walked in order and lose nothing.
-    return np.frombuffer(mmap.mmap(-1, 8 * entries), dtype=np.int64)
+    try:
+        # Private: by default, processes that are forked later would share it.
+        room = mmap.mmap(-1, 8 * entries, access=mmap.ACCESS_COPY)
+    except OSError:
+        raise MemoryError(f"{8 * entries} bytes for the tables of a meeting") from None
+    return np.frombuffer(room, dtype=np.int64)
 
 
 def _sums_by_cardinality(
