@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from weatherglass.arrays import AnyMatrix, Integers
 from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.tokenizer_file import read_tokenizer
+from weatherglass.encoders.tokenizer_file import TOKENIZER, read_tokenizer
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.errors import EncoderError, SpecError
 from weatherglass.storage.fingerprint import file_hash
 from weatherglass.storage.reading import one_line, reading
 
-WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
 SENTENCE_TRANSFORMERS = "0_StaticEmbedding"
 """The subfolder in which sentence-transformers keeps a static model."""
 

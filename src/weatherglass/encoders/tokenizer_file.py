@@ -8,6 +8,9 @@ from typing import Any
 
 from weatherglass.errors import EncoderError
 from weatherglass.storage.documents import json_document
+from weatherglass.storage.reading import reading
+
+TOKENIZER = "tokenizer.json"
 
 
 def read_tokenizer(path: Path, noun: str) -> Any:
@@ -21,8 +24,6 @@ def read_tokenizer(path: Path, noun: str) -> Any:
         EncoderError: if it is damaged, or if it numbers its tokens as only a larger file could.
     """
     from tokenizers import Tokenizer
-
-    from weatherglass.storage.reading import reading
 
     check_tokenizer(path)
     with reading(path, EncoderError, noun):

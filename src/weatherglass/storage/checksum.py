@@ -22,7 +22,7 @@ from typing import Any
 
 from weatherglass.errors import DamageWarning
 from weatherglass.storage.atomic import write_whole
-from weatherglass.storage.documents import may_hold_half_characters, refuse_half_characters
+from weatherglass.storage.documents import refuse_half_characters
 
 LENGTH = 64
 """Hexadecimal digits of a checksum."""
@@ -84,12 +84,10 @@ def read_checked_json(content: bytes) -> tuple[Any, State]:
     if state is State.DAMAGED:
         return None, state
     try:
-        text = content.decode()
-        record = json.loads(text)
+        record = json.loads(content)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if may_hold_half_characters(text):
-        refuse_half_characters(record)
+    refuse_half_characters(record, content.decode("utf-8", "replace"))
     if state is State.WHOLE:
         del record["sha256"]
     return record, state

@@ -75,8 +75,7 @@ def json_document(path: Path, error: type[WeatherglassError]) -> Any:
     try:
         text = document_text(path, error)
         value = parsed_json(text)
-        if may_hold_half_characters(text):
-            refuse_half_characters(value)
+        refuse_half_characters(value, text)
     except ValueError as failure:
         raise error(f"{path}: not JSON ({failure})") from None
     return value
@@ -117,17 +116,18 @@ def parsed_json(text: str, object_pairs_hook: Callable[[list[tuple[str, Any]]], 
         raise json.JSONDecodeError(_DIGITS if "digits" in str(error) else str(error), text, 0) from None
 
 
-def may_hold_half_characters(text: str) -> bool:
-    """Whether JSON has an escape of the range in which two make a character."""
-    return "\\ud" in text or "\\uD" in text
-
-
-def refuse_half_characters(value: Any) -> None:
+def refuse_half_characters(value: Any, text: str) -> None:
     """JSON can write half of a character (a lone surrogate), which no file in UTF-8 can hold.
+
+    Args:
+        value: what was read.
+        text: from which; only where it has an escape of that range is there anything to look for.
 
     Raises:
         ValueError: if a text or key has one.
     """
+    if "\\ud" not in text and "\\uD" not in text:
+        return
     try:
         json.dumps(value, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:

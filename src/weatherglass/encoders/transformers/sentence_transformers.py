@@ -17,7 +17,7 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.prompts import Prompt
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.tokenizer_file import check_tokenizer
+from weatherglass.encoders.tokenizer_file import TOKENIZER, check_tokenizer
 from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.encoders.transformers.modules import module_types, refuse_foreign_modules
 from weatherglass.encoders.transformers.sizes import check_counts, check_module_sizes, limited_by_files
@@ -111,7 +111,7 @@ class SentenceTransformerEncoder:
         from sentence_transformers import SentenceTransformer
 
         check_module_sizes(self.name, self._files)
-        for path in self._files.folder.rglob("tokenizer.json"):
+        for path in self._files.folder.rglob(TOKENIZER):
             check_tokenizer(path)
         limits = limited_by_files(self.name, self._files)
         with one_line_errors(self.name, self._files), quiet(), limits, no_random_weights(self.name):

@@ -12,14 +12,13 @@ import numpy as np
 
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.pooling import States
-from weatherglass.encoders.tokenizer_file import check_tokenizer
+from weatherglass.encoders.tokenizer_file import TOKENIZER, check_tokenizer
 from weatherglass.encoders.transformers.hub import ModelFiles, first_line
 from weatherglass.encoders.transformers.sizes import limited_by_files
 from weatherglass.encoders.transformers.tokens import Pieces
 from weatherglass.errors import EncoderError, UnsafeFileError, WeatherglassError
 from weatherglass.storage.reading import exists, is_failure, one_line
 
-TOKENIZER = "tokenizer.json"
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
