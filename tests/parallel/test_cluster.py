@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,6 +135,27 @@ def test_a_killed_worker_loses_no_unit(cluster: Cluster) -> None:
     assert all(outcome.error is None for outcome in rest)
     assert {outcome.value for outcome in rest[-2:]} == {cluster.workers[1].pid}
     assert first.value in {worker.pid for worker in cluster.workers}
+
+
+def test_a_result_that_is_lost_before_it_is_fetched_is_computed_again(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that dies with finished results takes them along; the scheduler may then know them no more."""
+    from distributed import Future
+
+    lost: list[object] = []
+    result = Future.result
+
+    def lose_the_first(future: Future[Any], timeout: float | None = None) -> object:
+        if not lost:
+            lost.append(future.key)
+            future.cancel()
+        return result(future, timeout)
+
+    monkeypatch.setattr(Future, "result", lose_the_first)
+    outcomes = list(backend(scheduler=str(cluster.file)).map(double, range(6)))
+    assert lost
+    assert {outcome.unit: outcome.value for outcome in outcomes} == {n: 2 * n for n in range(6)}
 
 
 def test_a_common_array_is_sent_again_when_its_only_holder_is_killed(cluster: Cluster) -> None:

@@ -81,15 +81,15 @@ class DaskCluster:
         while in_flight:
             future = next(done)
             unit, tries = in_flight.pop(future)
-            if future.status in ("cancelled", "lost") or client.status != "running":
+            answer = _answer(future) if client.status == "running" else None
+            if answer is None:
                 if client.status != "running" or tries >= ATTEMPTS:
                     raise self._connection_lost()
-                # The only worker that held the common array died before others had a copy.
+                # The only worker that held the common array, or this unit's result, died before others had a copy.
                 shared.send_again()
                 submit(unit, tries + 1)
                 continue
-            failure = future.exception() if future.status == "error" else None
-            value, error = (None, failure) if failure is not None else future.result()
+            value, error = answer
             if isinstance(error, KilledWorker):
                 yield Outcome(
                     unit, error=UnitError(f"every worker that tried it died ({error.last_worker.address})")
@@ -170,6 +170,26 @@ class CommonArray:
 def dask(options: EngineOptions) -> DaskCluster:
     """The engine `dask`; its address is tcp://HOST:PORT or a scheduler file."""
     return DaskCluster(options.address, options.shared_dir)
+
+
+def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
+    """What a unit gave, or the error that ended it; None where it is lost.
+
+    A finished unit can still be lost: its worker holds the result until it is fetched, and may die before that.
+    """
+    from distributed import CancelledError, KilledWorker
+
+    if future.status in ("cancelled", "lost"):
+        return None
+    if future.status == "error" and isinstance(failure := future.exception(), Exception):
+        return None, failure
+    try:
+        answer: tuple[Any | None, Exception | None] = future.result()
+    except CancelledError:
+        return None
+    except KilledWorker as error:
+        return None, error
+    return answer
 
 
 def attempt_on_worker(
