@@ -14,12 +14,16 @@ from tests.results import made_result
 from typer.testing import CliRunner
 
 import weatherglass as wg
+from weatherglass.arrays import Vector
+from weatherglass.audit.evaluate import ROUGH
 from weatherglass.audit.explain import explain
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.cli import app
+from weatherglass.inference import removal
 from weatherglass.inference.power import minimum_detectable_effect_size, power
-from weatherglass.inference.removal import LeftOut
+from weatherglass.inference.removal import LeftOut, removals_of_words
+from weatherglass.inference.significance import Significance, permutation_test
 from weatherglass.inference.trust import NULL_LEVELS, Trust, null_quantiles
 from weatherglass.report.terminal import format_p, missed_note, notes, results_lines
 from weatherglass.runs.judge import Correction, judge
@@ -122,6 +126,36 @@ def test_words_that_could_lift_p_have_the_p_of_the_test_without_them() -> None:
             assert again <= 0.05
         else:
             assert left_out.p_value == pytest.approx(again)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_25_words_each_the_p_that_exceed_alpha_are_those_of_fine_bounds(seed: int) -> None:
+    """Where counting takes too long for every word, rough bounds decide which p are worth finer ones."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=25), rng.normal(size=25)
+    x += 0.57 * np.std(np.concatenate([x, y])) - x.mean() + y.mean()  # p about 0.04
+    alpha = 1.05 * permutation_test(x, y, alternative="two-sided").p_value
+    names = [f"x{n}" for n in range(25)], [f"y{n}" for n in range(25)]
+    removals = list(removals_of_words(np.concatenate([x, y]), 25, names, 1))
+
+    def bounds(x: Vector, y: Vector, rough: bool) -> Significance:
+        precision = ROUGH if rough else 0.01
+        return permutation_test(x, y, method="bounds", alternative="two-sided", precision=precision)
+
+    found = {one.name: one.p_value for one in removal.tested(removals, bounds, 0.99 * alpha, alpha)}
+    fine = {
+        one.name: permutation_test(
+            one.x, one.y, method="bounds", alternative="two-sided", precision=0.002
+        ).p_value
+        for one in removals
+    }
+    lifting = {name for name, p in found.items() if p is not None and p > alpha}
+    assert 0 < len(lifting) < 50
+    assert {name for name, p in fine.items() if p > alpha} <= lifting
+    assert lifting <= {name for name, p in fine.items() if p > 0.99 * alpha}
+    for name, p in found.items():
+        assert p is None or p == pytest.approx(fine[name], rel=0.011)
+    assert None in found.values()
 
 
 def made_trust(*left_out: LeftOut, excluded_above: float | None = None, notes: tuple[str, ...] = ()) -> Trust:

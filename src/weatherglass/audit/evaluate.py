@@ -140,9 +140,10 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
     return _with_trust(result, measurement, exchange, settings) if settings.trusts(metric) else result
 
 
-def _effort(settings: Settings, inner: bool = False) -> Effort:
+def _effort(settings: Settings, inner: bool = False, rough: bool = False) -> Effort:
     budget = INNER_BUDGET if inner else settings.budget
-    return Effort(settings.significance, budget, settings.precision, settings.seed, inner)
+    precision = max(settings.precision, ROUGH) if rough else settings.precision
+    return Effort(settings.significance, budget, precision, settings.seed, inner)
 
 
 def _recomputed(
@@ -193,6 +194,8 @@ MEASURED = (
 """What a result keeps of a measurement."""
 INNER_BUDGET = Budget(seconds=0.01)
 """For p without a word or template: there are many, so bounds within 1 % do where counting takes longer."""
+ROUGH = 0.1
+"""The relative width of bounds of p that only say whether it is below alpha; far less work than 1 %."""
 
 
 def _no_test(reason: str) -> Significance:
@@ -210,8 +213,8 @@ def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, se
         samples.whole,
         result.p_value,
         _two_sided_p(result, exchange, settings),
-        lambda x, y: (
-            replace(exchange, x=x, y=y).test(settings.alternative, _effort(settings, inner=True)).p_value
+        lambda x, y, rough: replace(exchange, x=x, y=y).test(
+            settings.alternative, _effort(settings, inner=True, rough=rough)
         ),
         samples.without_templates,
         alpha=settings.alpha,

@@ -26,7 +26,10 @@ def main() -> None:
     gc.set_threshold(100_000, 20, 50)
     # Idle threads of BLAS sleep after 2^20 cycles, not 2^26, which a short command spends on waiting for nothing.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
-    sys.exit(exit_code_of(app))
+    code = exit_code_of(app)
+    # Nor is there anything to gain from two last looks for cycles as the process ends.
+    gc.freeze()
+    sys.exit(code)
 
 
 def _print_version(requested: bool) -> None:

@@ -8,6 +8,7 @@ is the mean over its tokens.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
@@ -28,6 +29,8 @@ WEIGHTS = f"weights/{MODEL}_256.safetensors"
 TOKENIZER = f"tokenizers/{MODEL}_tokenizer_config.json"
 DIMENSIONS = ("256", "128", "64")
 """The vectors are trained so that their first dimensions can stand alone."""
+TOKENS_AT_ONCE = 4096
+"""Whose vectors are averaged at once: 2 MB."""
 
 
 class WordLlamaEncoder:
@@ -74,9 +77,17 @@ class WordLlamaEncoder:
         """One mean vector per text; NaN for a text without tokens."""
         embedding = self._embedding
         means = np.full((len(texts), self._dim), np.nan)
-        for row, tokenised in enumerate(self._tokenised(texts)):
-            if ids := tokenised.ids:
-                means[row] = embedding[ids].mean(axis=0, dtype=np.float64)
+        rows_of_length: dict[int, list[int]] = defaultdict(list)
+        ids = [tokenised.ids for tokenised in self._tokenised(texts)]
+        for row, of_text in enumerate(ids):
+            rows_of_length[len(of_text)].append(row)
+        rows_of_length.pop(0, None)
+        for length, rows in rows_of_length.items():
+            # Texts of as many tokens at once, which adds up the same numbers in the same order.
+            at_once = max(1, TOKENS_AT_ONCE // length)
+            for start in range(0, len(rows), at_once):
+                some = rows[start : start + at_once]
+                means[some] = embedding[[ids[row] for row in some]].mean(axis=1, dtype=np.float64)
         return means
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from weatherglass.inference.leave_one_out import (
     scores_without_attributes,
 )
 from weatherglass.inference.scale import within
+
+if TYPE_CHECKING:
+    from weatherglass.inference.significance.base import Significance
 
 CLEARLY_BELOW = 5
 """A removal whose t-test has p below alpha over this is not tested exactly: it cannot lift p above alpha."""
@@ -34,7 +38,7 @@ class LeftOut:
     effect_size: float | None
     """None where all remaining scores are equal."""
     p_value: float | None = None
-    """p without it; only where the result is significant and might not be without it."""
+    """p without it; only where the result is significant and might not be without it, or this p is the largest."""
 
     def to_json(self) -> dict[str, str | float | None]:
         """Plain values by name."""
@@ -112,25 +116,41 @@ def scores_without_each_attribute(
 
 
 def tested(
-    removals: Sequence[Removal], test: Callable[[Vector, Vector], float], p_value: float, alpha: float
+    removals: Sequence[Removal],
+    test: Callable[[Vector, Vector, bool], Significance],
+    p_value: float,
+    alpha: float,
 ) -> tuple[LeftOut, ...]:
     """The removals, with p of those without which a significant result might not be one.
 
-    A removal whose t-test stays far below alpha is passed over; of each kind the one with the largest p is tested.
+    A removal whose t-test stays far below alpha is passed over, and so is one whose rough bounds of p lie below it;
+    of each kind the one with the largest p is tested in any case.
     """
     left_out = [removal.left_out() for removal in removals]
     if not p_value <= alpha:
         return tuple(left_out)
     approximate = [_t_test_p(removal) for removal in removals]
     close = {place for place, p in enumerate(approximate) if p > alpha / CLEARLY_BELOW}
+    largest = set()
     for kind in ("word", "template"):
         of_kind = [place for place, removal in enumerate(removals) if removal.kind == kind]
-        close |= {max(of_kind, key=lambda place: approximate[place])} if of_kind else set()
-    for place in close:
+        largest |= {max(of_kind, key=lambda place: approximate[place])} if of_kind else set()
+    for place in close | largest:
         removal = removals[place]
-        if min(len(removal.x), len(removal.y)) > 0 and not math.isnan(removal.effect_size):
-            left_out[place] = replace(left_out[place], p_value=test(removal.x, removal.y))
+        if min(len(removal.x), len(removal.y)) < 1 or math.isnan(removal.effect_size):
+            continue
+        found = test(removal.x, removal.y, True)
+        if _is_rough(found):
+            if found.p_value <= alpha and place not in largest:
+                continue
+            found = test(removal.x, removal.y, False)
+        left_out[place] = replace(left_out[place], p_value=found.p_value)
     return tuple(left_out)
+
+
+def _is_rough(found: Significance) -> bool:
+    """Whether p is known between bounds only, which could be closer."""
+    return found.certified and found.p_low != found.p_high
 
 
 def _t_test_p(removal: Removal) -> float:

@@ -23,6 +23,7 @@ from weatherglass.metrics.units import mean_by_unit
 
 if TYPE_CHECKING:
     from weatherglass.inference.recomputed import Recomputed
+    from weatherglass.inference.significance.base import Significance
     from weatherglass.inference.such import SuchAttributes
     from weatherglass.inference.these import TheseAttributes
     from weatherglass.metrics.weat.tables import NamedSample
@@ -123,7 +124,7 @@ def assess(
     named: NamedSample,
     p_value: float,
     p_two_sided: float,
-    test: Callable[[Vector, Vector], float],
+    test: Callable[[Vector, Vector, bool], Significance],
     without_templates: Sequence[tuple[str, Vector, Vector]],
     *,
     alpha: float,
@@ -136,7 +137,7 @@ def assess(
         named: the raw measures of the test, by unit.
         p_value: p of these scores.
         p_two_sided: the exact two-sided p of these scores, which the interval agrees with.
-        test: p of the scores that are left without a word or template.
+        test: p of the scores that are left without a word or template; whether rough bounds of it do.
         without_templates: each sentence template with the scores of X and of Y without it.
         alpha: the intervals are at level 1 − alpha.
         ci: jackknife, bca or none.

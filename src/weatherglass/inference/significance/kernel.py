@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -47,25 +46,29 @@ def _load_lightly(kernel: Any) -> None:
         from numba.core.runtime.nrt import rtsys
 
         rtsys.initialize(target_context)
-        with guarded():
-            return load(signature, target_context)
+        try:
+            with guarded():
+                return load(signature, target_context)
+        except Exception:  # a damaged pickle can raise anything: compiled anew, and written over it
+            cache.flush()
+            return None
 
     cache.load_overload = load_overload
 
 
 def all_cached(besides: str = "") -> bool:
-    """Whether machine code of every kernel imported so far, `besides` those of one module, is on disk and newer than
-    its source.
-    """
+    """Whether machine code of every kernel imported so far, `besides` those of one module, is at hand or on disk."""
     asked = (kernel for kernel in _KERNELS if kernel.py_func.__module__ != besides)
     return all(kernel.signatures or _cached(kernel) for kernel in asked)
 
 
 def _cached(kernel: Any) -> bool:
-    folder = kernel.stats.cache_path
-    if folder is None:
+    """Whether numba's index on disk has code of the source as it is now; yes where numba cannot be asked."""
+    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    load_index = getattr(file, "_load_index", None)
+    if load_index is None:
+        return kernel.stats.cache_path is not None
+    try:
+        return bool(load_index())
+    except Exception:  # a damaged pickle can raise anything
         return False
-    source = kernel.py_func.__code__
-    written = Path(source.co_filename).stat().st_mtime
-    indexes = Path(folder).glob(f"*{kernel.__name__}-{source.co_firstlineno}.*.nbi")
-    return any(index.stat().st_mtime >= written for index in indexes)
