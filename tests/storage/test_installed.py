@@ -7,13 +7,14 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from weatherglass.storage import installed
-from weatherglass.storage.installed import install_command
+from weatherglass.storage.installed import install_command, installed_version
 
 DIRECT = [
     (None, "pip install 'weatherglass[onnx]'"),
@@ -71,3 +72,12 @@ def test_a_damaged_record_counts_as_none(tmp_path: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), source])}
         printed = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
         assert json.loads(printed) == expected
+
+
+@pytest.mark.parametrize("package", ["numpy", "scipy", "typer", "wordllama", "tokenizers", "no-such-package"])
+def test_a_version_is_that_of_importlib(package: str) -> None:
+    try:
+        expected = version(package)
+    except PackageNotFoundError:
+        expected = None
+    assert installed_version(package) == expected

@@ -6,7 +6,6 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from weatherglass.audit.settings import Settings
 from weatherglass.encoders.base import IdentifiedEncoder, WarningEncoder
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
+from weatherglass.storage.installed import installed_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,7 +184,7 @@ def environment() -> dict[str, Any]:
         "weatherglass": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "packages": {name: version for name in PACKAGES if (version := installed_version(name))},
     }
 
 
@@ -218,10 +218,3 @@ def collected_warnings(results: Sequence[Result]) -> list[str]:
 def failure_records(failures: Sequence[Failure]) -> list[dict[str, str]]:
     """Failures as plain values."""
     return [{"model": f.model, "test": f.test, "reason": f.reason} for f in failures]
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

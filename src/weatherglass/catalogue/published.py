@@ -127,20 +127,17 @@ def _set_and_category(role: str | Mapping[str, str]) -> tuple[str, str | None]:
 
 def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
     words = word_set(*_set_and_category(entry[role]))
-    classes = lexicon().classes
-    generated = [
-        element
-        for word in words.words
-        for element in _sentence_elements(published_forms(word), classes[word])
-    ]
+    generated = [element for word in words.words for element in _sentence_elements(word)]
     left_out = frozenset(entry.get("left_out", {}).get(role, ()))
     elements = (element for position, element in enumerate(generated, start=1) if position not in left_out)
     return ElementSet(words.category, tuple(elements))
 
 
-def _sentence_elements(forms: Forms, word_class: str) -> list[Element]:
-    """A word in every template of its class."""
-    return [Element(text, forms.word, template) for text, template in sentences(forms, word_class)]
+@cache
+def _sentence_elements(word: str) -> tuple[Element, ...]:
+    """A word in every template of its class; kept, since most words are in several tests."""
+    made = sentences(published_forms(word), lexicon().classes[word])
+    return tuple(Element(text, word, template) for text, template in made)
 
 
 def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:

@@ -11,7 +11,6 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,6 +22,7 @@ from weatherglass.encoders.base import Coverage
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import MissingExtraError, SpecError
 from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.installed import installed_version
 
 MODEL = "l2_supercat"
 WEIGHTS = f"weights/{MODEL}_256.safetensors"
@@ -66,7 +66,7 @@ class WordLlamaEncoder:
     def identity(self) -> str:
         """A hash of the weights, the tokeniser, the version of the package and the options."""
         parts = [
-            version("wordllama"),
+            _version(),
             file_hash(self._folder / WEIGHTS),
             file_hash(self._folder / TOKENIZER),
             *map("=".join, self.options.items()),
@@ -96,7 +96,7 @@ class WordLlamaEncoder:
 
     def notes(self) -> list[str]:
         """Which release of the vectors this is."""
-        return [f"wordllama {version('wordllama')}, {MODEL}"]
+        return [f"wordllama {_version()}, {MODEL}"]
 
     def _tokenised(self, texts: Sequence[str]) -> list[Any]:
         """The tokens of each text; those of the last call are kept, since `coverage` and `encode` follow each other."""
@@ -122,6 +122,10 @@ class WordLlamaEncoder:
         with safe_open(self._folder / WEIGHTS, framework="np") as file:
             embedding: AnyMatrix = file.get_tensor("embedding.weight")
         return embedding[:, : self._dim]
+
+
+def _version() -> str:
+    return installed_version("wordllama") or "of an unknown version"
 
 
 def package_folder() -> Path:

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+
+def installed_version(package: str) -> str | None:
+    """The version of a package, or None; `importlib.metadata.version` parses its whole description for that line."""
+    try:
+        found = distribution(package)
+    except PackageNotFoundError:
+        return None
+    metadata = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
+    line = re.search(r"^Version: *(\S+)", metadata, re.MULTILINE)
+    return line[1] if line else None
 
 
 def install_command(extra: str) -> str:

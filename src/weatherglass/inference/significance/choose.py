@@ -25,7 +25,7 @@ MULTIPLICATIONS_A_SECOND = 500_000_000
 COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
 """`auto` counts where that takes at most so many seconds, or this share of a budget that is larger than the default:
 enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
-ONE_PERCENT_SECONDS = 0.004
+ONE_PERCENT_SECONDS = 0.006
 """What bounds within 1 % of one tail take, about; twice as fine ones take twice as long."""
 FALL = 0.75
 """With 1 bounds would take half as long wherever counting takes twice as long; less leaves room for noise."""

@@ -287,16 +287,17 @@ def _meet(
         for need, left in ways:
             if not 0 <= left - k <= h2:
                 continue
-            # Of a cardinality above half, the sums of what is left out are at hand: total − u for the sum u.
+            # Of a cardinality above half, the sums of what is left out are at hand: total − u for the sum u. Of just
+            # half both are, and those are taken that need no copy.
             k_first, k_second = min(k, h1 - k), min(left - k, h2 - left + k)
             rows = first[first_starts[k_first] : first_starts[k_first + 1]]
             columns = second[second_starts[k_second] : second_starts[k_second + 1]]
-            if k_first == k and k_second == left - k:
-                total += _pairs(rows, columns, need, spare)
-            elif k_first == k:
+            if k_first == k and k_second == h2 - left + k:
                 total += _pairs_apart(rows, columns, need - second_total)
-            elif k_second == left - k:
+            elif k_first == h1 - k and k_second == left - k:
                 total += _pairs_apart(columns, rows, need - first_total)
+            elif k_first == k:
+                total += _pairs(rows, columns, need, spare)
             else:
                 beyond = _pairs(rows, columns, first_total + second_total - need + 1, spare)
                 total += len(rows) * len(columns) - beyond
