@@ -97,8 +97,8 @@ def page(measured: dict[str, list[Row]], failures: list[str]) -> str:
         "# Performance",
         "",
         "Written by `python -m benchmarks --write docs/performance.md`; do not edit. CPU seconds, user and system,",
-        "on one thread, medians. The ratio is the peer's cost over ours. Growth rows give the exponent b of",
-        f"cost = a·size^b. Goals are in benchmarks/goals.py. {machine};",
+        "on one thread; medians, of commands the least of several. The ratio is the peer's cost over ours. Growth rows",
+        f"give the exponent b of cost = a·size^b. Goals are in benchmarks/goals.py. {machine};",
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load {load}.",
     ]
     for part, rows in measured.items():

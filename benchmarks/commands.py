@@ -11,6 +11,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks._rows import Options, Row, cpu_of_command, weatherglass
@@ -39,35 +40,39 @@ class Sources:
             shutil.rmtree(environment["NUMBA_CACHE_DIR"], ignore_errors=True)
 
     def row(self, what: str, command: Sequence[str], repeats: int, output: str = "") -> Row:
-        """The median of each; `output` is the run's folder, with a number where each repetition has its own."""
+        """The least of each: whatever else the machine does can only add to it. The note has the medians.
+
+        `output` is the run's folder, with a number where each repetition has its own.
+        """
         spent: dict[str, list[float]] = {name: [] for name in self.environments}
         for turn in range(repeats):
             for name, environment in self.environments.items():
                 folder = ["-o", str(self.folder / name / output.format(turn))] if output else []
                 spent[name].append(cpu_of_command([*command, *folder], 1, environment))
-        medians = {name: statistics.median(times) for name, times in spent.items()}
-        return Row(what, medians["now"], self.name, medians.get("before"))
+        least = {name: min(times) for name, times in spent.items()}
+        medians = " and ".join(f"{statistics.median(times):.3g}" for times in spent.values())
+        return Row(what, least["now"], self.name, least.get("before"), note=f"median {medians}")
 
 
 def rows(options: Options) -> Iterator[Row]:
     """CPU seconds, user and system, of whole processes."""
-    repeats = 1 if options.quick else 5
+    repeats = 1 if options.quick else 7
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sources = Sources(folder, options.before)
         sources.row("byte code", weatherglass("tests", "list"), 1)
-        bare = cpu_of_command([sys.executable, "-c", "pass"], repeats)
+        bare = min(cpu_of_command([sys.executable, "-c", "pass"], 1) for _ in range(repeats))
         started = sources.row("import weatherglass", [sys.executable, "-c", "import weatherglass"], repeats)
         yield Row("import weatherglass, over a bare interpreter", (started.ours or 0.0) - bare)
         yield sources.row("--help", weatherglass("--help"), repeats)
         yield sources.row("tests list", weatherglass("tests", "list"), repeats)
-        runs = 1 if options.quick else 3
+        runs = 1 if options.quick else 7
         sources.row("byte code", weatherglass("run"), 1, "first")
         sources.empty_kernels()
         cold = sources.row("run, empty kernel cache", weatherglass("run"), 1, "cold")
         warm = sources.row("run, warm", weatherglass("run"), runs, "warm{}")
         again = sources.row("run, same folder", weatherglass("run"), runs, "warm0")
         tables = {without_seconds(path) for path in (folder / "now").glob("*/results.tsv")}
-        yield Row(warm.name, warm.ours, warm.peer, warm.theirs, equal=len(tables) == 1)
+        yield replace(warm, equal=len(tables) == 1)
         yield cold
         yield again
