@@ -35,7 +35,7 @@ def rows(options: Options) -> Iterator[Row]:
             folder / "run",
         )
         text = folder / "text.txt"
-        write_text(text, 1_500_000)
+        write_text(text, 400_000)
         training = ["reliability", "train", "--corpus", f"text={text}", "--seeds", "4"]
         yield _compared("--jobs 2, training", training, folder / "study")
 

@@ -10,6 +10,8 @@ FORMULA = r"^'*[=+\-@\t\r]"
 NUMBER = r"^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|nan)$"
 _FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER)
 _BREAKS = str.maketrans("\t\r\n", "   ")
+_SPECIAL = frozenset("'=+-@\"")
+"""What a cell begins with that may not stay as it is, once it has no tabs and line breaks."""
 
 
 def defused(text: str) -> str:
@@ -36,6 +38,10 @@ def tsv_line(cells: Sequence[str]) -> str:
 
 
 def _tsv_cell(text: str) -> str:
-    cell = defused(text.translate(_BREAKS))
+    if "\t" in text or "\n" in text or "\r" in text:
+        text = text.translate(_BREAKS)
+    if text[:1] not in _SPECIAL:  # as almost all cells of a large table
+        return text
+    cell = defused(text)
     # Readers of CSV take a quote at the start for the beginning of a quoted cell.
     return '"' + cell.replace('"', '""') + '"' if cell.startswith('"') else cell
