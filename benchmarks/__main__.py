@@ -151,8 +151,8 @@ def main() -> None:
         if not arguments.quick:
             missed = [row for row in rows if row.name in GOALS and GOALS[row.name].missed(row)]
             failures += [f"{part}: {row.name}: goal {GOALS[row.name]} missed" for row in missed]
-    if arguments.write:
-        arguments.write.write_text(page(measured, failures), encoding="utf-8")
+        if arguments.write:  # after each part: some take many minutes
+            arguments.write.write_text(page(measured, failures), encoding="utf-8")
     if failures:
         sys.exit("\n".join(["", "failed:", *failures]))
 

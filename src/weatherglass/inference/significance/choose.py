@@ -25,10 +25,13 @@ MULTIPLICATIONS_A_SECOND = 500_000_000
 COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
 """`auto` counts where that takes at most so many seconds, or this share of a budget that is larger than the default:
 enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
-ONE_PERCENT_SECONDS = 0.006
+ONE_PERCENT_SECONDS = 0.004
 """What bounds within 1 % of one tail take, about; twice as fine ones take twice as long."""
 FALL = 0.75
 """With 1 bounds would take half as long wherever counting takes twice as long; less leaves room for noise."""
+NEAREST = 2.6
+"""How many times as long as is allowed counting is taken to need, at least: closer bounds of 26 + 26 words would take
+twice as long as to count 25 + 25."""
 _SMALLEST = sys.float_info.min
 
 
@@ -113,12 +116,12 @@ def _count(tails: Sequence[Tail], budget: Budget, methods: Sequence[str]) -> tup
 def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
     """What bounds are to reach where counting is out of reach, so that cost and precision have no cliff there.
 
-    They may take as long as counting where that just fits, and 0.6 times as long wherever counting takes twice as long,
-    which it does with each word more in X and Y. Predictions alone decide; no clock is read.
+    They may take about as long as counting where that just fits, and 0.6 times as long wherever counting takes twice
+    as long, which it does with each word more in X and Y. Predictions alone decide; no clock is read.
     """
     from weatherglass.inference.significance.exact import endless_memory_seconds
 
-    beyond = max(endless_memory_seconds(tails) / counting.seconds, 1.0)
+    beyond = max(endless_memory_seconds(tails) / counting.seconds, NEAREST)
     return 0.01 * len(set(tails)) * ONE_PERCENT_SECONDS / counting.seconds * math.pow(beyond, FALL)
 
 
