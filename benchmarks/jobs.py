@@ -1,4 +1,4 @@
-"""What two processes cost over one: a run of all measures, and training. Their speed-up on two free cores is 2 × ratio.
+"""What two processes cost over one: a run of many measures, and training. Their speed-up on two free cores is 2 × ratio.
 
 CPU time and not the clock: other work on the machine would be taken for a lack of speed-up. What the ratio leaves out
 is the part that one process does alone: encoding, judging and the page of a run.
@@ -24,13 +24,13 @@ LEAST = 60
 def rows(options: Options) -> Iterator[Row]:
     """Both kinds of work; nothing where there are three minutes for all parts."""
     if options.quick:
-        yield Row("--jobs 2, run of all measures", None, "--jobs 1", note="not run: --quick")
+        yield Row("--jobs 2, run of four similarities", None, "--jobs 1", note="not run: --quick")
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         measures = [part for measure in MEASURES for part in ("-m", measure)]
         yield _compared(
-            "--jobs 2, run of all measures",
+            "--jobs 2, run of four similarities",
             ["run", "wordllama", "wordllama?dim=128", *measures],
             folder / "run",
         )

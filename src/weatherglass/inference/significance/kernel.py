@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -50,7 +51,8 @@ def _load_lightly(kernel: Any) -> None:
             with guarded():
                 return load(signature, target_context)
         except Exception:  # a damaged pickle can raise anything: compiled anew, and written over it
-            cache.flush()
+            with contextlib.suppress(OSError):
+                cache.flush()
             return None
 
     cache.load_overload = load_overload
