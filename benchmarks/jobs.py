@@ -1,7 +1,7 @@
-"""What two processes cost over one: a run of many measures, and training. Their speed-up on two free cores is 2 × ratio.
+"""What two processes cost over one: a run of many measures, and training. The speed-up on two free cores is 2 × ratio.
 
 CPU time and not the clock: other work on the machine would be taken for a lack of speed-up. What the ratio leaves out
-is the part that one process does alone: encoding, judging and the page of a run.
+is the part that one process does alone: encoding, judging and the page of a run. The note has the clock.
 """
 
 from __future__ import annotations
