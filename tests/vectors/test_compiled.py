@@ -25,7 +25,7 @@ def parsed(*numbers: str) -> NDArray[np.float32] | None:
     line = f"word {' '.join(numbers)}\n".encode()
     row = np.full((1, len(numbers)), np.nan, dtype=np.float32)
     words = np.empty(len(line), dtype=np.uint8)
-    lines, end, used = read_lines(np.frombuffer(line, np.uint8), 0, row, words)
+    lines, end, used = read_lines(np.frombuffer(line, np.uint8), 0, row, words, np.empty(1, np.bool_))
     if not lines:
         return None
     assert (end, words[:used].tobytes()) == (len(line), b"word\n")
@@ -120,7 +120,8 @@ def test_what_is_no_plain_number_is_left_to_python(number: str) -> None:
 def test_lines_that_are_not_plain_are_left_to_python(line: bytes) -> None:
     content = np.frombuffer(b"a 1 2 \r\n" + line, np.uint8)
     words = np.empty(len(content), dtype=np.uint8)
-    assert read_lines(content, 0, np.empty((9, 2), dtype=np.float32), words) == (1, 8, 2)
+    matrix, printable = np.empty((9, 2), dtype=np.float32), np.empty(9, np.bool_)
+    assert read_lines(content, 0, matrix, words, printable) == (1, 8, 2)
 
 
 class OneLoop:
@@ -149,7 +150,10 @@ class OneLoop:
 
 def content(vectors: WordVectors) -> tuple[object, ...]:
     matrix = vectors.matrix
-    return (matrix.view(np.uint32).tolist(), matrix.shape, list(vectors.rows.items()), vectors.duplicates)
+    return (
+        *(matrix.view(np.uint32).tolist(), matrix.shape, list(vectors.rows.items())),
+        *(vectors.duplicates, vectors.twins),
+    )
 
 
 FIELDS = st.sampled_from(
@@ -189,7 +193,9 @@ def test_hostile_text_is_read_alike(
         st.tuples(
             st.sampled_from([b"", b"\n"]),
             st.one_of(
-                st.sampled_from([b"a", b"a", "ä".encode(), b"\xff", b"x\xc3", b"\x01", b"", b"\n"]),
+                st.sampled_from(
+                    [b"a", b"a", b"a\t", b"\ra", "ä".encode(), b"\xff", b"x\xc3", b"\x01", b"", b"\n"]
+                ),
                 st.binary(max_size=5),
             ),
             st.sampled_from([1.0, -0.0, 1e-44, math.nan, math.inf]),
@@ -220,9 +226,10 @@ def test_hostile_binary_content_is_read_alike(
 def test_an_entry_at_the_end_of_the_buffer_is_left_for_the_next() -> None:
     entry = b"a " + np.ones(2, dtype="<f4").tobytes()
     matrix, words = np.empty((9, 2), dtype=np.float32), np.empty(99, dtype=np.uint8)
+    printable = np.empty(9, np.bool_)
     for length in range(len(entry), 2 * len(entry)):
         buffer = np.frombuffer((2 * entry)[:length], np.uint8)
-        assert read_entries(buffer, 0, matrix, words) == (1, len(entry), 2)
+        assert read_entries(buffer, 0, matrix, words, printable) == (1, len(entry), 2)
 
 
 def test_doubled_words_in_large_files(tmp_path: Path) -> None:
@@ -239,3 +246,25 @@ def test_doubled_words_in_large_files(tmp_path: Path) -> None:
     vectors = read_every_word(tmp_path / "v.bin")
     assert vectors.duplicates == 20_000
     assert vectors.matrix[:, 7].tolist() == list(range(30_000))
+
+
+@pytest.mark.parametrize("end", [0, 1, 700])
+def test_unusual_words_of_files_larger_than_the_buffer(
+    end: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Words of many lengths, so that the buffer ends at another place of an entry each time, and some that the loop
+    # leaves to Python or that look like others; cut by `end` bytes.
+    monkeypatch.setattr(binary, "BLOCK", 20_000)
+    unusual = {7: b"w8\t", 5_000: "ﬁne".encode(), 9_000: "日本".encode(), 9_999: b"fine", 10_100: b"w8"}
+    words = [unusual.get(number, b"w%d" % number + b"x" * (number % 37)) for number in range(12_000)]
+    body = b"".join(
+        word + b" " + np.full(5, number, dtype="<f4").tobytes() for number, word in enumerate(words)
+    )
+    path = tmp_path / "v.bin"
+    path.write_bytes(b"12000 5\n" + body[: len(body) - end])
+    alone, compiled = OneLoop(monkeypatch).outcomes(path, None)
+    assert alone == compiled
+    if not end:
+        vectors = read_every_word(path)
+        assert vectors.matrix[:, 4].tolist() == list(range(12_000))
+        assert vectors.twins == (("w8", "w8\t"), ("fine", "ﬁne"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 """Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
@@ -39,15 +39,19 @@ def shown_twins(groups: Iterable[Iterable[str]]) -> str:
     return f"{', '.join(texts[:SHOWN])}{rest}"
 
 
-def twins_among(words: Iterable[str]) -> list[tuple[str, ...]]:
+def twins_among(words: Iterable[str], known: Collection[str] = ()) -> list[tuple[str, ...]]:
     """Groups of different words that look the same, in the order of the words.
 
     Words of plain ASCII without spaces around them look like nothing but themselves, so only the others are folded.
+
+    Args:
+        words: among which they are looked for.
+        known: all words, where those that can look like no other were left out of `words`.
     """
-    known = words if isinstance(words, Mapping) else dict.fromkeys(words)
+    words = dict.fromkeys(words)
+    known = known or words
     groups: dict[str, dict[str, None]] = {}
-    # Letters and digits alone have no spaces: of a million words, most are passed over at once.
-    for word in [word for word in known if not (word.isalnum() and word.isascii())]:
+    for word in words:
         if not word.isascii() or word != word.strip():
             looks = fold(word)
             group = groups.setdefault(looks, {looks: None} if looks in known else {})

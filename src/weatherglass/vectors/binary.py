@@ -53,6 +53,11 @@ class _Window:
         self.content[: len(start)] = start
         self.length = len(start)
         self._file = file
+        self._longest_entry = longest_entry
+
+    def may_end_inside(self, position: int) -> bool:
+        """Whether an entry that starts at the position may go on in the part of the file that comes next."""
+        return self.length - position < self._longest_entry
 
     def find_space(self, position: int) -> int:
         """Where the word that starts at the position ends, or -1."""
@@ -75,6 +80,7 @@ class _PlainEntries:
         self._collector, self._count, self._width, self._window = collector, count, width, window
         self._content = np.frombuffer(window.content, np.uint8)
         self._words = np.empty(len(window.content), np.uint8)
+        self._printable = np.empty(len(window.content), np.bool_)
         self._read_entries = load_kernel("read_entries")
 
     def keep(self, position: int, entries: int) -> tuple[int, int]:
@@ -85,10 +91,12 @@ class _PlainEntries:
         most = min(self._count - entries, (length - position) // (4 * self._width + 2) + 1)
         free = self._collector.free_rows(most, self._width)[:most]
         while True:
-            number, end, used = self._read_entries(self._content[:length], position, free, self._words)
+            number, end, used = self._read_entries(
+                self._content[:length], position, free, self._words, self._printable
+            )
             joined = self._words[:used].tobytes()
             try:
-                self._collector.keep(joined.decode().split(" ")[:-1])
+                self._collector.keep(joined.decode().split(" ")[:-1], self._printable)
             except UnicodeDecodeError as error:
                 free = free[: joined.count(b" ", 0, error.start)]
             else:
@@ -101,15 +109,16 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
     Raises:
         VectorFileError: if the file ends early, goes on after its last word, or holds something else.
     """
-    start = file.read(BLOCK)
+    start = file.read(SAMPLE)
     header = HEADER.match(start)
     if header is None:
         raise VectorFileError(f"{collector.path}: the first line should be two whole numbers")
     count, width = int(header[1]), int(header[2])
-    size, position, wanted, entry = 4 * width, header.end(), collector.wanted, 0
-    window = _Window(file, start, LONGEST_WORD + 1 + size)
+    size, position, wanted, entry = 4 * width, 0, collector.wanted, 0
+    window = _Window(file, start[header.end() :], LONGEST_WORD + 1 + size)
+    window.move(position)
     everything, plain = isinstance(wanted, EveryWord), None
-    if everything and width and len(start) > FEW_BYTES:
+    if everything and width and window.length > FEW_BYTES:
         collector.reserve(count, width, size + 2)
         plain = _PlainEntries(collector, count, width, window)
     while entry < count:
@@ -117,6 +126,10 @@ def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
             entry, position = plain.keep(position, entry)
             if entry == count:
                 break
+            if window.may_end_inside(position):
+                more, position = window.move(position), 0
+                if more:
+                    continue
         entry += 1
         space = window.find_space(position)
         while space < 0 or space + 1 + size > window.length:

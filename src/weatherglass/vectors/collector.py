@@ -19,7 +19,9 @@ FIRST_NUMBERS = 2**22
 """Rows that are allocated at first, where the file does not say how many it has, and numbers in them at most."""
 
 
-Kernel = Callable[[NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8]], tuple[int, int, int]]
+Kernel = Callable[
+    [NDArray[np.uint8], int, NDArray[np.float32], NDArray[np.uint8], NDArray[np.bool_]], tuple[int, int, int]
+]
 """Reads plain entries from a position of a buffer into rows: how many, where the next one starts, bytes of words."""
 
 
@@ -87,8 +89,10 @@ class Collector:
         )
         self._noun = noun
         self._rows: dict[str, int] = {}
+        self._later: list[str] = []  # words of the rows after those of `_rows`
         self._matrix = np.empty((0, 0), dtype=np.float32)
         self._entries: list[int] = []  # of the words that were added one by one
+        self._unusual: list[str] = []  # of all words, those that may look like another one
         self._duplicates = 0
         self._spellings: dict[str, dict[str, None]] = {}
         for word in words or ():
@@ -108,7 +112,7 @@ class Collector:
 
     def free_rows(self, rows: int, width: int) -> NDArray[np.float32]:
         """At least so many rows to be filled and then kept; valid until something is added."""
-        used = len(self._rows)
+        used = len(self._rows) + len(self._later)
         if self._matrix.size == 0:
             first = min(FIRST_ROWS, FIRST_NUMBERS // max(1, width))
             self._matrix = np.empty((max(rows, first), width), dtype=np.float32)
@@ -117,9 +121,19 @@ class Collector:
             self._matrix.resize((used + max(rows, used // 8), width), refcheck=False)
         return self._matrix[used:]
 
-    def keep(self, words: list[str]) -> None:
-        """Keep the first of the free rows as the vectors of these words."""
-        first = len(self._rows)
+    def keep(self, words: list[str], printable: NDArray[np.bool_]) -> None:
+        """Keep the first of the free rows as the vectors of these words.
+
+        Args:
+            words: of the next entries.
+            printable: at least as long; whether a word is of printable ASCII alone, and so looks like no other.
+        """
+        self._unusual += [words[number] for number in np.flatnonzero(~printable[: len(words)]).tolist()]
+        self._later += words
+
+    def _index(self) -> None:
+        """Look up the kept words, all at once: between blocks of numbers the dictionary would leave the cache."""
+        first, words, self._later = len(self._rows), self._later, []
         rows = list(map(self._rows.setdefault, words, range(first, first + len(words))))
         if len(self._rows) == first + len(words):
             return
@@ -135,6 +149,7 @@ class Collector:
         Raises:
             VectorFileError: if a number is not finite in float32.
         """
+        self._index()
         text = self.wanted[word]
         if text in self._rows:
             self._duplicates += 1
@@ -148,6 +163,7 @@ class Collector:
         self.free_rows(1, len(row))[0] = row
         self._rows[text] = len(self._rows)
         self._entries.append(entry)
+        self._unusual.append(text)
 
     def finish(
         self,
@@ -164,12 +180,13 @@ class Collector:
             counts: how often the word of each entry occurred, wanted or not; of words that were added one by one.
             from_subwords: the words that are not in the file's vocabulary.
         """
+        self._index()
         matrix, self._matrix = self._matrix, np.empty((0, 0), dtype=np.float32)
         matrix.resize((len(self._rows), width), refcheck=False)
         if counts is not None:
             counts = counts[np.array(self._entries, dtype=np.int64) - 1].astype(np.int64)
         if isinstance(self.wanted, EveryWord):
-            twins = tuple(twins_among(self._rows))
+            twins = tuple(twins_among(self._unusual, self._rows))
         else:
             twins = tuple(tuple(spellings) for spellings in self._spellings.values() if len(spellings) > 1)
         return WordVectors(

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 
 SPACE, TAB, NEWLINE, RETURN, POINT, PLUS, MINUS = (ord(character) for character in " \t\n\r.+-")
+DELETE = 0x7F
+"""The bytes between this and the space are the printable ones of ASCII."""
 ZERO, SMALL_E, CAPITAL_E = ord("0"), ord("e"), ord("E")
 
 LONGEST_WORD = 2**14
@@ -34,7 +36,9 @@ MARGIN = 2.0**-50
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def read_lines(text: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes) -> tuple[int, int, int]:
+def read_lines(
+    text: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes, printable: NDArray[np.bool_]
+) -> tuple[int, int, int]:
     """Read plain lines: a word without spaces, one number for each column of `matrix`, each after one space.
 
     A number is exactly float32(float(text)): both ends of the interval that must hold float(text) are rounded to
@@ -45,6 +49,7 @@ def read_lines(text: Bytes, position: int, matrix: NDArray[np.float32], words: B
         position: where the first line starts.
         matrix: gets the numbers, one row for each line.
         words: gets the words, a newline after each; at least as long as `text`.
+        printable: gets whether a word is of printable ASCII alone; as long as `matrix`.
 
     Returns:
         How many lines were read, where the next one starts, and how many bytes of `words` are used.
@@ -116,9 +121,12 @@ def read_lines(text: Bytes, position: int, matrix: NDArray[np.float32], words: B
             place += 1
         if text[place] != NEWLINE:
             return row, position, used
+        printable[row] = True
         for character in range(start, stop):
             words[used] = text[character]
             used += 1
+            if text[character] <= SPACE or text[character] >= DELETE:
+                printable[row] = False
         words[used] = NEWLINE
         used += 1
         position = place + 1
@@ -127,7 +135,7 @@ def read_lines(text: Bytes, position: int, matrix: NDArray[np.float32], words: B
 
 @njit(cache=True, nogil=True)
 def read_entries(
-    content: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes
+    content: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes, printable: NDArray[np.bool_]
 ) -> tuple[int, int, int]:
     """Read plain entries of word2vec's binary form: newlines or none, a word of characters, a space, finite numbers.
 
@@ -136,6 +144,7 @@ def read_entries(
         position: where the first entry starts.
         matrix: gets the numbers, one row for each entry.
         words: gets the words, a space after each; at least as long as `content`.
+        printable: gets whether a word is of printable ASCII alone; as long as `matrix`.
 
     Returns:
         How many entries were read, where the next one starts, and how many bytes of `words` are used.
@@ -163,9 +172,12 @@ def read_entries(
             largest = max(largest, pattern[column] & NOT_FINITE)
         if largest == NOT_FINITE:
             return row, position, used
+        printable[row] = True
         for character in range(start, stop):
             words[used] = content[character]
             used += 1
+            if content[character] <= SPACE or content[character] >= DELETE:
+                printable[row] = False
         words[used] = SPACE
         used += 1
         position = stop + 1 + size

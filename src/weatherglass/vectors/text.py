@@ -245,10 +245,12 @@ class _Scan:
         """By turns, plain lines in the compiled loop and one line that is not plain."""
         position, line, checked, width = 0, self.line, False, self.layout.width
         words = np.empty(len(block), np.uint8)
+        printable = np.empty(len(block), np.bool_)
         while position < len(block):
-            free = self.collector.free_rows((len(block) - position) // (2 * width + 1) + 1, width)
-            lines, position, used = read_lines(characters, position, free, words)
-            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"))
+            most = (len(block) - position) // (2 * width + 1) + 1
+            free = self.collector.free_rows(most, width)[:most]
+            lines, position, used = read_lines(characters, position, free, words, printable)
+            self.collector.keep(every.spell(words[:used].tobytes(), b"\n"), printable)
             line += lines
             if position < len(block):
                 if not checked:
@@ -289,7 +291,8 @@ class _Scan:
             return None
         row = np.empty((1, self.layout.width), dtype=np.float32)
         words = np.empty(len(line), dtype=np.uint8)
-        lines, _, used = self._read_lines(np.frombuffer(line, np.uint8), 0, row, words)
+        printable = np.empty(1, dtype=np.bool_)
+        lines, _, used = self._read_lines(np.frombuffer(line, np.uint8), 0, row, words, printable)
         return (words[: used - 1].tobytes(), row[0]) if lines else None
 
     def _split(self, line: bytes, number: int) -> tuple[bytes, NDArray[np.float64]]:
