@@ -75,13 +75,14 @@ def page(models: int) -> float:
 
     from weatherglass.catalogue import load_tests
     from weatherglass.report.page.html import PAGE, write_page
+    from weatherglass.runs.stored import read_run
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         names = [f"hf:organisation/model-{n}" for n in range(models)]
         metrics = ("cosine/mean", "euclidean/mean", "manhattan/mean", "cosine/median")
         made_up_run(folder, load_tests(["*"]), names, metrics)
-        write_page([folder], folder / PAGE)
+        write_page(read_run(folder))
         return (folder / PAGE).stat().st_size / 1e6
 
 

@@ -20,6 +20,7 @@ from tests.report.made_up import made_up_run
 from weatherglass.catalogue import load_tests
 from weatherglass.report.page.html import PAGE, write_page
 from weatherglass.runs.journal import JOURNAL, read_journal
+from weatherglass.runs.stored import read_run
 
 METRICS = ("cosine/mean", "euclidean/mean", "manhattan/mean", "cosine/median")
 FILTERS = (("context", "sent"), ("context", "*"), ("metric", "2"), ("marked", "2"), ("topic", "1"))
@@ -40,14 +41,14 @@ def rows(options: Options) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "models"
         made_up_run(folder, load_tests(["*"]), [f"hf:organisation/model-{n}" for n in range(models)], METRICS)
-        seconds = cpu(lambda: write_page([folder], folder / PAGE), 1 if options.quick else 3)
+        seconds = cpu(lambda: write_page(read_run(folder)), 1 if options.quick else 3)
         size = f"{models} models × 46 tests × 4 metrics"
         reading = cpu(lambda: sum(1 for _ in read_journal(folder / JOURNAL)), 1)
         yield Row("page of 5 520 results, MB", (folder / PAGE).stat().st_size / 1e6, note=size)
         yield Row("page of 5 520 results", seconds, "reading the journal alone", reading, note=size)
         many = Path(name) / "tests"
         made_up_run(many, [own_test(f"own-{n}", ("X", "Y", "A", "B"), "w") for n in range(own)])
-        write_page([many], many / PAGE)
+        write_page(read_run(many))
         try:
             with chromium(Path(name) / "profile") as browser:
                 for label, path in (("5 520 results", folder / PAGE), ("1 500 tests", many / PAGE)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from tests.models import HashedEncoder
 
@@ -221,6 +223,28 @@ def test_a_run_with_a_failure_is_saved_and_loaded(tmp_path: Path) -> None:
     loaded = weatherglass.load_run(tmp_path / "run")
     assert loaded.failures == partly.failures
     assert "1 failed" in repr(loaded)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["at once", "resumed"])
+def test_the_page_of_a_run_is_the_page_of_its_folder(again: bool, tmp_path: Path) -> None:
+    # It is written from memory: with a failure, words that are unknown, a d that is not defined, every metric.
+    from weatherglass.report.page.html import PAGE, write_page
+    from weatherglass.runs.stored import read_run
+
+    models = [
+        HashedEncoder(name="a"),
+        HashedEncoder(name="b", unknown=weatherglass.load_test("weat7").targets[0].texts[1:]),
+        weatherglass.model(lambda texts: np.ones((len(texts), 3)), name="flat"),
+    ]
+    folder = tmp_path / "run"
+    if again:
+        weatherglass.run(models[0], ["weat6"], "*", folder=folder)
+    finished = weatherglass.run(models, ["weat6", "weat7"], "*", folder=folder)
+    assert finished.failures
+    assert any(math.isnan(result.value) for result in finished.results)
+    written = (folder / PAGE).read_bytes()
+    write_page(read_run(folder))
+    assert (folder / PAGE).read_bytes() == written
 
 
 def test_what_is_no_run_is_not_loaded(tmp_path: Path) -> None:

@@ -71,6 +71,39 @@ def test_a_killed_process_loses_no_unit(tmp_path: Path) -> None:
     assert os.getpid() not in {outcome.value for outcome in outcomes}
 
 
+def test_processes_stay_for_the_next_units_and_end_with_their_owner() -> None:
+    workers = LocalProcesses(2)
+    units = [Path(str(number)) for number in range(8)]
+    first, second = ({o.value for o in workers.map(die_the_first_time, units)} for _ in range(2))
+    # Two processes at most; a pool of its own for each call would have new ones.
+    processes = {process for process in first | second if process is not None}
+    assert len(processes) <= 2
+    assert all(map(is_running, processes))
+    del workers
+    deadline = time.monotonic() + 60
+    while any(map(is_running, processes)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_running, processes))
+
+
+def test_a_process_that_dies_between_two_calls_is_replaced() -> None:
+    workers = LocalProcesses(2)
+    (died,) = {o.value for o in workers.map(die_the_first_time, [Path("1")])}
+    assert died is not None
+    os.kill(died, signal.SIGKILL)
+    outcomes = list(workers.map(die_the_first_time, [Path("1"), Path("2")]))
+    assert all(outcome.error is None and outcome.value != died for outcome in outcomes)
+
+
+def test_interrupting_one_owner_leaves_the_processes_of_another() -> None:
+    one, other = LocalProcesses(1), LocalProcesses(1)
+    working = one.map(die_the_first_time, [Path("1"), Path("2")])
+    next(working)
+    (kept,) = {o.value for o in other.map(die_the_first_time, [Path("3")])}
+    working.close()  # type: ignore[attr-defined]
+    assert {o.value for o in other.map(die_the_first_time, [Path("4")])} == {kept}
+
+
 def test_a_unit_that_always_kills_its_process_is_given_up() -> None:
     (outcome,) = LocalProcesses(2).map(always_die, [1])
     assert "died 3 times" in str(outcome.error)

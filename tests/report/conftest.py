@@ -12,6 +12,7 @@ from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import Element, ElementSet, Test, load_tests
 from weatherglass.report.page.html import PAGE, write_page
+from weatherglass.runs.stored import read_run
 
 HOSTILE = (
     "<script>window.hacked = 1</script>",
@@ -40,7 +41,7 @@ def one_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of one model and all published tests."""
     folder = tmp_path_factory.mktemp("one")
     made_up_run(folder, load_tests(["*"]), ["wordllama"])
-    write_page([folder], folder / PAGE)
+    write_page(read_run(folder))
     return folder / PAGE
 
 
@@ -50,7 +51,7 @@ def several_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("several")
     measures = ["cosine/mean", "euclidean/mean"]
     made_up_run(folder, load_tests(["weat*", "sent-weat[123]"]), ["small", "medium", "large"], measures)
-    write_page([folder], folder / PAGE)
+    write_page(read_run(folder))
     return folder / PAGE
 
 
@@ -61,7 +62,7 @@ def many_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made_up_run(
         folder, load_tests(["weat[123]"]), [f"hf:some-organisation/models/model-{n}" for n in range(30)]
     )
-    write_page([folder], folder / PAGE)
+    write_page(read_run(folder))
     return folder / PAGE
 
 

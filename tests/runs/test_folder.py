@@ -24,7 +24,7 @@ def test_a_table_that_takes_long_is_written_less_often(
     with RunFolder(tmp_path) as folder:
         assert folder.table_is_due()
         folder.write_table([])
-        now += 29.0
+        now += 119.0
         assert not folder.table_is_due()
         now += 2.0
         assert folder.table_is_due()

@@ -115,7 +115,7 @@ def run(
         finished = held_run(plan, call, opened) if not add else None
         if finished is None:
             finished = _carry_out(plan, call, workers, shown, registrations, opened, added_to)
-            finished.record["warnings"] += _write_page(opened)
+            finished.record["warnings"] += _write_page(Run.of(finished, opened.path), opened)
         return _with_families(Run.of(finished, opened.path), families, opened.path)
 
 
@@ -160,8 +160,10 @@ def _listed(given: Any) -> Sequence[Any]:
     return given if isinstance(given, list | tuple) else [given]
 
 
-def _write_page(folder: RunFolder) -> list[str]:
+def _write_page(finished: Run, folder: RunFolder) -> list[str]:
     """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning.
+
+    From what is in memory: to read a large run back would take a third of the time of its page, on one core.
 
     Raises:
         NoRoomError: if the disk is full, which is no fault of the page.
@@ -169,7 +171,7 @@ def _write_page(folder: RunFolder) -> list[str]:
     from weatherglass.report.page.html import write_page  # jinja2, only where there is a page to write
 
     try:
-        write_page([folder.path], folder.path / PAGE)
+        write_page(finished.stored())
     except Exception as error:
         if has_no_room(error):
             raise folder.unwritable(error) from error

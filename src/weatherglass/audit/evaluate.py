@@ -21,7 +21,7 @@ from weatherglass.metrics.base import Context, Measurement, Metric
 from weatherglass.metrics.nulls import Effort, Exchange, Null
 from weatherglass.metrics.sets import VectorSet, check, matrix
 from weatherglass.runs.judge import is_small, power_fields
-from weatherglass.runs.results import NO_P, Result
+from weatherglass.runs.results import NO_P, Result, plain_value
 
 if TYPE_CHECKING:
     from weatherglass.metrics.weat.covariance import Covariance
@@ -117,7 +117,7 @@ def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Res
         "ddof": settings.ddof,
     }
     measured = {name: getattr(measurement, name) for name in MEASURED}
-    notes = {"details": dict(measurement.details)} if measurement.details else {}
+    notes = {"details": plain_value(measurement.details)} if measurement.details else {}
     exchange = measurement.exchange.get(settings.permute)
     if exchange is None:
         return _recomputed(metric, measurement, settings, key | measured | {"notes": notes})

@@ -327,7 +327,7 @@ def _warnings(result: Result) -> Iterator[str]:
 
 def _number(value: float) -> str:
     """Enough digits to compute with."""
-    return f"{value:.12g}"
+    return "not defined" if math.isnan(value) else f"{value:.12g}"
 
 
 def _rounded(d: float) -> str:

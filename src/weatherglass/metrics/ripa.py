@@ -46,11 +46,9 @@ class RelationalInnerProduct(MetricOfSets):
         return SignFlips(projections(targets, attributes).mean(axis=0))
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
-        """The sd of the scores over pairs, in the order of the scores."""
+        """The sd of the scores over pairs, in the order of the scores; one pair has none."""
         table = projections(targets, attributes)
-        return {
-            "sd over pairs": table.std(axis=1, ddof=1) if table.shape[1] > 1 else np.full(len(table), np.nan)
-        }
+        return {"sd over pairs": table.std(axis=1, ddof=1)} if table.shape[1] > 1 else {}
 
 
 def projections(targets: Matrices, attributes: Matrices) -> Matrix:

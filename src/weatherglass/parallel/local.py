@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -38,16 +38,18 @@ class InProcess:
             yield Outcome(unit, *attempt(function, unit, *arguments))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LocalProcesses:
     """Several processes on this machine, each with its share of the cores for BLAS and numba.
 
-    A process that dies takes the whole pool with it; the units in flight are then retried in a new pool, a
-    limited number of times, since one of them may be what killed it.
+    They stay for the next units, such as those of the next model, until nothing refers to this object: to start a
+    process and load what computes takes a second. A process that dies takes the whole pool with it; the units in flight
+    are then retried in a new pool, a limited number of times, since one of them may be what killed it.
     """
 
     jobs: int
     in_process: ClassVar[bool] = False
+    _pool: ProcessPoolExecutor | None = field(default=None, init=False, repr=False, compare=False)
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
@@ -67,7 +69,7 @@ class LocalProcesses:
         while True:
             in_flight: dict[Future[tuple[R | None, Exception | None]], tuple[U, int]] = {}
             try:
-                with _pool(self.jobs) as pool:
+                with self._processes() as pool:
                     while True:
                         # A short queue: units are made as they are needed, so that they do not pile up.
                         room = 2 * self.jobs - len(in_flight) - len(waiting)
@@ -90,6 +92,18 @@ class LocalProcesses:
                         yield Outcome(
                             unit, error=UnitError(f"its process died {ATTEMPTS} times; out of memory?")
                         )
+
+    @contextmanager
+    def _processes(self) -> Iterator[ProcessPoolExecutor]:
+        """The pool; it is ended at once, not waited for, when its user is interrupted or a process dies."""
+        with thread_share(self.jobs):
+            pool = self._pool = self._pool or _pool(self.jobs)
+            try:
+                yield pool
+            except BaseException:
+                self._pool = None
+                _end(pool)
+                raise
 
 
 def in_process(options: EngineOptions) -> InProcess:
@@ -128,24 +142,23 @@ def _attempt_with_file(
     return attempt(function, unit) if file is None else attempt(function, unit, np.load(file, mmap_mode="r"))
 
 
-@contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool that is ended at once, not waited for, when its user is interrupted."""
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    """Processes that start as there are units for them, and end when nothing refers to the pool."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    spawn = multiprocessing.get_context("spawn")
-    existing = set(multiprocessing.active_children())
-    with thread_share(jobs):
-        pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_follow_parent)
-        try:
-            yield pool
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - existing:
-                process.terminate()
-            raise
-        pool.shutdown()
+    return ProcessPoolExecutor(
+        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent
+    )
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End its processes, whatever they do."""
+    # The public way, `terminate_workers`, came with Python 3.14; `shutdown` forgets the processes.
+    processes = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
 
 
 def _follow_parent() -> None:

@@ -26,7 +26,7 @@ RECORD = "run.json"
 PAGE = "report.html"
 LOCK = ".lock"
 SECONDS_BETWEEN_TABLES = 1.0
-TIMES_BETWEEN_TABLES = 10
+TIMES_BETWEEN_TABLES = 40
 """The pause between two tables, in times of what the last one took."""
 
 
@@ -88,7 +88,7 @@ class RunFolder:
         self.finished[key] = result
 
     def table_is_due(self) -> bool:
-        """Whether results.tsv may be written again: once a second, and rarely enough to take a tenth of the time.
+        """Whether results.tsv may be written again: once a second, and rarely enough to take little of the time.
 
         A table of n rows takes time n to write, so writing it every second would make a large run quadratic.
         """

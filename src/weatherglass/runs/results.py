@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,17 @@ if TYPE_CHECKING:
 NO_P = "none: "
 """What p_method begins with where there is no p; the reason follows."""
 
-__all__ = ["COLUMNS", "NO_P", "ElementScore", "Failure", "Result", "Run", "cell", "word_scores"]
+__all__ = [
+    "COLUMNS",
+    "NO_P",
+    "ElementScore",
+    "Failure",
+    "Result",
+    "Run",
+    "cell",
+    "plain_value",
+    "word_scores",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,8 +220,11 @@ class Result(ResultKey, Measurement, Inference, Judgement):
 
     def to_json(self) -> dict[str, Any]:
         """Plain values by name, NaN as None: the columns, and what does not fit a row of the table."""
-        record = {name: _plain(getattr(self, name)) for name in (*COLUMNS, *_BESIDE)}
-        record["scores"] = [[s.role, s.text, s.word, s.template, s.score] for s in self.scores]
+        record = {name: plain_value(getattr(self, name)) for name in (*COLUMNS, *_BESIDE)}
+        record["scores"] = [
+            [s.role, s.text, s.word, s.template, s.score if math.isfinite(s.score) else None]
+            for s in self.scores
+        ]
         record["trust"] = self.trust.to_json() if self.trust else None
         return record
 
@@ -229,7 +241,10 @@ class Result(ResultKey, Measurement, Inference, Judgement):
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes", "leans"):
             values[name] = tuple(values[name])
-        values["scores"] = tuple(starmap(ElementScore, record["scores"]))
+        values["scores"] = tuple(
+            ElementScore(role, text, word, template, math.nan if score is None else score)
+            for role, text, word, template, score in record["scores"]
+        )
         values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
         return cls(**values)
 
@@ -332,11 +347,12 @@ def cell(value: object) -> str:
     return str(value)
 
 
-def _plain(value: object) -> object:
+def plain_value(value: object) -> object:
+    """A value as JSON has it: a number that is not finite as None, in whatever it is."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, tuple):
-        return list(value)
+    if isinstance(value, tuple | list):
+        return [plain_value(item) for item in value]
     if isinstance(value, Mapping):
-        return dict(value)
+        return {name: plain_value(item) for name, item in value.items()}
     return value

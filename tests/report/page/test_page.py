@@ -103,7 +103,7 @@ def test_the_first_screen_is_a_sentence_and_a_chart_of_topics_by_model(
 
 def test_what_would_change_it_names_the_word_and_opens_the_row(browser: Browser, tmp_path: Path) -> None:
     results = made_up_run(tmp_path, load_tests(["*"]))
-    write_page([tmp_path], tmp_path / PAGE)
+    write_page(read_run(tmp_path))
     alpha = read_run(tmp_path).alpha
     social = [r for r in results if not re.fullmatch(r"(sent-)?weat[12]", r.test)]
     hanging = {
@@ -136,7 +136,7 @@ def test_two_runs_lead_with_what_changed(browser: Browser, tmp_path: Path) -> No
     runs: list[Any] = [
         made_up_run(folder, load_tests(["weat[12]"]), seed=seed) for seed, folder in enumerate(folders)
     ]
-    write_page(folders, tmp_path / PAGE)
+    (tmp_path / PAGE).write_text(page([read_run(folder) for folder in folders]), encoding="utf-8")
     browser.open(tmp_path / PAGE)
     assert re.match(r"\d of 2 results changed from before to after", browser.find("h1").text)
     ends = texts(browser, ".dumb td.num:nth-of-type(2)")
@@ -388,7 +388,7 @@ def test_a_detail_gives_both_readings_at_the_level_of_the_run(
     browser: Browser, tmp_path: Path, ci: str
 ) -> None:
     first, second = made_up_run(tmp_path, load_tests(["weat[12]"]), ci=ci)
-    write_page([tmp_path], tmp_path / PAGE)
+    write_page(read_run(tmp_path))
     browser.open(tmp_path / PAGE, "#r0")
     browser.wait_for_detail()
     head, these, such = readings(browser)
@@ -471,7 +471,7 @@ def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, 
                 },
             }
             folder.add(str(key), replace(result, **own) if result.metric == "mac" else result)
-    write_page([tmp_path], tmp_path / PAGE)
+    write_page(read_run(tmp_path))
     browser.open(tmp_path / PAGE, "#r1")
     browser.wait_for_detail()
     assert figures(browser) == ["mac", "p"]
@@ -575,7 +575,7 @@ def test_nothing_is_wider_than_a_phone_or_a_zoomed_window(
 
 @pytest.fixture(scope="module")
 def hostile_page(hostile: Path) -> Path:
-    write_page([hostile], hostile / PAGE)
+    write_page(read_run(hostile))
     return hostile / PAGE
 
 
@@ -617,7 +617,7 @@ def test_hostile_text_is_shown_and_does_nothing(browser: Browser, hostile_page: 
 def test_fifteen_hundred_rows_are_all_there(browser: Browser, tmp_path: Path) -> None:
     tests = [own_test(f"own-{n:04}", ("X", "Y", "A", "B"), "w") for n in range(1500)]
     made_up_run(tmp_path, tests)
-    write_page([tmp_path], tmp_path / PAGE)
+    write_page(read_run(tmp_path))
     browser.open(tmp_path / PAGE)
     assert browser.find("#shown").text == "1500 of 1500 tests"
     assert "1476 more topics are in the table" in browser.find("#findings").text
@@ -691,7 +691,7 @@ def test_a_damaged_line_of_the_journal_is_said_and_the_rest_is_shown(
     made_up_run(tmp_path, load_tests(["weat1", "sent-weat1"]))
     journal = tmp_path / JOURNAL
     journal.write_bytes(journal.read_bytes().replace(b'"weat1"', b'"weat9"', 1))
-    write_page([tmp_path], tmp_path / PAGE)
+    write_page(read_run(tmp_path))
     browser.open(tmp_path / PAGE, "#r0")
     browser.wait_for_detail()
     assert "Flowers lean to" in browser.find("#detail .says").text
@@ -705,7 +705,7 @@ def test_a_block_that_cannot_be_unpacked_is_said_and_the_figures_are_shown(
     browser: Browser, tmp_path: Path
 ) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]))
-    write_page([tmp_path], tmp_path / PAGE)
+    write_page(read_run(tmp_path))
     written = tmp_path / PAGE
     written.write_text(written.read_text("utf-8").replace('id="block-0">', 'id="block-0">broken', 1), "utf-8")
     browser.open(written, "#r0")

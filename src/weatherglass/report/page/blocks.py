@@ -124,7 +124,8 @@ class Packer:
     def _packed_scores(self, result: Result) -> dict[str, Any]:
         scores = np.array([s.score for s in result.scores])
         steps = WORD_STEPS if result.p_elements is None else SENTENCE_STEPS
-        step = float(f"{np.abs(scores).max() / steps or 1:.6g}")
+        defined = np.isfinite(scores)
+        step = float(f"{np.abs(scores[defined]).max(initial=0) / steps or 1:.6g}")
         key = ("elements", result.test, tuple([(s.text, s.word) for s in result.scores]))
         number = self._known.get(key)
         if number is None:
@@ -132,7 +133,9 @@ class Packer:
                 Placed(s.role, self._texts.number_of(Text(s.text, s.word, s.template))) for s in result.scores
             )
             number = self._known[key] = self._lists["elements"].number_of(tuple(placed))
-        return {"step": step, "elements": number, "scores": np.rint(scores / step).astype(int).tolist()}
+        counted = np.rint(np.where(defined, scores, 0) / step).astype(int).tolist()
+        in_steps = [steps if known else None for steps, known in zip(counted, defined.tolist(), strict=True)]
+        return {"step": step, "elements": number, "scores": in_steps}
 
     def _packed_trust(self, trust: Trust, d: float, alpha: float) -> dict[str, Any]:
         packed: dict[str, Any] = {

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from weatherglass import __version__
@@ -52,7 +51,7 @@ from weatherglass.runs.folder import RECORD
 from weatherglass.runs.joint import joint_p
 from weatherglass.runs.marks import VerdictMark
 from weatherglass.runs.stamp import stamped
-from weatherglass.runs.stored import StoredRun, labelled, read_run
+from weatherglass.runs.stored import StoredRun
 from weatherglass.runs.verdict import CONTROL
 from weatherglass.storage.atomic import write_whole
 
@@ -61,18 +60,15 @@ SCRIPTS = (*("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downl
 INTERVALS = {"jackknife": "jackknife", "bca": "BCa bootstrap"}
 
 
-def write_page(folders: Sequence[Path], path: Path) -> None:
-    """Write the page of one or several runs, atomically.
+def write_page(run: StoredRun) -> None:
+    """Write the page of a run into its folder, atomically, with the stamp of the record that is there.
 
     Raises:
-        OutputError: if a folder holds no table of results.
         OSError: if the page cannot be written.
     """
     with collection_paused():
-        written = page(labelled(read_run(folder) for folder in folders)).encode()
-    if [path] == [folder / PAGE for folder in folders]:
-        written = stamped(written, (folders[0] / RECORD).read_bytes())
-    write_whole(path, written)
+        written = page([run]).encode()
+    write_whole(run.path / PAGE, stamped(written, (run.path / RECORD).read_bytes()))
 
 
 @contextmanager

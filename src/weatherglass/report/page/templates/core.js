@@ -159,7 +159,7 @@ async function details(r) {
     return found[name] === undefined ? [] : named({ fields, rows: lists[found[name]] });
   };
   const texts = named(shared.texts);
-  const score = (steps) => steps * found.step;
+  const score = (steps) => (steps === null ? null : steps * found.step);
   const elements = list("elements").map(({ role, element }, n) => ({ role, ...texts[element], score: score(found.scores[n]) }));
   return {
     ...found,
@@ -172,7 +172,7 @@ async function details(r) {
   };
 }
 
-// The score of a word is the mean of its sentences'.
+// The score of a word is the mean of its sentences'; of one that is not defined there is none.
 function wordScores(elements) {
   const words = new Map();
   for (const { role, word, score } of elements) {
@@ -180,7 +180,7 @@ function wordScores(elements) {
     if (!words.has(key)) words.set(key, { role, word, elements: 0, total: 0 });
     const found = words.get(key);
     found.elements += 1;
-    found.total += score;
+    found.total = score === null || found.total === null ? null : found.total + score;
   }
-  return [...words.values()].map(({ total, ...word }) => ({ ...word, score: total / word.elements }));
+  return [...words.values()].map(({ total, ...word }) => ({ ...word, score: total === null ? null : total / word.elements }));
 }

@@ -169,10 +169,10 @@ function detailMissing() {
 function detailPlots(r, found, width) {
   const { categories, roles } = tests[r.test];
   const half = width > 780 ? (width - 40) / 2 : width;
-  const range = padded(found.elements.map((element) => element.score));
+  const range = padded(found.elements.map((element) => element.score).filter(present));
   const names = Math.min(150, Math.max(60, ...found.words.map((word) => 12 + Array.from(shorten(word.word, 20)).length * 6.6)));
   const parts = [];
-  if (found.words.length) {
+  if (found.words.some((word) => present(word.score))) {
     const scored = [...new Set(found.words.map((word) => word.role))];
     const ofAttributes = !/^[XY]/.test(scored[0]);
     parts.push(make("h3", {}, ofAttributes ? "Scores of the attribute words" : "Scores of the targets"),

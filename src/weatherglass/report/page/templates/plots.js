@@ -32,7 +32,8 @@ const padded = (values) => {
 
 // Scores of one target set: a dot per word, a tick per sentence.
 function scorePlot(role, category, found, range, width, names) {
-  const words = found.words.filter((word) => word.role === role).sort((a, b) => b.score - a.score);
+  const all = found.words.filter((word) => word.role === role);
+  const words = all.filter((word) => word.score !== null).sort((a, b) => b.score - a.score);
   const ofWord = new Map(words.map((word) => [word.word, []]));
   for (const element of found.elements) if (element.role === role) ofWord.get(element.word)?.push(element);
   const bottom = words.length * ROW + 4;
@@ -49,7 +50,7 @@ function scorePlot(role, category, found, range, width, names) {
     row.append(draw("circle", { class: role.toLowerCase(), cx: x(word.score), cy: y, r: 3.6 }));
     svg.append(row);
   });
-  return make("figure", {}, make("figcaption", { dir: "auto" }, make("b", { class: role.toLowerCase() }, `${role}: ${category}`), ` · ${words.length} word${words.length === 1 ? "" : "s"}${found.elements.some((e) => e.template) ? ", a tick per sentence" : ""}`), svg);
+  return make("figure", {}, make("figcaption", { dir: "auto" }, make("b", { class: role.toLowerCase() }, `${role}: ${category}`), ` · ${words.length} word${words.length === 1 ? "" : "s"}${found.elements.some((e) => e.template) ? ", a tick per sentence" : ""}${all.length > words.length ? `; ${all.length - words.length} without a defined score` : ""}`), svg);
 }
 
 // Bars from quantiles: between two neighbouring levels lies an equal share of the relabellings.
