@@ -35,6 +35,20 @@ MARGIN = 2.0**-50
 """Bounds the relative error of mantissa × 10^exponent: three roundings of 2^-53, that of float(text), cut digits."""
 
 
+@njit(inline="always")
+def _copy_word(
+    source: Bytes, start: int, stop: int, words: Bytes, used: int, separator: int
+) -> tuple[int, bool]:
+    """Append a word and a separator: bytes of `words` that are used then, and whether the word is printable ASCII."""
+    printable = True
+    for place in range(start, stop):
+        words[used + place - start] = source[place]
+        printable = printable and SPACE < source[place] < DELETE
+    used += stop - start
+    words[used] = separator
+    return used + 1, printable
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def read_lines(
     text: Bytes, position: int, matrix: NDArray[np.float32], words: Bytes, printable: NDArray[np.bool_]
@@ -121,14 +135,7 @@ def read_lines(
             place += 1
         if text[place] != NEWLINE:
             return row, position, used
-        printable[row] = True
-        for character in range(start, stop):
-            words[used] = text[character]
-            used += 1
-            if text[character] <= SPACE or text[character] >= DELETE:
-                printable[row] = False
-        words[used] = NEWLINE
-        used += 1
+        used, printable[row] = _copy_word(text, start, stop, words, used, NEWLINE)
         position = place + 1
     return rows, position, used
 
@@ -172,13 +179,6 @@ def read_entries(
             largest = max(largest, pattern[column] & NOT_FINITE)
         if largest == NOT_FINITE:
             return row, position, used
-        printable[row] = True
-        for character in range(start, stop):
-            words[used] = content[character]
-            used += 1
-            if content[character] <= SPACE or content[character] >= DELETE:
-                printable[row] = False
-        words[used] = SPACE
-        used += 1
+        used, printable[row] = _copy_word(content, start, stop, words, used, SPACE)
         position = stop + 1 + size
     return rows, position, used
