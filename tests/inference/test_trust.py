@@ -175,14 +175,14 @@ def made_trust(*left_out: LeftOut, excluded_above: float | None = None, notes: t
 
 def test_significance_that_hangs_on_one_word_is_said() -> None:
     math_ = LeftOut("word", "X", "math", 0.3, 0.2)
-    template = replace(math_, kind="template", name="This is {}.")
+    template = math_._replace(kind="template", name="This is {}.")
     warnings = judged(p_value=0.01, trust=made_trust(math_, template)).warnings
     assert "significance hangs on 'math': without it p is 0.2" in warnings
     assert "significance hangs on the template 'This is {}.': without it p is 0.2" in warnings
-    also = replace(math_, name="algebra", p_value=0.06)
+    also = math_._replace(name="algebra", p_value=0.06)
     several = judged(p_value=0.01, trust=made_trust(also, math_)).warnings
     assert "significance hangs on 'math': without it p is 0.2 (2 words each lift it)" in several
-    steady = made_trust(replace(math_, p_value=0.04))
+    steady = made_trust(math_._replace(p_value=0.04))
     assert not any("hangs" in w for w in judged(p_value=0.01, trust=steady).warnings)
     assert not any("hangs" in w for w in judged(p_value=0.3, trust=made_trust(math_)).warnings)
 

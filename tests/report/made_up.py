@@ -106,7 +106,7 @@ def _result(model: str, test: Test, metric: str, ci: str, rng: np.random.Generat
     )
     left_out = list(_left_out(result, test, d, rng))
     telling = min(range(len(left_out)), key=lambda place: left_out[place].effect_size or 0.0)
-    left_out[telling] = replace(left_out[telling], p_value=min(1.0, p * 2))
+    left_out[telling] = left_out[telling]._replace(p_value=min(1.0, p * 2))
     bootstrap = BootstrapInterval(
         percentile_low=d - 0.3,
         percentile_high=d + 0.3,

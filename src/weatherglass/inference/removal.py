@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ CLEARLY_BELOW = 5
 """A removal whose t-test has p below alpha over this is not tested exactly: it cannot lift p above alpha."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """d without one word, or without one sentence template."""
 
     kind: str
@@ -42,13 +41,7 @@ class LeftOut:
 
     def to_json(self) -> dict[str, str | float | None]:
         """Plain values by name."""
-        return {
-            "kind": self.kind,
-            "role": self.role,
-            "name": self.name,
-            "effect_size": self.effect_size,
-            "p_value": self.p_value,
-        }
+        return self._asdict()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +137,7 @@ def tested(
             if found.p_value <= alpha and place not in largest:
                 continue
             found = test(removal.x, removal.y, False)
-        left_out[place] = replace(left_out[place], p_value=found.p_value)
+        left_out[place] = left_out[place]._replace(p_value=found.p_value)
     return tuple(left_out)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 NULL_DRAWS = 9_999
 NULL_LEVELS = np.linspace(0, 1, 201)
+_LEFT_OUT_FIELDS = itemgetter(*LeftOut._fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Trust:
         """The inverse of `to_json`."""
         values = dict(record)
         values["bootstrap"] = BootstrapInterval(**values["bootstrap"]) if values["bootstrap"] else None
-        values["left_out"] = tuple(LeftOut(**left_out) for left_out in values["left_out"])
+        values["left_out"] = tuple(map(LeftOut._make, map(_LEFT_OUT_FIELDS, values["left_out"])))
         values["null"], values["notes"] = tuple(values["null"]), tuple(values["notes"])
         return cls(**values)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -83,9 +83,8 @@ class Shape:
         return f"{self.targets} {paired}target and {self.attributes} attribute sets"
 
 
-@dataclass(frozen=True, slots=True)
-class ElementScore:
-    """The score of one target element, such as s(w, A, B)."""
+class ElementScore(NamedTuple):
+    """The score of one target element, such as s(w, A, B); a tuple, since a large run has a million of them."""
 
     role: str
     """The set it is in: X or Y."""

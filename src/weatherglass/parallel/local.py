@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -148,7 +149,10 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     from concurrent.futures import ProcessPoolExecutor
 
     return ProcessPoolExecutor(
-        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_follow_parent
+        jobs,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_follow_parent,
+        initargs=gc.get_threshold(),
     )
 
 
@@ -161,14 +165,18 @@ def _end(pool: ProcessPoolExecutor) -> None:
         process.terminate()
 
 
-def _follow_parent() -> None:
+def _follow_parent(*collection_threshold: int) -> None:
     """In a worker: Ctrl-C is the parent's to handle; a parent that is killed takes its workers with it.
 
-    Without that, a worker would wait for its next unit, and hold its memory, for ever.
+    Without that, a worker would wait for its next unit, and hold its memory, for ever. It looks for cycles as often as
+    the parent does, but not as it ends.
     """
+    import atexit
     import signal
     import threading
 
+    gc.set_threshold(*collection_threshold)
+    atexit.register(gc.freeze)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -65,9 +65,8 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
         at_floor = _adjusted_at_floors([results[row] for row in rows], p_values, correction)
         for place, row in enumerate(rows):
             floor_warnings = _floor_warnings(results[row], len(rows), float(at_floor[place]), correction)
-            judged[row] = replace(
-                _judged(results[row], float(adjusted[place]), floor_warnings, correction),
-                p_both_adjusted=both[place],
+            judged[row] = _judged(
+                results[row], float(adjusted[place]), both[place], floor_warnings, correction
             )
     return judged
 
@@ -134,7 +133,11 @@ def _family(result: Result) -> str:
 
 
 def _judged(
-    result: Result, p_adjusted: float, floor_warnings: Iterable[str], correction: Correction
+    result: Result,
+    p_adjusted: float,
+    p_both_adjusted: float | None,
+    floor_warnings: Iterable[str],
+    correction: Correction,
 ) -> Result:
     alpha = correction.alpha
     mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
@@ -147,6 +150,7 @@ def _judged(
     return replace(
         result,
         p_adjusted=p_adjusted,
+        p_both_adjusted=p_both_adjusted,
         significance=mark,
         warnings=tuple(dict.fromkeys(warnings)),  # a saved run is judged again when it is loaded
         **power_fields(result, alpha),

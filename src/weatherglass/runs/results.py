@@ -241,10 +241,10 @@ class Result(ResultKey, Measurement, Inference, Judgement):
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes", "leans"):
             values[name] = tuple(values[name])
-        values["scores"] = tuple(
-            ElementScore(role, text, word, template, math.nan if score is None else score)
-            for role, text, word, template, score in record["scores"]
-        )
+        scores = tuple(map(ElementScore._make, record["scores"]))
+        if None in [score.score for score in scores]:
+            scores = tuple(s._replace(score=math.nan) if s.score is None else s for s in scores)
+        values["scores"] = scores
         values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
         return cls(**values)
 

@@ -18,6 +18,7 @@ from weatherglass.runs.judge import Correction, judge
 from weatherglass.runs.results import ElementScore, Result
 from weatherglass.runs.verdict import Verdict, recorded_verdicts
 from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
+from weatherglass.storage.collection import collection_paused
 from weatherglass.storage.reading import one_line, require_regular_file
 
 JUDGED = ("complete", "incomplete")
@@ -115,7 +116,7 @@ def read_run(path: Path) -> StoredRun:
     Raises:
         OutputError: if there is none, or one of version 0.1.
     """
-    with reading_run(path):
+    with reading_run(path), collection_paused():
         return _read_run(path, read_record(path))
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -54,6 +52,7 @@ from weatherglass.runs.stamp import stamped
 from weatherglass.runs.stored import StoredRun
 from weatherglass.runs.verdict import CONTROL
 from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.collection import collection_paused
 
 STYLES = ("topics.css", "tests.css", "detail.css", "print.css")
 SCRIPTS = (*("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downloads.js", "start.js"),)
@@ -69,18 +68,6 @@ def write_page(run: StoredRun) -> None:
     with collection_paused():
         written = page([run]).encode()
     write_whole(run.path / PAGE, stamped(written, (run.path / RECORD).read_bytes()))
-
-
-@contextmanager
-def collection_paused() -> Iterator[None]:
-    """No search for cycles, which takes a fifth of the time: a large run is millions of small objects that all stay."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def page(
