@@ -1,7 +1,8 @@
 """Every benchmark: `python -m benchmarks`. Exit code 1 where a part crashes, results differ or a goal is missed.
 
 `--quick` takes three minutes at most, small sizes; there only a crash or unequal results fail. `--write FILE` writes
-the page docs/performance.md. `--before DIR` measures the commands of an earlier checkout by turns.
+the page docs/performance.md; parts that were not run keep what it says of them. `--before DIR` measures the commands
+of an earlier checkout by turns.
 `python -m benchmarks profile` prints where the time of a run goes. A part also runs
 alone: `python -m benchmarks growth`. A new part is a module here with `rows(options)`, and its goals in goals.py.
 """
@@ -12,8 +13,10 @@ import argparse
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
@@ -89,23 +92,33 @@ HEADINGS = (
 )
 
 
-def page(measured: dict[str, list[Row]], failures: list[str]) -> str:
+def page(sections: Mapping[str, str]) -> str:
     """docs/performance.md."""
-    load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
-    machine = f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    lines = [
+    head = [
         "# Performance",
         "",
         "Written by `python -m benchmarks --write docs/performance.md`; do not edit. CPU seconds, user and system,",
-        "on one thread; medians, of commands the least of several. The ratio is the peer's cost over ours. Growth rows",
-        f"give the exponent b of cost = a·size^b. Goals are in benchmarks/goals.py. {machine};",
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load {load}.",
+        "on one thread; medians, of commands and jobs the least of several. The ratio is the peer's cost over ours.",
+        "Growth rows give the exponent b of cost = a·size^b. Goals are in benchmarks/goals.py.",
     ]
-    for part, rows in measured.items():
-        if rows:
-            lines += ["", f"## {part}", "", HEADINGS, *map(shown, rows)]
-    lines += ["", "## Not as it should be", "", *(f"- {failure}" for failure in failures or ["nothing"])]
+    return "\n".join([*head, "", *sections.values()])
+
+
+def section(part: str, rows: Sequence[Row], failures: Sequence[str]) -> str:
+    """What the page says of a part: when and where it was measured, its rows, and what is not as it should be."""
+    load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
+    machine = f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    measured = f"{machine}; {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load {load}."
+    lines = [f"## {part}", "", measured, "", HEADINGS, *map(shown, rows)]
+    lines += ["", *(f"Not as it should be: {failure}." for failure in failures)] if failures else []
     return "\n".join(lines) + "\n"
+
+
+def sections_of(path: Path) -> dict[str, str]:
+    """What an earlier page says of each part."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    found = re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    return {part: f"## {part}\n{content.rstrip()}\n" for part, content in found}
 
 
 def processor() -> str:
@@ -139,20 +152,22 @@ def main() -> None:
     unknown = set(arguments.parts) - set(parts())
     if unknown:
         parser.error(f"unknown part {', '.join(sorted(unknown))} (known: {', '.join(parts())})")
-    measured, failures = {}, []
+    failures: list[str] = []
+    sections = sections_of(arguments.write) if arguments.write else {}
     for part in arguments.parts or parts():
         if arguments.quick and not gives_rows(part):
             continue
         print(f"\n== {part}\n" + (f"\n{HEADINGS}" if gives_rows(part) else ""), flush=True)
         rows, code = run_part(part, arguments)
-        measured[part] = rows
-        failures += [f"{part}: crashed (exit code {code})"] if code else []
-        failures += [f"{part}: {row.name}: results differ" for row in rows if row.equal is False]
+        found = [f"{part}: crashed (exit code {code})"] if code else []
+        found += [f"{part}: {row.name}: results differ" for row in rows if row.equal is False]
         if not arguments.quick:
             missed = [row for row in rows if row.name in GOALS and GOALS[row.name].missed(row)]
-            failures += [f"{part}: {row.name}: goal {GOALS[row.name]} missed" for row in missed]
-        if arguments.write:  # after each part: some take many minutes
-            arguments.write.write_text(page(measured, failures), encoding="utf-8")
+            found += [f"{part}: {row.name}: goal {GOALS[row.name]} missed" for row in missed]
+        failures += found
+        if arguments.write and gives_rows(part):  # after each part: some take many minutes
+            sections[part] = section(part, rows, found)
+            arguments.write.write_text(page(sections), encoding="utf-8")
     if failures:
         sys.exit("\n".join(["", "failed:", *failures]))
 

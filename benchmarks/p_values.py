@@ -161,7 +161,7 @@ def rows(options: Options) -> Iterator[Row]:
 def steps(options: Options) -> Iterator[Row]:
     """What p costs as X and Y grow by turns, through the end of counting."""
     sizes = range(32, 41 if options.quick else 69)
-    costs = typical_costs(sizes, 1 if options.quick else 5)
+    costs = typical_costs(sizes, 1 if options.quick else 8)
     listed = ", ".join(f"{(n + 1) // 2} + {n // 2}: {cost:.3f}" for n, cost in zip(sizes, costs, strict=True))
     yield Row("p from 16 + 16 to 34 + 34, largest step by a word", largest_step(costs), note=listed)
     both = largest_step(costs[::2])
