@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as benchmarks
@@ -37,6 +38,21 @@ def test_a_missed_goal_fails_unless_quick(monkeypatch: pytest.MonkeyPatch) -> No
     slow = Row("--help", 2 * (GOALS["--help"].at_most or 0))
     assert exit_code(monkeypatch, [slow], 0, "--quick") == 0
     assert exit_code(monkeypatch, [slow], 0) == 1
+
+
+def test_a_part_that_is_measured_alone_leaves_the_others_of_the_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "performance.md"
+    other = benchmarks.section("growth", [Row("growth with seeds, exponent", 1.0)], [])
+    path.write_text(benchmarks.page({"commands": "## commands\n\nold\n", "growth": other}), encoding="utf-8")
+    slow = Row("--help", 2 * (GOALS["--help"].at_most or 0))
+    assert exit_code(monkeypatch, [slow], 0, "--write", str(path)) == 1
+    written = path.read_text(encoding="utf-8")
+    assert "old" not in written
+    assert "Not as it should be: commands: --help: goal ≤ 0.15 missed." in written
+    assert benchmarks.sections_of(path)["growth"] == other
+    assert benchmarks.page(benchmarks.sections_of(path)) == written
 
 
 def test_what_was_not_run_is_shown_as_such() -> None:
