@@ -50,8 +50,8 @@ def rows(options: Options) -> Iterator[Row]:
         yield Row("page of 5 520 results, MB", (folder / PAGE).stat().st_size / 1e6, note=size)
         note = f"as a run writes it, from memory; the least of {turns}"
         yield Row("page of 5 520 results", seconds, note=note)
-        name, note = "page of 5 520 results, read back from the folder", "as `report` writes it"
-        yield Row(name, again, "reading the journal alone", reading, note=note)
+        row = "page of 5 520 results, read back from the folder"
+        yield Row(row, again, "reading the journal alone", reading, note="as `report` writes it")
         many = Path(name) / "tests"
         made_up_run(many, [own_test(f"own-{n}", ("X", "Y", "A", "B"), "w") for n in range(own)])
         write_page(read_run(many))
