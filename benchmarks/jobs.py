@@ -30,7 +30,7 @@ def rows(options: Options) -> Iterator[Row]:
     if options.quick:
         yield Row("--jobs 2, run of four similarities", None, "--jobs 1", note="not run: --quick")
         return
-    cores = len(os.sched_getaffinity(0))
+    cores = os.cpu_count() or 1
     if cores < JOBS:
         yield Row("--jobs 2", None, "--jobs 1", note=f"not run: {cores} core")
         return

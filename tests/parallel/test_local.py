@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -84,6 +85,20 @@ def test_processes_stay_for_the_next_units_and_end_with_their_owner() -> None:
     while any(map(is_running, processes)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(is_running, processes))
+
+
+def collection_threshold(_: int) -> tuple[int, int, int]:
+    return gc.get_threshold()
+
+
+def test_processes_look_for_cycles_as_rarely_as_their_parent() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(54_321, 7, 8)
+    try:
+        (outcome,) = LocalProcesses(1).map(collection_threshold, [0])
+    finally:
+        gc.set_threshold(*before)
+    assert outcome.value == (54_321, 7, 8)
 
 
 def test_a_process_that_dies_between_two_calls_is_replaced() -> None:

@@ -163,7 +163,7 @@ def _listed(given: Any) -> Sequence[Any]:
 def _write_page(finished: Run, folder: RunFolder) -> list[str]:
     """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning.
 
-    From what is in memory: to read a large run back would take a third of the time of its page, on one core.
+    From what is in memory: to read a large run back would take as long as to write its page, on one core.
 
     Raises:
         NoRoomError: if the disk is full, which is no fault of the page.

@@ -124,8 +124,9 @@ class Packer:
     def _packed_scores(self, result: Result) -> dict[str, Any]:
         scores = np.array([s.score for s in result.scores])
         steps = WORD_STEPS if result.p_elements is None else SENTENCE_STEPS
-        largest = np.nanmax(np.abs(scores)) if not (undefined := np.isnan(scores)).all() else 0.0
-        step = float(f"{largest / steps or 1:.6g}")
+        undefined = ~np.isfinite(scores)
+        defined = np.where(undefined, 0.0, scores)
+        step = float(f"{np.abs(defined).max() / steps or 1:.6g}")
         key = ("elements", result.test, tuple([(s.text, s.word) for s in result.scores]))
         number = self._known.get(key)
         if number is None:
@@ -133,7 +134,7 @@ class Packer:
                 Placed(s.role, self._texts.number_of(Text(s.text, s.word, s.template))) for s in result.scores
             )
             number = self._known[key] = self._lists["elements"].number_of(tuple(placed))
-        in_steps: list[int | None] = np.rint(np.nan_to_num(scores) / step).astype(int).tolist()
+        in_steps: list[int | None] = np.rint(defined / step).astype(int).tolist()
         for place in np.flatnonzero(undefined).tolist():
             in_steps[place] = None
         return {"step": step, "elements": number, "scores": in_steps}
