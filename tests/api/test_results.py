@@ -18,6 +18,7 @@ from tests.models import HashedEncoder
 
 import weatherglass
 from weatherglass.errors import MissingExtraError, OutputError, UnknownNameError, WeatherglassError
+from weatherglass.metrics.ripa import RelationalInnerProduct
 from weatherglass.report.model_card import END, START, put_into
 
 HOSTILE = '<script>alert("x")</script> & \\end{table} _1_ | `'
@@ -301,3 +302,23 @@ def test_a_multiverse_in_hand() -> None:
     assert len(found.plot().figure.axes) == 2
     with pytest.raises(WeatherglassError, match="no such topic"):
         found.plot("weather")
+
+
+class Undecided(RelationalInnerProduct):
+    """A metric of another package, with a detail that is not defined."""
+
+    @property
+    def name(self) -> str:
+        return "undecided"
+
+    def details(self, targets: Any, attributes: Any) -> dict[str, Any]:  # noqa: ARG002
+        return {"spread": math.nan, "both": (0.5, math.inf)}
+
+
+def test_details_that_are_not_defined_are_none_in_memory_and_in_the_folder(tmp_path: Path) -> None:
+    run = weatherglass.run(HashedEncoder(), "weat7", Undecided(), folder=tmp_path)
+    assert not run.failures
+    assert (tmp_path / "report.html").exists()
+    stored = weatherglass.load_run(tmp_path)
+    for result in (*run.results, *stored.results):
+        assert result.notes["details"] == {"spread": None, "both": [0.5, None]}
