@@ -9,13 +9,16 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from safetensors.numpy import save_file
+from tests.encoders.transformers.tiny_models import build
 from typer.testing import CliRunner
 
 import weatherglass as wg
@@ -34,11 +37,17 @@ NUMBERS = ("effect_size", "test_statistic", "p_value", "p_low", "p_high", "p_met
 def associations(folder: Path) -> Iterator[Row]:
     """All 46 tests on the embedded model: 4 measures × what is exchanged × one-sided and two-sided."""
     del folder
+    yield from associations_of("*")
+
+
+def associations_of(tests: str | list[str]) -> Iterator[Row]:
+    """Yield the rows of some tests."""
     for measure in MEASURES:
         for permute in ("elements", "words"):
             for alternative in ("greater", "two-sided"):
                 run = wg.run(
                     "wordllama",
+                    tests=tests,
                     metrics=measure,
                     permute=permute,
                     alternative=alternative,
@@ -194,9 +203,133 @@ def made_lines(number: int = 800, seed: int = 1) -> list[str]:
     return lines
 
 
+INFERENCE = (
+    *("value", *NUMBERS, "units_x", "units_y", "p_elements", "effect_size_elements"),
+    *("ci_low", "ci_high", "p_attr", "effect_size_attr", "ci_attr_low", "ci_attr_high", "score_reliability"),
+    *("p_adjusted", "significance"),
+)
+"""Every number that stands in a row of results.tsv."""
+
+
+def journal_embedded(folder: Path, tests: str = "*") -> Iterator[Row]:
+    """Freeze the whole journal of the embedded model: all tests, all metrics in their default form."""
+    yield from _journal("wordllama", folder, tests)
+
+
+def journal_vectors(folder: Path, tests: str = "*") -> Iterator[Row]:
+    """Freeze the whole journal of a small file of vectors that lacks some words."""
+    path = folder / "made.txt"
+    path.write_text("\n".join(made_vectors()) + "\n", encoding="utf-8")
+    yield from _journal(f"vectors:{path}", folder, tests)
+
+
+def journal_transformer(folder: Path, tests: str = "*") -> Iterator[Row]:
+    """Freeze the whole journal of a tiny BERT; the first row says whether its vectors are those that were frozen.
+
+    Torch sums in an order that depends on the processor, so elsewhere the numbers agree only roughly.
+    """
+    path = build("bert", folder / "bert")
+    spec = f"hf:{path}?pooling=mean"
+    content = hashlib.sha256(wg.load_encoder(spec).encode(["This is a rose.", "engineer"]).tobytes())
+    yield {"test": "vectors", "metric": content.hexdigest()}
+    yield from _journal(spec, folder, tests)
+
+
+def _journal(model: str, folder: Path, tests: str) -> Iterator[Row]:
+    run = wg.run(model, tests, metrics="*", folder=folder / "run")
+    for result in run.results:
+        line = result.to_json()
+        yield {
+            **{name: line[name] for name in ("test", "metric", "sets")},
+            **_cells(result.columns(), INFERENCE),
+            "scores": repr(weighted_sum(line["scores"])),
+            "trust": repr(weighted_sum(line["trust"])),
+            "notes": repr(weighted_sum(line["notes"])),
+        }
+    for verdict in run.verdicts():
+        record = {name: one for name, one in verdict.to_json().items() if name not in ("model", "options")}
+        yield {"test": f"verdict: {verdict.topic}", "metric": verdict.metric, **_plain(record)}
+
+
+def weighted_sum(value: Any) -> float:
+    """Return a sum over all finite numbers in a plain value, weighted by their place so that no swap goes unseen."""
+    return math.fsum(
+        number * (1 + place % 97)
+        for place, number in enumerate(_numbers(value))
+        if math.isfinite(number) and abs(number) < 1e9
+    )
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, bool | int | float):
+        yield float(value)
+    elif isinstance(value, Mapping):
+        for name in sorted(value):
+            yield from _numbers(value[name])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _numbers(item)
+
+
+PROSE = ("why", "direction", "sentence", "reasons", "rule", "notes", "conclusion")
+"""Cells of verdicts and tables whose words may change while no number does."""
+
+
+def _plain(record: Mapping[str, Any]) -> Row:
+    """Return the words and the numbers of a record in one cell each, without prose."""
+    kept = {name: value for name, value in record.items() if name not in PROSE}
+    words = {name: value for name, value in kept.items() if isinstance(value, str | None)}
+    return {"words": _json(words), "numbers": repr(weighted_sum(kept))}
+
+
+def multiverse(folder: Path) -> Iterator[Row]:
+    """Freeze every specification of two topics, and what they say together."""
+    topics = ["gender and career", "gender and science"]
+    found = wg.multiverse("wordllama", topics, folder=folder / "multiverse")
+    for topic in found.topics:
+        for place, one in enumerate(topic["specifications"]):
+            yield {"topic": topic["topic"], "row": str(place), "cells": _json(one)}
+        for block in topic["lists"]:
+            kind = block["conclusion"]["kind"]
+            yield {"topic": topic["topic"], "row": f"{block['list']}: {kind}", **_plain(block)}
+        whole = {name: topic[name] for name in topic if name not in ("specifications", "lists")}
+        yield {"topic": topic["topic"], "row": "whole", **_plain(whole)}
+
+
+def mitigation(folder: Path) -> Iterator[Row]:
+    """Freeze what judging hard debiasing gives: rows before and after, held-out words, recoveries, costs."""
+    judged = wg.mitigate("wordllama", "hard-debias?pairs=gender").judge(
+        tests=["weat6", "weat7", "weat8"], metrics=["ripa", "rnd"], folder=folder / "mitigation"
+    )
+    record = judged.to_json()
+    yield {"table": "verdict", "row": record["verdict"], "cells": _json(record["held_out_words"])}
+    for table in ("tests", "held_out", "recovered", "cost"):
+        for place, one in enumerate(record[table]):
+            yield {"table": table, "row": str(place), "cells": _json(one)}
+
+
+def made_vectors(width: int = 12) -> Iterator[str]:
+    """Yield lines of word2vec's text format for the words of the catalogue; every 23rd word is missing."""
+    texts = (
+        element.text
+        for name in wg.list_tests()
+        for element_set in (*wg.load_test(name).targets, *wg.load_test(name).attributes)
+        for element in element_set.elements
+    )
+    words = sorted({word.strip(".,!?'\"") for text in texts for word in text.split()} - {""})
+    for place, word in enumerate(words):
+        if place % 23:
+            seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
+            numbers = np.random.default_rng(seed).normal(size=width).round(4)
+            yield " ".join([word, *map(str, numbers.tolist())])
+
+
 PARTS: Mapping[str, Callable[[Path], Iterable[Row]]] = {
     part.__name__: part
-    for part in (associations, mahalanobis, profiles, may2019, azarpanah2021, du2021, study)
+    for part in (
+        *(associations, mahalanobis, profiles, may2019, azarpanah2021, du2021, study),
+        *(journal_embedded, journal_vectors, journal_transformer, multiverse, mitigation),
+    )
 }
 
 
