@@ -113,8 +113,8 @@ def test_every_metric_gives_the_frozen_numbers_for_a_few_tests(
 def test_associations_of_a_few_tests_are_the_frozen_ones() -> None:
     was = [row for row in frozen("associations") if row["test"] in FEW]
     now = list(associations_of(list(FEW)))
-    order = ("measure", "permute", "alternative", "test")
-    assert not changed_rows(*(sorted(rows, key=itemgetter(*order)) for rows in (was, now)))
+    by = itemgetter("measure", "permute", "alternative", "test")
+    assert not changed_rows(sorted(was, key=by), sorted(now, key=by))
 
 
 def _without_family(rows: Iterable[Row]) -> list[Row]:
