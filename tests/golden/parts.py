@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from safetensors.numpy import save_file
-from tests.encoders.transformers.tiny_models import build
 from typer.testing import CliRunner
 
 import weatherglass as wg
@@ -228,7 +227,7 @@ def journal_transformer(folder: Path, tests: str = "*") -> Iterator[Row]:
 
     Torch sums in an order that depends on the processor, so elsewhere the numbers agree only roughly.
     """
-    path = build("bert", folder / "bert")
+    path = made_bert(folder / "bert")
     spec = f"hf:{path}?pooling=mean"
     content = hashlib.sha256(wg.load_encoder(spec).encode(["This is a rose.", "engineer"]).tobytes())
     yield {"test": "vectors", "metric": content.hexdigest()}
@@ -306,6 +305,37 @@ def mitigation(folder: Path) -> Iterator[Row]:
     for table in ("tests", "held_out", "recovered", "cost"):
         for place, one in enumerate(record[table]):
             yield {"table": table, "row": str(place), "cells": _json(one)}
+
+
+def made_bert(folder: Path) -> Path:
+    """Save a tiny BERT whose pieces and weights do not depend on the versions of its libraries."""
+    import string
+
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = string.ascii_lowercase + string.digits + ".,'-!?"
+    pieces = [*special, *letters, *(f"##{letter}" for letter in letters), "this", "is", "a", "##er", "##ing"]
+    tokenizer = Tokenizer(
+        models.WordPiece({piece: row for row, piece in enumerate(pieces)}, unk_token="[UNK]")
+    )
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **dict(names)).save_pretrained(folder)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
+    model = BertModel(BertConfig(vocab_size=len(pieces), max_position_embeddings=128, **sizes))
+    rng = np.random.default_rng(4)
+    with torch.no_grad():
+        for _, weight in sorted(model.named_parameters()):
+            weight.copy_(torch.from_numpy(rng.normal(scale=0.5, size=tuple(weight.shape))))
+    model.save_pretrained(folder)
+    return folder
 
 
 def made_vectors(width: int = 12) -> Iterator[str]:
