@@ -19,11 +19,11 @@ run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
 
 test: $(VENV)/installed-dev lint  ## what CI runs
-	$(BIN)/python -m pytest -n 2 -m "not large"
-	$(BIN)/python -m benchmarks --quick
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not large"
 
 test-all: $(VENV)/installed-all lint  ## also what needs TensorFlow, large downloads or minutes of work
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m benchmarks --quick
 
 test-shared: $(VENV)/installed-dev  ## what needs data that is not in the repository: SHARED=DIR with reference/ and corpora/
 	$(if $(SHARED),,$(error name the folder of the data: make test-shared SHARED=DIR))
@@ -37,8 +37,8 @@ test-base: .venv-base/installed
 test-lowest: .venv-lowest/installed
 	$(LOWEST)/python -m pytest -n 2 -m "not large" $(CORE)
 
-coverage: $(VENV)/installed-dev  ## which lines and branches the tests reach; compiled functions count as not reached
-	$(BIN)/python -m pytest -n 2 -m "not large" --cov --cov-report=term:skip-covered --cov-report=xml
+coverage: $(VENV)/installed-dev  ## which lines and branches make test reaches (ALL=1: make test-all); compiled functions count as not reached
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(ALL),,-m "not large") --cov --cov-report=term:skip-covered --cov-report=xml
 
 fuzz: $(VENV)/installed-dev  ## hostile inputs for every reader: make fuzz MINUTES=60; fails unless every count is 0
 	$(BIN)/python -m tests.hostile.fuzz --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED))

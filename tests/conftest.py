@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests import stored
 from tests.downloads import from_wheel
+from tests.stored import axe as axe
+from tests.stored import browser as browser
+from tests.stored import study_file as study_file
+from tests.stored import text as text
+from tests.stored import undisturbed as undisturbed
 
 # No deadline: the first example may compile. The same examples every time where a failure would block a landing.
 settings.register_profile("weatherglass", deadline=None, derandomize="CI" in os.environ)
@@ -25,12 +31,17 @@ SHARED = os.environ.get("WEATHERGLASS_SHARED")
 """A folder of reference data and corpora, which tests marked shared read; `make test-shared` sets it."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without a folder of data there is nothing for its tests to read: they are not part of the run."""
+    """Leave out tests of data that is not there; put tests of the shared study and browser first, on one worker."""
     if SHARED is None:
         needing = [item for item in items if item.get_closest_marker("shared")]
         items[:] = [item for item in items if not item.get_closest_marker("shared")]
         config.hook.pytest_deselected(items=needing)
+    together = [item for item in items if set(stored.SHARED) & set(getattr(item, "fixturenames", ()))]
+    for item in together:
+        item.add_marker(pytest.mark.xdist_group("study and browser"))
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -25,6 +25,7 @@ def blocks(page: str) -> list[str]:
     return BLOCK.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))
 
 
+@pytest.mark.large
 def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build("bert", tmp_path / "my-model")
     monkeypatch.chdir(tmp_path)

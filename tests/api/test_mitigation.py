@@ -107,6 +107,7 @@ def test_a_transform_wraps_an_encoder_of_any_kind(tmp_path: Path) -> None:
     assert own.encode(["word"]).shape == (1, own.width)
 
 
+@pytest.mark.large
 def test_a_kill_at_any_moment_leaves_nothing_or_the_whole_file(model: Path, tmp_path: Path) -> None:
     large = tmp_path / "large.bin"
     named = read_every_word(model)

@@ -268,6 +268,7 @@ def test_two_runs_in_one_folder_do_not_mix(tmp_path: Path) -> None:
         wg.run(HashedEncoder(), tests="weat6", folder=tmp_path)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.large)])
 def test_a_run_killed_at_random_moments_goes_on_where_it_stopped(
     tmp_path: Path, vector_file: Path, kills: int

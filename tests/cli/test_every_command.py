@@ -45,6 +45,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "reliability init": ("study.toml",),
 }
 """What each command is called with; RUN, FILE and VECTORS are made by the test."""
+MINUTES = ("reproduce may2019", "reproduce azarpanah2021")
+"""Commands that take long; with --json they are run by make test-all."""
 OF_STUDIES = {
     *("reproduce du2021", "reliability run", "reliability assess", "reliability train"),
     *("reliability score", "reliability explain", "reliability word", "reliability audit"),
@@ -85,7 +87,10 @@ def test_every_command_is_called_here_or_with_a_study() -> None:
     assert set(COMMANDS) | OF_STUDIES == set(ALL)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.large) if name in MINUTES else name for name in COMMANDS],
+)
 def test_json_is_all_that_is_printed(
     name: str, made: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

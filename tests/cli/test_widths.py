@@ -15,9 +15,6 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from tests.models import HashedEncoder
-from tests.reliability.conftest import study_file as study_file
-from tests.reliability.conftest import text as text
-from tests.reliability.conftest import undisturbed as undisturbed
 from typer.testing import CliRunner
 
 import weatherglass as wg

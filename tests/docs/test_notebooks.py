@@ -36,7 +36,14 @@ def test_there_are_three() -> None:
     assert {path.stem for path in NOTEBOOKS} == {"two-models", "own-test", "reliability"}
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.large) if path.stem == "reliability" else path
+        for path in NOTEBOOKS
+    ],
+    ids=lambda path: path.stem,
+)
 def test_every_cell_runs_and_what_it_shows_is_small(
     path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_run_shows_whole_and_cut_vectors_side_by_side(tmp_path: Path) -> None:
     assert cut.effect_size != whole.effect_size
 
 
+@pytest.mark.large
 def test_all_widths_share_one_entry_of_the_cache_in_any_number_of_processes(
     tiny_model: TinyModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

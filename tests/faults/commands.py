@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.models import HashedEncoder
-from tests.reliability.conftest import biased_lines
+from tests.stored import biased_lines
 
 import weatherglass as wg
 from weatherglass.catalogue.toml_format import to_toml

@@ -173,6 +173,7 @@ def test_a_process_that_dies_or_stands_still_is_counted_and_started_again(
     group._process.wait()
 
 
+@pytest.mark.large
 def test_forked_children_answer_as_those_that_are_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,12 +69,13 @@ def test_nothing_is_imported_from_the_working_directory(
     assert not (tmp_path / "it-ran").exists()
 
 
+@pytest.mark.parametrize("times", [2, pytest.param(6, marks=pytest.mark.large)])
 @pytest.mark.parametrize("suffix", [".h5", ".parquet", ".npz", ".safetensors"])
-def test_a_damaged_file_is_read_or_refused(suffix: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_read_or_refused(suffix: str, times: int, tmp_path: Path) -> None:
     path = tmp_path / f"encodings{suffix}"
     write_encodings(path, ["a", "b"], np.arange(6.0).reshape(2, 3), "m")
     whole, generator = path.read_bytes(), np.random.default_rng(0)
-    for _ in range(6 if suffix in (".h5", ".parquet") else 60):
+    for _ in range(times if suffix in (".h5", ".parquet") else 10 * times):
         content = bytearray(whole)
         for place in generator.integers(9, len(whole), size=8):
             content[place] = generator.integers(256)

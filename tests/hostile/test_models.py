@@ -78,9 +78,10 @@ def damaged(content: bytes, generator: np.random.Generator) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.parametrize("times", [6, pytest.param(60, marks=pytest.mark.large)])
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("kind", ["infersent", "gensen"])
-def test_damaged_checkpoints_are_read_or_refused(kind: str, zipped: bool, tmp_path: Path) -> None:
+def test_damaged_checkpoints_are_read_or_refused(kind: str, zipped: bool, times: int, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch writes the checkpoints of this test")
     generator = np.random.default_rng(0)
     words = ("<s>", "</s>", "<unk>", "rose")
@@ -103,7 +104,7 @@ def test_damaged_checkpoints_are_read_or_refused(kind: str, zipped: bool, tmp_pa
     assert load_encoder(target, cache=False).encode(["rose"]).shape == (1, 6)
     for file in (path, vocabulary)[: 1 if kind == "infersent" else 2]:
         whole = file.read_bytes()
-        for number in range(60):
+        for number in range(times):
             file.write_bytes(damaged(whole, np.random.default_rng(number)))
             outcome = outcome_of(lambda: load_encoder(target, cache=False).encode(["rose"]))
             assert outcome == "read" or outcome.startswith("refused: "), (number, outcome)

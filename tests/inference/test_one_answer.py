@@ -22,7 +22,7 @@ def leaves_out_zero(low: float, high: float) -> bool:
     return low >= 0 or high <= 0
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.01])
+@pytest.mark.parametrize("alpha", [0.05, pytest.param(0.01, marks=pytest.mark.large)])
 def test_p_and_interval_of_each_reading_agree_in_all_tests(alpha: float) -> None:
     run = wg.run("wordllama", metrics=["cosine/mean", "euclidean/median"], alpha=alpha)
     assert len(run.results) == 2 * 46

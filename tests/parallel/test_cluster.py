@@ -158,6 +158,7 @@ def test_a_result_that_is_lost_before_it_is_fetched_is_computed_again(
     assert {outcome.unit: outcome.value for outcome in outcomes} == {n: 2 * n for n in range(6)}
 
 
+@pytest.mark.large
 def test_a_common_array_is_sent_again_when_its_only_holder_is_killed(cluster: Cluster) -> None:
     holder, other = cluster.workers
     other.kill()
@@ -181,7 +182,10 @@ def test_a_scheduler_that_goes_away_is_one_clear_error(cluster: Cluster) -> None
     ("address", "message"),
     [("tcp://127.0.0.1:9", "no Dask scheduler answers"), ("nowhere.json", "no such file")],
 )
-def test_a_scheduler_that_is_not_there_is_one_clear_error(address: str, message: str) -> None:
+def test_a_scheduler_that_is_not_there_is_one_clear_error(
+    address: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weatherglass.parallel.cluster.CONNECT_TIMEOUT", 0.5)
     with pytest.raises(ClusterError, match=message):
         list(backend(scheduler=address).map(double, [1]))
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.reliability.conftest import biased_lines
+from tests.stored import biased_lines
 from typer.testing import CliRunner
 
 from weatherglass.cli import app

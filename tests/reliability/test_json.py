@@ -50,6 +50,7 @@ def test_word_and_audit(undisturbed: Undisturbed) -> None:
     assert audited
 
 
+@pytest.mark.large
 def test_du2021(text: Path, tmp_path: Path) -> None:
     content = printed(
         "reproduce", "du2021", text, "--seeds", "2", "--dimensions", "4", "-o", tmp_path / "study"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.reliability.conftest import STUDY
+from tests.stored import STUDY
 from typer.testing import CliRunner
 
 from weatherglass.api.studies import StudyResult, run_study
@@ -102,7 +102,7 @@ def test_score_alone_leaves_the_table_of_scores_that_assessing_leaves(
     assert pl.read_parquet(table).equals(result.tables["scores"])
 
 
-@pytest.mark.parametrize("train", [True, False])
+@pytest.mark.parametrize("train", [pytest.param(True, marks=pytest.mark.large), False])
 def test_a_corpus_is_opened_once_a_study(
     undisturbed: tuple[Path, StudyResult],
     study_file: Path,
@@ -276,6 +276,7 @@ def start(study_file: Path, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.large
 def test_a_killed_study_goes_on_and_ends_with_the_same_tables(
     undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path
 ) -> None:

@@ -1,13 +1,10 @@
-"""Runs to report on, and the browser that shows them."""
+"""Runs to report on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.downloads import from_wheel
-from tests.report.browser import Browser, chromium
 from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import Element, ElementSet, Test, load_tests
@@ -22,18 +19,6 @@ HOSTILE = (
     "long " + "wörd" * 74,
 )
 """What a careless page would run, break on or let out of its place."""
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    """The accessibility checker axe-core, out of a PyPI package that carries it."""
-    return from_wheel("axe-playwright-python==0.1.8", "axe_playwright_python/axe.min.js").read_text("utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -98,6 +98,7 @@ def assert_bounds_hold(
     assert bounds.p_floor == exact.p_floor
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("alternative", ["greater", pytest.param("two-sided", marks=pytest.mark.large)])
 def test_bounds_hold_the_exact_p_of_larger_sets(kind: str, alternative: Alternative) -> None:
@@ -171,6 +172,7 @@ def test_bounds_hold_the_exact_rank_sum_of_200_elements() -> None:
     assert high - low <= 0.01 * low
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("successes", [160, 175, 200, 240, 290])
 def test_bounds_hold_hypergeometric_tails_of_600_elements(successes: int) -> None:
     # Nearly two values: tiny differences keep the lattice away and leave the tail as it is.

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 COUNT = """
 import sys
 import numpy as np
@@ -19,6 +21,7 @@ print(njit(lambda x: np.sort(x @ x)[0, 0])(np.eye(2)[::-1].copy()))
 """
 
 
+@pytest.mark.large
 def test_kernels_are_loaded_without_the_compiler_which_works_all_the_same(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     first, again = (

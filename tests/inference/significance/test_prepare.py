@@ -41,6 +41,7 @@ def compilings(cache: Path) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.large
 def test_code_is_at_hand_though_its_source_was_touched_and_not_where_its_index_is_damaged(
     tmp_path: Path,
 ) -> None:

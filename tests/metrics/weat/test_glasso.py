@@ -138,6 +138,7 @@ def test_a_score_is_the_log_likelihood_of_what_was_held_out() -> None:
     assert score == pytest.approx(2 * expected + 5 * np.log(2 * np.pi))
 
 
+@pytest.mark.large
 def test_it_succeeds_with_25_vectors_of_300_dimensions() -> None:
     """Where scikit-learn's solver is slow, and on some data raises FloatingPointError (docs/methods 1)."""
     vectors = correlated(25, 25, 300)

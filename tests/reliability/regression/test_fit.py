@@ -263,6 +263,7 @@ def test_inflation_of_a_single_column_is_one_over_one_less_r_squared() -> None:
 # --- Weights and few levels --------------------------------------------------------------------------------------
 
 
+@pytest.mark.large
 def test_weights_make_estimates_of_unequal_precision_more_precise() -> None:
     """Over 40 data sets: the errors of the weighted estimates are smaller, and the truth is in their middle."""
     rng = np.random.default_rng(21)

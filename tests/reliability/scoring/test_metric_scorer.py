@@ -67,6 +67,7 @@ def test_what_cannot_rate_words_is_refused() -> None:
         find_rules(["rippa"])
 
 
+@pytest.mark.large
 def test_metrics_are_raters_of_a_study(
     undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ def test_a_text_is_carried_once_however_many_models_read_it(tmp_path: Path) -> N
     assert len(shared["lists"]["elements"]["lists"]) == 1
 
 
+@pytest.mark.large
 def test_a_model_costs_less_than_5_mb_over_30(tmp_path: Path) -> None:
     """The size that issue 20 allows, 30 models × 46 tests × 4 metrics in 5 MB, model by model."""
     tests = load_tests(["*"])

@@ -579,15 +579,20 @@ def hostile_page(hostile: Path) -> Path:
     return hostile / PAGE
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(
-    ("which", "fragment"),
+    ("which", "fragment", "dark"),
     [
-        ("one_model", ""),
-        ("one_model", "#r1"),
-        ("several_models", ""),
-        ("many_models", ""),
-        ("hostile_page", "#r0"),
+        ("one_model", "", False),
+        ("one_model", "#r1", True),
+        ("several_models", "", True),
+        *(
+            pytest.param(*case, marks=pytest.mark.large)
+            for case in [
+                *(("one_model", "", True), ("one_model", "#r1", False), ("several_models", "", False)),
+                *(("many_models", "", dark) for dark in (False, True)),
+                *(("hostile_page", "#r0", dark) for dark in (False, True)),
+            ]
+        ),
     ],
 )
 def test_axe_finds_no_serious_violation(
@@ -614,6 +619,7 @@ def test_hostile_text_is_shown_and_does_nothing(browser: Browser, hostile_page: 
     assert browser.console() == []
 
 
+@pytest.mark.large
 def test_fifteen_hundred_rows_are_all_there(browser: Browser, tmp_path: Path) -> None:
     tests = [own_test(f"own-{n:04}", ("X", "Y", "A", "B"), "w") for n in range(1500)]
     made_up_run(tmp_path, tests)

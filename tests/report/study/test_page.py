@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -300,9 +301,21 @@ def test_dark_is_dark_and_paper_is_white_with_every_section_open(browser: Browse
     assert browser.run(closed) == before
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [375, 1280])
-@pytest.mark.parametrize("which", ["page", "hostile"])
+@pytest.mark.parametrize(
+    ("which", "width", "dark"),
+    [
+        ("page", 1280, False),
+        ("page", 375, True),
+        *(
+            pytest.param(*case, marks=pytest.mark.large)
+            for case in [
+                ("page", 375, False),
+                ("page", 1280, True),
+                *product(["hostile"], [375, 1280], [False, True]),
+            ]
+        ),
+    ],
+)
 def test_axe_finds_no_serious_violation(
     browser: Browser, request: pytest.FixtureRequest, axe: str, which: str, width: int, dark: bool
 ) -> None:
