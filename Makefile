@@ -13,16 +13,19 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 
+# A file's tests run on one worker, so that its fixtures are made once, in the order of tests/conftest.py.
+WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
+
 .PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-page benchmarks models-proof languages-proof integrations-proof reference docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
 
 test: $(VENV)/installed-dev lint  ## what CI runs
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not large"
+	$(BIN)/python -m pytest $(WORKERS) -m "not large"
 
 test-all: $(VENV)/installed-all lint  ## also what needs TensorFlow, large downloads or minutes of work
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest $(WORKERS)
 	$(BIN)/python -m benchmarks --quick
 
 test-shared: $(VENV)/installed-dev  ## what needs data that is not in the repository: SHARED=DIR with reference/ and corpora/
@@ -38,7 +41,7 @@ test-lowest: .venv-lowest/installed
 	$(LOWEST)/python -m pytest -n 2 -m "not large" $(CORE)
 
 coverage: $(VENV)/installed-dev  ## which lines and branches make test reaches (ALL=1: make test-all); compiled functions count as not reached
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(ALL),,-m "not large") --cov --cov-report=term:skip-covered --cov-report=xml
+	$(BIN)/python -m pytest $(WORKERS) $(if $(ALL),,-m "not large") --cov --cov-report=term:skip-covered --cov-report=xml
 
 fuzz: $(VENV)/installed-dev  ## hostile inputs for every reader: make fuzz MINUTES=60; fails unless every count is 0
 	$(BIN)/python -m tests.hostile.fuzz --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED))

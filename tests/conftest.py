@@ -31,17 +31,14 @@ SHARED = os.environ.get("WEATHERGLASS_SHARED")
 """A folder of reference data and corpora, which tests marked shared read; `make test-shared` sets it."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests of data that is not there; put tests of the shared study and browser first, on one worker."""
+    """Leave out tests of data that is not there; begin with the files that use the study or the browser: they take longest."""
     if SHARED is None:
         needing = [item for item in items if item.get_closest_marker("shared")]
         items[:] = [item for item in items if not item.get_closest_marker("shared")]
         config.hook.pytest_deselected(items=needing)
-    together = [item for item in items if set(stored.SHARED) & set(getattr(item, "fixturenames", ()))]
-    for item in together:
-        item.add_marker(pytest.mark.xdist_group("study and browser"))
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    slow = {item.path for item in items if set(stored.SHARED) & set(getattr(item, "fixturenames", ()))}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,7 +1,4 @@
-"""What is made once for all tests of a session: a small study that was carried out, and a browser.
-
-Tests that use either run on one worker (`--dist loadgroup`), so that there is one study and one browser.
-"""
+"""What a worker makes once for all of its tests: a small study that was carried out, and a browser."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
     from weatherglass.api.studies import StudyResult
 
 SHARED = ("browser", "study_file")
-"""Fixtures whose tests run on one worker."""
+"""Fixtures whose files run first."""
 
 STUDY = """
 name = "tiny <b>study</b>"

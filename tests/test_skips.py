@@ -34,7 +34,9 @@ def outcome(folder: Path, source: str, **environment: str) -> subprocess.Complet
 
 
 @pytest.mark.parametrize(
-    "source", [SKIPPED, MARKED, MODULE], ids=["in a test", "by a mark", "a whole module"]
+    "source",
+    [SKIPPED, pytest.param(MARKED, marks=pytest.mark.large), MODULE],
+    ids=["in a test", "by a mark", "a whole module"],
 )
 def test_ci_fails_on_a_skip_and_says_why(tmp_path: Path, source: str) -> None:
     done = outcome(tmp_path, source.format("the library is not installed"), CI="true")
@@ -53,6 +55,7 @@ def test_what_the_system_forces_or_a_test_expects_is_no_failure(
     assert done.returncode == pytest.ExitCode.OK, done.stdout
 
 
+@pytest.mark.large
 def test_elsewhere_a_skip_is_a_skip(tmp_path: Path) -> None:
     done = outcome(tmp_path, SKIPPED.format("the library is not installed"))
     assert done.returncode == pytest.ExitCode.OK, done.stdout

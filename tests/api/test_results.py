@@ -226,7 +226,9 @@ def test_a_run_with_a_failure_is_saved_and_loaded(tmp_path: Path) -> None:
     assert "1 failed" in repr(loaded)
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["at once", "resumed"])
+@pytest.mark.parametrize(
+    "again", [False, pytest.param(True, marks=pytest.mark.large)], ids=["at once", "resumed"]
+)
 def test_the_page_of_a_run_is_the_page_of_its_folder(again: bool, tmp_path: Path) -> None:
     # It is written from memory: with a failure, words that are unknown, a d that is not defined, every metric.
     from weatherglass.report.page.html import PAGE, write_page
