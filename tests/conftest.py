@@ -32,7 +32,7 @@ SHARED = os.environ.get("WEATHERGLASS_SHARED")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests of data that is not there; begin with the files that use the study or the browser: they take longest."""
+    """Leave out tests of data that is not there; begin with files that use the study or the browser, the slowest."""
     if SHARED is None:
         needing = [item for item in items if item.get_closest_marker("shared")]
         items[:] = [item for item in items if not item.get_closest_marker("shared")]
