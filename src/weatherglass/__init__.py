@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weatherglass import moved
 from weatherglass.lazy import lazy_names
 
 __version__ = "0.2.0"
@@ -63,5 +62,3 @@ _PLACES = {
 }
 __all__ = list(_PLACES)
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)
-
-moved.install()
