@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import fields
 from typing import Any
 
@@ -11,7 +10,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.settings import JUDGING, Settings
-from weatherglass.errors import RenamedWarning, UnknownNameError, WeatherglassError
+from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.inference.significance import Budget
 
 X, Y = [[1.0, 0.1], [1.0, 0.2], [0.9, 0.3]], [[0.1, 1.0], [0.3, 1.0], [0.6, 0.5]]
@@ -111,20 +110,8 @@ def test_what_judges_is_no_part_of_a_result() -> None:
     assert {"smallest", "correction", "family"} == set(JUDGING)
 
 
-def test_measures_of_run_works_with_one_warning() -> None:
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        run = wg.run(HashedEncoder(), "weat7", measures=["dot/mean", "cosine/max"], trust="none")
-    assert [result.metric for result in run.results] == ["dot/mean", "cosine/max"]
-    (warning,) = (each for each in warned if issubclass(each.category, DeprecationWarning))
-    assert (warning.category, str(warning.message)) == (RenamedWarning, "measures= is now metrics=")
-    assert warning.filename == __file__  # the caller's line, not ours
-
-
-def test_measure_of_associate_stays() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert wg.associate(X, Y, A, B, measure="euclidean/median").metric == "euclidean/median"
+def test_associate_takes_one_measure() -> None:
+    assert wg.associate(X, Y, A, B, measure="euclidean/median").metric == "euclidean/median"
     with pytest.raises(
         WeatherglassError, match=r"measure 'cosine/\*' stands for 5 metrics; name one of them"
     ):
