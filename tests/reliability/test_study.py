@@ -199,23 +199,6 @@ def test_an_unknown_rule_is_refused_before_training(study_file: Path, tmp_path: 
     assert not list((tmp_path / "out" / "corpora").iterdir())
 
 
-def test_scores_of_a_version_that_did_not_name_rules_are_computed_again_with_one_notice(
-    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path
-) -> None:
-    folder = copy_of(undisturbed, tmp_path)
-    stems = {path.name.split(".")[0] for path in (folder / "scores").glob("*.npy")}
-    for path in (folder / "scores").glob("*.npy"):
-        path.unlink()
-    for stem in stems:  # As they were stored before: rule × word × pair in one file.
-        np.save(folder / "scores" / f"{stem}.npy", np.zeros((len(DEFAULT_RULES), 3, 3), dtype=np.float32))
-    again = run_study(read_study(study_file), folder)
-    (warning,) = again.warnings
-    assert "8 score files of an earlier version did not name their rule" in warning
-    assert again.tables["scores"].equals(undisturbed[1].tables["scores"])
-    done = CliRunner().invoke(app, ["reliability", "score", str(study_file), "-o", str(folder), "-q"])
-    assert "earlier version" not in done.output
-
-
 def test_what_does_not_occur_is_listed(undisturbed: tuple[Path, StudyResult]) -> None:
     missing = undisturbed[1].tables["missing"].filter(pl.col("algorithm") == "glove")
     assert missing.filter(pl.col("kind") == "target")["entry"].n_unique() == 320

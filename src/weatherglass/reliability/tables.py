@@ -13,7 +13,7 @@ from weatherglass.errors import CorpusError
 from weatherglass.registry import did_you_mean
 from weatherglass.reliability.rows import ROWS, Columns, Row, WordScore
 from weatherglass.storage.atomic import whole_file
-from weatherglass.storage.checksum import SUMS, damaged_files, write_sums
+from weatherglass.storage.checksum import MISMATCH, damaged_files, write_sums
 from weatherglass.storage.spreadsheet import FORMULA, NUMBER
 
 FOLDER = "tables"
@@ -109,14 +109,8 @@ def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
 
 def _require_whole(folder: Path, names: Sequence[str]) -> None:
     if damaged := damaged_files(folder, names):
-        why = (
-            "the checksum does not match"
-            if (folder / SUMS).is_file()
-            else f"of an earlier version, without {SUMS}"
-        )
         raise CorpusError(
-            f"{folder / damaged[0]}: damaged, or not written by this version ({why}); run: weatherglass reliability "
-            f"assess STUDY.toml -o {folder.parent}"
+            f"{folder / damaged[0]}: {MISMATCH}; run: weatherglass reliability assess STUDY.toml -o {folder.parent}"
         )
 
 

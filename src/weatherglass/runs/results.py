@@ -235,8 +235,7 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         Raises:
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
         """
-        values = {name: record[name] for name in _STORED if name not in _ADDED}
-        values |= {name: record.get(name, default) for name, default in _ADDED.items()}
+        values = {name: record[name] for name in _STORED}
         for name in _NUMBERS:
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes", "leans"):
@@ -263,8 +262,6 @@ _NOT_PLAIN = ("exchange", "samples", "null", "recomputing", "details", "scores",
 _STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.type == "float")
 """What is NaN where it is not defined, never None."""
-_ADDED: dict[str, Any] = {"sets": "", "leans": (), "p_both_adjusted": None, "fitted_words": ""}
-"""What journals of earlier runs do not have, and what it was then."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 
