@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.encoders.in_memory import model as model
     from weatherglass.errors import WeatherglassError as WeatherglassError
-    from weatherglass.metrics.weat.measure import Measure as Measure
     from weatherglass.runs.results import Result as Result
 
     multiverse = _multiverse
@@ -45,7 +44,6 @@ _PLACES = {
     "load_study": "api.study_results",
     "load_test": "catalogue",
     "measure": "api.measure",
-    "Measure": "metrics.weat.measure",
     "Multiverse": "api.multiverse_results",
     "Result": "runs.results",
     "Run": "api.results",

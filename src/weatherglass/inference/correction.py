@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -11,8 +10,7 @@ from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.registry import one_of
 
-Correction = Literal["holm", "benjamini-hochberg"]
-ADJUSTMENTS: tuple[Correction, ...] = ("holm", "benjamini-hochberg")
+ADJUSTMENTS = ("holm", "benjamini-hochberg")
 """What needs the p-values alone."""
 CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
 """What a run can ask for; Westfall and Young's needs the scores, too."""
