@@ -32,7 +32,7 @@ from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import score_study, study_folder, trained_groups
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
-from weatherglass.reliability.tables import COLUMNS, columns_of
+from weatherglass.reliability.tables import COLUMNS, schema_of
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.figures import consistency_by_query, remove_outdated_figures
 from weatherglass.report.study.plots import Subject
@@ -427,7 +427,7 @@ def test_a_study_that_can_estimate_nothing_still_says_so(tmp_path: Path, lines: 
     assert set(result.tables["claims"]["verdict"]) == {"not estimable"}
     assert "Too few seeds or base pairs to say." in result.page.read_text(encoding="utf-8")
     for name in COLUMNS:
-        columns = list(columns_of(name, DEFAULT_RULES))
+        columns = list(schema_of(name, DEFAULT_RULES))
         assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").columns == columns
     assert all("not estimable" in str(verdict) for verdict in verdicts(result.tables))
 

@@ -48,10 +48,6 @@ class Multiverse:
         """For multiverse.json and --json."""
         return {**self.record, "topics": self.topics, "agreement": self.agreement, "failures": self.failures}
 
-    def joint_p(self) -> dict[tuple[str, str], float]:
-        """By topic and model: p of the mean of d over all specifications, corrected for several lists."""
-        return {(entry["topic"], entry["model"]): entry["joint_p"] for entry in self.topics}
-
 
 def carry_out(
     models: Sequence[ModelViews],

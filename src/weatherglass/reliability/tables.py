@@ -25,11 +25,6 @@ COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in R
 TYPES: dict[type, type[pl.DataType]] = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
 
 
-def columns_of(name: str, rules: Sequence[str]) -> tuple[str, ...]:
-    """The columns of a table of a study with these rules."""
-    return tuple(schema_of(name, rules))
-
-
 def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
     """The columns of a table of a study with these rules, and their types, as the class of its rows has them."""
     hints = get_type_hints(ROWS[name])

@@ -190,11 +190,6 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return f"{x} lean to {a}, {y} to {b}"
 
     @property
-    def category_by_role(self) -> dict[str, str]:
-        """The names of the sets by role: X, Y, A, B, and X3 or A3 where there are more."""
-        return dict(zip(self.roles, self.categories, strict=True))
-
-    @property
     def roles(self) -> tuple[str, ...]:
         """The roles of the sets that were used."""
         whole = set_roles(len(self.target_sizes), len(self.attribute_sizes))
