@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -10,8 +11,12 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.settings import JUDGING, Settings
+from weatherglass.cli.words import words
 from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.inference import DEFAULT_CORRECTION
+from weatherglass.inference.correction import adjust
 from weatherglass.inference.significance import Budget
+from weatherglass.runs.judge import Correction
 
 X, Y = [[1.0, 0.1], [1.0, 0.2], [0.9, 0.3]], [[0.1, 1.0], [0.3, 1.0], [0.6, 0.5]]
 A, B = [[1.0, 0.0], [0.9, 0.2]], [[0.0, 1.0], [0.1, 0.8]]
@@ -118,3 +123,9 @@ def test_associate_takes_one_measure() -> None:
         wg.associate(X, Y, A, B, measure="cosine/*")
     with pytest.raises(UnknownNameError, match="did you mean 'cosine/mean'"):
         wg.associate(X, Y, A, B, measure="cosine/meen")
+
+
+def test_whoever_names_no_correction_gets_the_same_one() -> None:
+    named = [signature(function).parameters for function in (wg.word_map, words)]
+    defaults = {Settings().correction, Correction().method, *(one["correction"].default for one in named)}
+    assert defaults == {DEFAULT_CORRECTION, signature(adjust).parameters["method"].default}

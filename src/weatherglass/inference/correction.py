@@ -8,6 +8,7 @@ import numpy as np
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import WeatherglassError
+from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.registry import one_of
 
 ADJUSTMENTS = ("holm", "benjamini-hochberg")
@@ -16,7 +17,9 @@ CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
 """What a run can ask for; Westfall and Young's needs the scores, too."""
 
 
-def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int | None = None) -> Vector:
+def adjust(
+    p_values: Sequence[float] | Vector, method: str = DEFAULT_CORRECTION, family: int | None = None
+) -> Vector:
     """Adjusted p-values, in the order given; a row is significant after correction if its value is ≤ alpha.
 
     Args:
@@ -53,8 +56,8 @@ def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int
 def adjusted_at_floors(
     p_values: Sequence[float] | Vector,
     floors: Sequence[float] | Vector,
-    method: str = "holm",
-    family: int | None = None,
+    method: str,
+    family: int | None,
 ) -> Vector:
     """For each row: its adjusted p if its own p were its floor, the other rows as they are (docs/methods 10.5).
 

@@ -38,7 +38,7 @@ from weatherglass.report.page.topics import (
     weak_controls,
     weighed,
 )
-from weatherglass.report.paper import CORRECTIONS, TAILS, bibtex, methods_paragraph, model_card
+from weatherglass.report.paper import CORRECTIONS, TAILS, bibtex, correction_of, methods_paragraph, model_card
 from weatherglass.report.shell import script_hash, shared_asset, template_environment
 from weatherglass.report.tables import latex
 from weatherglass.report.test_names import capitalised, shortened
@@ -215,7 +215,7 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
         "alpha": f"{run.alpha:g}",
         "level": numbers.percent(1 - run.alpha),
         "interval": INTERVALS.get(record.get("settings", {}).get("ci"), ""),
-        "correction": CORRECTIONS.get(correction.get("method", "holm"), correction.get("method")),
+        "correction": CORRECTIONS.get(correction_of(record), correction_of(record)),
         "family": correction.get("family"),
         "sizes": correction.get("sizes", {}),
         "from_python": record.get("called") == "python",
