@@ -31,3 +31,9 @@ def test_the_layers_are_those_of_the_contract() -> None:
 def test_few_modules_are_loose(folder: str) -> None:
     loose = list((SOURCE / folder).glob("*.py"))
     assert len(loose) <= MOST_LOOSE_MODULES, sorted(path.name for path in loose)
+
+
+def test_every_path_that_the_page_names_exists() -> None:
+    named = set(re.findall(r"`([\w.]+/[\w./]*)`", PAGE))
+    assert len(named) > 40
+    assert [path for path in named if not ((ROOT / path).exists() or (SOURCE / path).exists())] == []

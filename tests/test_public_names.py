@@ -124,4 +124,4 @@ def test_importing_weatherglass_imports_no_room() -> None:
         "import json, sys, weatherglass; print(json.dumps([m for m in sys.modules if 'weatherglass' in m]))"
     )
     loaded = json.loads(subprocess.check_output([sys.executable, "-c", code]))
-    assert set(loaded) == {"weatherglass", "weatherglass.lazy", "weatherglass.moved"}
+    assert set(loaded) == {"weatherglass", "weatherglass.lazy"}

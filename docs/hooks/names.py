@@ -15,17 +15,12 @@ VALUES = {
     "weatherglass.metrics.weat.ESTIMATORS": "The covariance estimators by name; `register(name, function)` adds one.",
     "weatherglass.inference.significance.ALTERNATIVES": "The names of the alternatives.",
     "weatherglass.inference.significance.Alternative": "The type of an alternative's name.",
-    "weatherglass.inference.significance.CORRECTIONS": "The names of the corrections for multiple testing.",
-    "weatherglass.inference.significance.Correction": "The type of a correction's name.",
     "weatherglass.inference.significance.METHODS": "The names of the ways to a p-value.",
-    "weatherglass.catalogue.Context": "The type of a test's context: word, sent, sent-unbleached or paragraph.",
     "weatherglass.encoders.ENCODERS": "The kinds of models by name; `register(name, class)` adds one.",
     "weatherglass.parallel.ENGINES": "Where work can be computed, by name; `register(name, function)` adds one.",
     "weatherglass.mitigation.TRANSFORMS": "The transforms by name; `register(name, class)` adds one.",
     "weatherglass.metrics.METRICS": "The families of metrics by name; `register(name, function)` adds one.",
     "weatherglass.metrics.DEFAULT_METRIC": "The metric that a run uses unless others are named.",
-    "weatherglass.parallel.ATTEMPTS": "How often a unit is tried whose process dies.",
-    "weatherglass.parallel.THREAD_VARIABLES": "The environment variables that set how many threads a library uses.",
 }
 """Values and types, which have no docstring of their own."""
 

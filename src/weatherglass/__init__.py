@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weatherglass import moved
 from weatherglass.lazy import lazy_names
 
 __version__ = "0.2.0"
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.encoders.in_memory import model as model
     from weatherglass.errors import WeatherglassError as WeatherglassError
-    from weatherglass.metrics.weat.measure import Measure as Measure
     from weatherglass.runs.results import Result as Result
 
     multiverse = _multiverse
@@ -46,7 +44,6 @@ _PLACES = {
     "load_study": "api.study_results",
     "load_test": "catalogue",
     "measure": "api.measure",
-    "Measure": "metrics.weat.measure",
     "Multiverse": "api.multiverse_results",
     "Result": "runs.results",
     "Run": "api.results",
@@ -63,5 +60,3 @@ _PLACES = {
 }
 __all__ = list(_PLACES)
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)
-
-moved.install()

@@ -141,9 +141,5 @@ def reason(error: Exception | None) -> str:
     return f"internal error, please report it: {type(error).__name__}: {error}"
 
 
-class RenamedWarning(DeprecationWarning):
-    """A name of an earlier version was used; it still works."""
-
-
 class DamageWarning(UserWarning):
     """A file of ours was damaged, or cannot be checked; the text says which, and what is done about it."""

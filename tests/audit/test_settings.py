@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import fields
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -11,8 +11,12 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.settings import JUDGING, Settings
-from weatherglass.errors import RenamedWarning, UnknownNameError, WeatherglassError
+from weatherglass.cli.words import words
+from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.inference import DEFAULT_CORRECTION
+from weatherglass.inference.correction import adjust
 from weatherglass.inference.significance import Budget
+from weatherglass.runs.judge import Correction
 
 X, Y = [[1.0, 0.1], [1.0, 0.2], [0.9, 0.3]], [[0.1, 1.0], [0.3, 1.0], [0.6, 0.5]]
 A, B = [[1.0, 0.0], [0.9, 0.2]], [[0.0, 1.0], [0.1, 0.8]]
@@ -111,23 +115,17 @@ def test_what_judges_is_no_part_of_a_result() -> None:
     assert {"smallest", "correction", "family"} == set(JUDGING)
 
 
-def test_measures_of_run_works_with_one_warning() -> None:
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        run = wg.run(HashedEncoder(), "weat7", measures=["dot/mean", "cosine/max"], trust="none")
-    assert [result.metric for result in run.results] == ["dot/mean", "cosine/max"]
-    (warning,) = (each for each in warned if issubclass(each.category, DeprecationWarning))
-    assert (warning.category, str(warning.message)) == (RenamedWarning, "measures= is now metrics=")
-    assert warning.filename == __file__  # the caller's line, not ours
-
-
-def test_measure_of_associate_stays() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert wg.associate(X, Y, A, B, measure="euclidean/median").metric == "euclidean/median"
+def test_associate_takes_one_measure() -> None:
+    assert wg.associate(X, Y, A, B, measure="euclidean/median").metric == "euclidean/median"
     with pytest.raises(
         WeatherglassError, match=r"measure 'cosine/\*' stands for 5 metrics; name one of them"
     ):
         wg.associate(X, Y, A, B, measure="cosine/*")
     with pytest.raises(UnknownNameError, match="did you mean 'cosine/mean'"):
         wg.associate(X, Y, A, B, measure="cosine/meen")
+
+
+def test_whoever_names_no_correction_gets_the_same_one() -> None:
+    named = [signature(function).parameters for function in (wg.word_map, words)]
+    defaults = {Settings().correction, Correction().method, *(one["correction"].default for one in named)}
+    assert defaults == {DEFAULT_CORRECTION, signature(adjust).parameters["method"].default}

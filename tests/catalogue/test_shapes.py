@@ -204,5 +204,8 @@ def test_a_metric_that_can_use_a_test_does_so_where_weat_cannot(tmp_path: Path) 
     run = wg.run(f"vectors:{vectors}", tests=[one_word, narrow], metrics=["cosine/mean", MeanDot()])
     # by hand: (1 + 3 + 2 + 4) / 4 and (1 + 3) / 2
     assert [(result.test, result.value) for result in run.results] == [("one-word", 2.5), ("narrow", 2.0)]
-    assert run.results[1].category_by_role == {"X": "P", "A": "Pleasant", "B": "Unpleasant"}
+    assert (run.results[1].roles, run.results[1].categories) == (
+        ("X", "A", "B"),
+        ("P", "Pleasant", "Unpleasant"),
+    )
     assert sorted(failure.test for failure in run.failures) == ["narrow", "one-word"]

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,11 @@ def test_a_shell_gets_them() -> None:
     }
     done = CliRunner().invoke(ROOT, [], env=environment, prog_name="weatherglass")
     assert done.output.split() == ["weat1", "weat10"]
+
+
+def test_git_ignores_the_folders_that_commands_write_by_default() -> None:
+    lines = (Path(__file__).parents[2] / ".gitignore").read_text("utf-8").split()
+    parameters = [parameter for command in LEAVES.values() for parameter in command.params]
+    folders = {str(one.default) for one in parameters if one.name == "folder" and one.default is not None}
+    assert {"weatherglass-run", "weatherglass-multiverse"} <= folders
+    assert [name for name in folders if not any(fnmatchcase(f"/{name}/", f"*{line}") for line in lines)] == []

@@ -89,7 +89,7 @@ def test_clusters_are_as_tight_as_scikit_learns(rows: Matrix) -> None:
 def test_a_random_change_has_the_rank_and_the_lengths_of_the_given_one(rows: Matrix) -> None:
     given = Steps((projection(np.eye(WIDTH)[:3], shift=np.full(WIDTH, 2.0)),))
     drawn = recovery.random_change(given, seed=1)
-    assert drawn.rank == 3
+    assert drawn.steps[0].rank == 3
     assert np.linalg.norm(drawn.steps[0].shift) == pytest.approx(np.linalg.norm(given.steps[0].shift))
     assert np.linalg.matrix_rank(drawn(rows, ["w"] * N) + drawn.steps[0].shift) == WIDTH - 3
     assert not np.allclose(drawn.steps[0].right, recovery.random_change(given, seed=2).steps[0].right)

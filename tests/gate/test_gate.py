@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.results import made_result
 
-from weatherglass.cli import main
-from weatherglass.errors import GateError, OutputError, RenamedWarning
+from weatherglass.errors import GateError, OutputError
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
 from weatherglass.gate.rules import COLUMN_KINDS, TOPIC_COLUMNS, Gate, Rule, gate_of, load_rules
@@ -220,50 +217,18 @@ def test_a_file_has_thresholds_for_each_group_of_tests(tmp_path: Path) -> None:
     assert str(breach).endswith("; names and careers")
 
 
-def test_the_names_of_version_0_1_work_with_one_warning_each(tmp_path: Path) -> None:
-    path = tmp_path / "gate.toml"
-    rule = '[[gate]]\nmeasures = "cosine/*"\nfail_if = "measure == \'cosine/mean\' and effect_size < 0"\n'
-    path.write_text(2 * rule)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        gate = gate_of(["measure == 'dot/mean'"], path)
-    assert [(each.category, str(each.message)) for each in warned] == [
-        (RenamedWarning, "in a gate, the key 'measures' is now 'metrics'"),
-        (RenamedWarning, "in a gate, the column 'measure' is now 'metric'"),
-    ]
-    assert issubclass(RenamedWarning, DeprecationWarning)
-    assert gate is not None
-    assert gate.rules[1].metrics == ("cosine/*",)
-    first, second = gate.judge([RESULT])
-    assert str(first) == str(second)
-    assert "measure = cosine/mean, effect_size = -0.9" in str(first)
-
-
-def test_the_names_of_this_version_are_not_warned_of(tmp_path: Path) -> None:
+def test_a_rule_is_asked_of_the_metrics_that_it_names(tmp_path: Path) -> None:
     path = tmp_path / "gate.toml"
     path.write_text('[[gate]]\nmetrics = "cosine/*"\nfail_if = "metric == \'cosine/mean\'"\n')
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        gate = gate_of([], path)
+    gate = gate_of([], path)
     assert gate is not None
-    assert len(gate.judge([RESULT])) == 1
-
-
-def test_the_command_line_says_an_old_name_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["weatherglass", "run", "-t", "weat6", "-o", str(tmp_path), "-q"]
-    monkeypatch.setattr(sys, "argv", [*command, "--fail-if", "measure == 'dot/mean'"])
-    with pytest.raises(SystemExit) as done:
-        main()
-    assert done.value.code == 0
-    assert capsys.readouterr().err == "warning: in a gate, the column 'measure' is now 'metric'\n"
+    (breach,) = gate.judge([RESULT, replace(RESULT, metric="dot/mean")])
+    assert breach.result is RESULT
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[[gate]]\nfail_if = '1 > 0'\nmeasures = '*'\nmetrics = '*'", "measures is the old name of metrics"),
         ("", r"expected \[\[gate\]\] tables"),
         ("[[gates]]\nfail_if = '1 > 0'", "but it has 'gates'"),
         ("[[gate]]\ntests = 'weat6'", "gate 1: expected a table with fail_if"),
@@ -312,20 +277,6 @@ def test_junit_has_a_case_for_each_result_failure_and_idle_rule(tmp_path: Path) 
         "weat9": ["error"],
     }
     assert junit(run, []).count("<failure") == 0
-
-
-@pytest.mark.parametrize(
-    ("gone", "now"), [("p_words", "p_elements"), ("effect_size_words", "effect_size_elements")]
-)
-def test_a_column_that_is_gone_is_answered_in_one_line(tmp_path: Path, gone: str, now: str) -> None:
-    with pytest.raises(GateError, match=f"no '{gone}' any more; .* '{now}'") as refused:
-        gate_of([f"{gone} < 0.01"], None)
-    assert "\n" not in str(refused.value)
-    file = tmp_path / "gate.toml"
-    file.write_text(f"[[gate]]\nfail_if = '{gone} < 0.01 and p_value < 0.01'\n")
-    with pytest.raises(GateError, match=f"gate 1: .*no '{gone}' any more; .* '{now}'"):
-        load_rules(file)
-    assert gate_of([f"{now} < 0.01"], None) is not None
 
 
 TOPICS = {"weat1": "control", "weat6": "gender and career", "sent-weat6": "gender and career"}

@@ -7,6 +7,7 @@ import resource
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,7 @@ from weatherglass.reliability.lists import base_pairs, target_list
 from weatherglass.reliability.study_file import read_study
 from weatherglass.runs.joint import read_joint_p
 from weatherglass.runs.stored import read_run
+from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.documents import DEEPEST_KEY, json_document, parsed_toml
 from weatherglass.storage.word_table import read_word_table
 
@@ -218,12 +220,13 @@ def test_a_test_that_no_file_can_be_called_is_one_line(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "record", ['{"settings": {}, "keys": 3}', '{"settings": {"alpha": []}, "keys": [], "status": "complete"}']
+    "record", [{"settings": {}, "keys": 3}, {"settings": {"alpha": []}, "keys": [], "status": "complete"}]
 )
-def test_a_record_of_the_wrong_kind_is_one_line(record: str, tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(record, encoding="utf-8")
-    with pytest.raises(WeatherglassError), pytest.warns(UserWarning, match="no checksum"):
+def test_a_record_of_the_wrong_kind_is_one_line(record: dict[str, Any], tmp_path: Path) -> None:
+    write_checked_json(tmp_path / "run.json", record)
+    with pytest.raises(WeatherglassError) as caught:
         read_run(tmp_path)
+    assert "\n" not in str(caught.value)
 
 
 def test_half_of_a_character_in_a_record_is_one_line(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.parallel import ENGINES, THREAD_VARIABLES, EngineOptions, InProcess, LocalProcesses, backend
+from weatherglass.parallel import ENGINES, EngineOptions, InProcess, LocalProcesses, backend
 from weatherglass.parallel.base import attempt
+from weatherglass.parallel.local import THREAD_VARIABLES
 
 
 def square_or_fail(number: int) -> int:

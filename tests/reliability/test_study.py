@@ -32,7 +32,7 @@ from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import score_study, study_folder, trained_groups
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
-from weatherglass.reliability.tables import COLUMNS, columns_of
+from weatherglass.reliability.tables import COLUMNS, schema_of
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.figures import consistency_by_query, remove_outdated_figures
 from weatherglass.report.study.plots import Subject
@@ -197,23 +197,6 @@ def test_an_unknown_rule_is_refused_before_training(study_file: Path, tmp_path: 
     with pytest.raises(UnknownNameError, match="unknown rule 'rippa'"):
         run_study(replace(read_study(study_file), rules=("rippa",)), tmp_path / "out")
     assert not list((tmp_path / "out" / "corpora").iterdir())
-
-
-def test_scores_of_a_version_that_did_not_name_rules_are_computed_again_with_one_notice(
-    undisturbed: tuple[Path, StudyResult], study_file: Path, tmp_path: Path
-) -> None:
-    folder = copy_of(undisturbed, tmp_path)
-    stems = {path.name.split(".")[0] for path in (folder / "scores").glob("*.npy")}
-    for path in (folder / "scores").glob("*.npy"):
-        path.unlink()
-    for stem in stems:  # As they were stored before: rule × word × pair in one file.
-        np.save(folder / "scores" / f"{stem}.npy", np.zeros((len(DEFAULT_RULES), 3, 3), dtype=np.float32))
-    again = run_study(read_study(study_file), folder)
-    (warning,) = again.warnings
-    assert "8 score files of an earlier version did not name their rule" in warning
-    assert again.tables["scores"].equals(undisturbed[1].tables["scores"])
-    done = CliRunner().invoke(app, ["reliability", "score", str(study_file), "-o", str(folder), "-q"])
-    assert "earlier version" not in done.output
 
 
 def test_what_does_not_occur_is_listed(undisturbed: tuple[Path, StudyResult]) -> None:
@@ -445,7 +428,7 @@ def test_a_study_that_can_estimate_nothing_still_says_so(tmp_path: Path, lines: 
     assert set(result.tables["claims"]["verdict"]) == {"not estimable"}
     assert "Too few seeds or base pairs to say." in result.page.read_text(encoding="utf-8")
     for name in COLUMNS:
-        columns = list(columns_of(name, DEFAULT_RULES))
+        columns = list(schema_of(name, DEFAULT_RULES))
         assert pl.read_parquet(tmp_path / "out" / "tables" / f"{name}.parquet").columns == columns
     assert all("not estimable" in str(verdict) for verdict in verdicts(result.tables))
 

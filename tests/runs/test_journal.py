@@ -130,16 +130,6 @@ def test_a_folder_computes_again_what_was_cut_short_or_damaged(tmp_path: Path) -
         assert again.warnings == []
 
 
-def test_a_journal_of_version_0_1_is_refused_in_one_line(tmp_path: Path) -> None:
-    journal = tmp_path / JOURNAL
-    old = b'{"key":"abc","result":{"model":"m","effect_size":1.0},"sha256":"0"}\n'
-    journal.write_bytes(old)
-    with pytest.raises(OutputError, match=r"made by weatherglass 0\.1") as refused:
-        wg.run(HashedEncoder(), "weat7", folder=tmp_path, trust="none")
-    assert "\n" not in str(refused.value)
-    assert journal.read_bytes() == old
-
-
 def test_a_journal_of_another_program_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
     journal = tmp_path / JOURNAL
     journal.write_bytes(b'{"event": "started"}\n{"event": "stopped"}\n')

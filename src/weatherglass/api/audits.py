@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +18,7 @@ from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
-from weatherglass.errors import RenamedWarning, has_no_room
+from weatherglass.errors import has_no_room
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.parallel import Backend, backend
@@ -50,7 +49,6 @@ def run(
     add: bool = False,
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
-    measures: Sequence[str] | str | None = None,
     **changes: Any,
 ) -> Run:
     """Run association tests on models.
@@ -73,7 +71,6 @@ def run(
             else the folder shows this run only.
         progress: told how far the work has come.
         command: the words of the command line that asked for this run, for its record.
-        measures: the name of `metrics` in version 0.1; works with a warning.
         changes: fields of the settings by name, such as alternative="two-sided" or trust="none".
 
     Returns:
@@ -84,9 +81,6 @@ def run(
     """
     models = models_in(models)
     call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
-    if measures is not None:
-        warnings.warn("measures= is now metrics=", RenamedWarning, stacklevel=2)
-        metrics = measures
     chosen = chosen_settings(settings, changes)
     asked_for = _listed(metrics)
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]

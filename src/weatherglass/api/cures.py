@@ -251,7 +251,8 @@ def _p(result: Result) -> float | None:
 def _with_holm(rows: Sequence[Row]) -> list[Row]:
     """The rows with p after corrected for the number of contrasts."""
     family = [n for n, row in enumerate(rows) if row.contrast and row.p_after is not None]
-    corrected = dict(zip(family, adjust([rows[n].p_after or 0.0 for n in family]).tolist(), strict=True))
+    adjusted = adjust([rows[n].p_after or 0.0 for n in family], "holm")
+    corrected = dict(zip(family, adjusted.tolist(), strict=True))
     return [replace(row, p_after_holm=corrected.get(n)) for n, row in enumerate(rows)]
 
 

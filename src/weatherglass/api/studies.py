@@ -20,7 +20,6 @@ from weatherglass.reliability.study import (
     Group,
     embedding_patterns,
     imported_groups,
-    remove_unnamed_scores,
     score_study,
     study_folder,
     train_study,
@@ -69,7 +68,7 @@ def run_study(
         else:
             groups, failures = [*trained_groups(study, folder), *imported_groups(study, folder, progress)], []
         progress = progress or progress_here()
-        warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
+        warnings = group_warnings(groups)
         scored = score_study(study, groups, folder, backend, progress)
         tables, page, explanations = _report(study, groups, scored, folder, (senses, parts), progress)
         return StudyResult(tables, page, explanations, failures, warnings)

@@ -14,7 +14,6 @@ from weatherglass.runs.results import Run
 from weatherglass.runs.stamp import is_current
 from weatherglass.runs.stored import held_record
 from weatherglass.runs.verdict import Verdict
-from weatherglass.storage.checksum import is_whole_json
 
 NOT_COMPARED = ("started", "finished", "verdicts", "models", "warnings")
 """Entries of a record that the same run may have otherwise, or that are compared in part."""
@@ -29,7 +28,7 @@ def held_run(plan: Plan, call: CommandCall | PythonCall, folder: RunFolder) -> R
         folder: opened.
     """
     keys = tuple(plan.keys())
-    if any(key not in folder.finished for key in keys) or not is_whole_json(folder.path / RECORD):
+    if any(key not in folder.finished for key in keys):
         return None
     record = held_record(folder.path)
     if record is None or not is_current(folder.path / PAGE, folder.path / RECORD):

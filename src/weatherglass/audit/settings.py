@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import WeatherglassError
+from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.registry import one_of, suggestion, unknown
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ class Settings:
     smallest: float | None = _option(
         None, "Smallest |d| of interest; results shown to be below it are called small."
     )
-    correction: str = _option("holm", "For the family of tests: holm, benjamini-hochberg or westfall-young.")
+    correction: str = _option(
+        DEFAULT_CORRECTION, "For the family of tests: holm, benjamini-hochberg or westfall-young."
+    )
     family: int | None = _option(None, "Tests in the family, if more than this run has.", min=1)
     seed: int = _option(0, "Of the random draws, where there are any.", min=0)
     precision: float = _option(0.01, "Relative gap of certified bounds.")

@@ -21,7 +21,8 @@ from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import UnitError, WeatherglassError
-from weatherglass.inference.correction import adjust
+from weatherglass.inference import DEFAULT_CORRECTION
+from weatherglass.inference.correction import ADJUSTMENTS, adjust
 from weatherglass.inference.significance import Budget, permutation_test
 from weatherglass.metrics.sc_weat import standardised_cosines
 from weatherglass.parallel import backend
@@ -30,7 +31,6 @@ from weatherglass.registry import one_of
 
 BUDGET = Budget(seconds=0.05)
 """For the p of one word: there are many, so that certified bounds within 1 % do where counting takes longer."""
-CORRECTIONS = ("holm", "benjamini-hochberg")
 LEAST_FACTS = 4
 """Words with a fact that a correlation and its interval need."""
 
@@ -88,7 +88,7 @@ def word_map(
     attributes: str | Test | tuple[Sequence[str], Sequence[str]] = "weat7",
     model: str | Encoder = DEFAULT_MODEL,
     *,
-    correction: str = "holm",
+    correction: str = DEFAULT_CORRECTION,
     progress: Progress | None = None,
 ) -> WordMap:
     """To which of two attribute sets each word leans.
@@ -103,7 +103,7 @@ def word_map(
     Raises:
         WeatherglassError: if the attributes are not two sets, or fewer than two of a set are known.
     """
-    one_of("correction", correction, CORRECTIONS)
+    one_of("correction", correction, ADJUSTMENTS)
     sets = _attribute_sets(attributes)
     facts = words if isinstance(words, Mapping) else dict.fromkeys(words)
     if not facts:

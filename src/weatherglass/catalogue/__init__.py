@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weatherglass.catalogue.test import Context, Element, ElementSet, Test
+from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from weatherglass.catalogue.toml_format import read_toml, to_toml
 
 __all__ = [
-    "Context",
     "Element",
     "ElementSet",
     "Test",

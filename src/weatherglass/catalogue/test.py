@@ -139,8 +139,7 @@ class Test:
     @cached_property
     def _fingerprint(self) -> str:
         sets = [[s.category, [[e.text, e.word] for e in s.elements]] for s in self.sets]
-        # A (2, 2) test in English adds nothing, so that results of version 0.1 keep their keys. The topic is left
-        # out: it changes no result.
+        # What a (2, 2) test in English does not need is left out, and so is the topic, which changes no result.
         more: dict[str, int | str] = {}
         if self.shape != (2, 2):
             more["targets"] = len(self.targets)

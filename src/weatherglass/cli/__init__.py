@@ -21,7 +21,7 @@ app = App(
 
 
 def main() -> None:
-    """Run a command; a mistake, an old name or what nobody foresaw is one line on stderr, never a traceback."""
+    """Run a command; a mistake or what nobody foresaw is one line on stderr, never a traceback."""
     # A command is short and makes few cycles; by Python's own threshold, looking for them took a thirtieth of a run.
     gc.set_threshold(100_000, 20, 50)
     # Idle threads of BLAS sleep after 2^20 cycles, not 2^26, which a short command spends on waiting for nothing.

@@ -22,7 +22,7 @@ from typing import Any, TextIO
 import typer
 
 from weatherglass.cli.console import complain
-from weatherglass.errors import RenamedWarning, WeatherglassError, has_no_room, output_error
+from weatherglass.errors import WeatherglassError, has_no_room, output_error
 from weatherglass.storage.printable import LONGEST_LINE, short_line
 
 UNFORESEEN = 4
@@ -36,7 +36,6 @@ LEAST_REASON = 40
 def exit_code_of(app: Callable[..., Any]) -> int:
     """Run the command of `sys.argv`; the exit code that the process should end with."""
     with warnings.catch_warnings():
-        warnings.simplefilter("once", RenamedWarning)
         warnings.showwarning = _print_warning
         try:
             code = app(standalone_mode=False)
@@ -151,7 +150,7 @@ def _print_warning(
 ) -> None:
     """Without the line of code that it came from, which is not the user's."""
     del filename, lineno, line
-    kind = "" if issubclass(category, RenamedWarning | UserWarning) else f"{category.__name__}: "
+    kind = "" if issubclass(category, UserWarning) else f"{category.__name__}: "
     text = short_line(f"warning: {kind}{message}")
     with contextlib.suppress(OSError):
         print(text, file=file or sys.stderr)

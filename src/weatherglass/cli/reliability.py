@@ -110,19 +110,13 @@ def score(options: Options) -> None:
     from weatherglass.api.studies import TABLES, group_warnings
     from weatherglass.cli.bar import Bar
     from weatherglass.reliability.agreement.assess_study import average_score_table
-    from weatherglass.reliability.study import (
-        imported_groups,
-        remove_unnamed_scores,
-        score_study,
-        study_folder,
-        trained_groups,
-    )
+    from weatherglass.reliability.study import imported_groups, score_study, study_folder, trained_groups
     from weatherglass.reliability.tables import write_tables
 
     study, folder = options.chosen_study(), options.folder
     with interruptible(folder), study_folder(folder), Bar(options.silent) as bar:
         groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
-        warnings = [*group_warnings(groups), *remove_unnamed_scores(folder)]
+        warnings = group_warnings(groups)
         scored = score_study(study, groups, folder, options.backend(), bar)
         write_tables(folder / TABLES, {"scores": average_score_table(study, scored)})
     if options.as_json:

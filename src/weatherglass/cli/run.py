@@ -61,7 +61,6 @@ def run(
             autocompletion=complete_metric,
         ),
     ] = ["cosine/mean"],  # noqa: B006
-    measures: Annotated[list[str] | None, typer.Option("--measure", hidden=True)] = None,
     folder: Annotated[
         Path,
         typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR", rich_help_panel=OUTPUT),
@@ -155,9 +154,6 @@ def run(
     rules = gate_of(fail_if, gate) if fail_if or gate else None
     check_places(junit, summary)
     earlier = read_baseline(baseline) if baseline else None
-    if measures:
-        typer.echo("warning: --measure is now --metric", err=True)
-        metrics = measures
     held = held_record(folder)
     try:
         with Bar(quiet or as_json) as bar:

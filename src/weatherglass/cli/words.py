@@ -10,6 +10,7 @@ import typer
 
 from weatherglass.cli.completion import complete_model, complete_test
 from weatherglass.errors import WeatherglassError
+from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.storage.printable import printable_json
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def words(
         str | None,
         typer.Option(help="Column of the table to correlate with, such as share_of_women.", metavar="COLUMN"),
     ] = None,
-    correction: Annotated[str, typer.Option(help="Over the words: holm or benjamini-hochberg.")] = "holm",
+    correction: Annotated[
+        str, typer.Option(help="Over the words: holm or benjamini-hochberg.")
+    ] = DEFAULT_CORRECTION,
     alpha: Annotated[float, typer.Option(help="Level of the marks.")] = 0.05,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the map as a table (.tsv).", metavar="FILE")

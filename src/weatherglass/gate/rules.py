@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import GateError, RenamedWarning
+from weatherglass.errors import GateError
 from weatherglass.gate.conditions import Condition, parse
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.runs.results import COLUMNS, Result
@@ -19,14 +18,6 @@ from weatherglass.storage.documents import reading_document, toml_document
 PATTERNS = {"tests": "test", "metrics": "metric", "models": "model"}
 """The keys of a rule that hold patterns, and the columns whose names they match."""
 KEYS = ("fail_if", *PATTERNS, "why")
-OLD_KEYS = {"measures": "metrics"}
-OLD_COLUMNS = {"measure": "metric"}
-"""Names of version 0.1, which work with a warning."""
-GONE_COLUMNS = {
-    "p_words": ("p_value", "p_elements"),
-    "effect_size_words": ("effect_size", "effect_size_elements"),
-}
-"""Columns of version 0.1, and where their number now is: by words, and by sentences as published."""
 
 
 def _column_kinds() -> dict[str, str]:
@@ -136,9 +127,8 @@ def gate_of(fail_if: Sequence[str], file: Path | None) -> Gate | None:
     Raises:
         GateError: for an expression or a file that cannot be understood.
     """
-    rules = [Rule(_condition(expression)) for expression in fail_if]
+    rules = [Rule(parse(expression, COLUMN_KINDS)) for expression in fail_if]
     rules += load_rules(file) if file else []
-    _warn_of_old_names("column", OLD_COLUMNS, {name for rule in rules for name in rule.condition.columns})
     return Gate(tuple(rules)) if rules else None
 
 
@@ -158,47 +148,21 @@ def _rules(path: Path, content: dict[str, Any]) -> list[Rule]:
     if content or not isinstance(tables, list) or not tables:
         other = f", but it has '{next(iter(content))}'" if content else ""
         raise GateError(f"{path}: expected [[gate]] tables and nothing else{other}")
-    rules = [_rule(f"{path}, gate {number}", table) for number, table in enumerate(tables, start=1)]
-    _warn_of_old_names("key", OLD_KEYS, {key for table in tables for key in table})
-    return rules
-
-
-def _condition(expression: str) -> Condition:
-    old = {name: COLUMN_KINDS[new] for name, new in OLD_COLUMNS.items()}
-    gone = dict.fromkeys(GONE_COLUMNS, "number")
-    condition = parse(expression, {**COLUMN_KINDS, **old, **gone})
-    for name in condition.columns:
-        if name in GONE_COLUMNS:
-            by_words, by_sentences = GONE_COLUMNS[name]
-            raise GateError(
-                f"in '{expression}': there is no '{name}' any more; words are the unit, so it is '{by_words}', "
-                f"and the published number of single sentences is '{by_sentences}' (docs/migration.md)"
-            )
-    return condition
-
-
-def _warn_of_old_names(what: str, renamed: Mapping[str, str], used: Collection[str]) -> None:
-    """Once for each name, however many rules have it."""
-    for old, new in renamed.items():
-        if old in used:
-            warnings.warn(f"in a gate, the {what} '{old}' is now '{new}'", RenamedWarning, stacklevel=3)
+    return [_rule(f"{path}, gate {number}", table) for number, table in enumerate(tables, start=1)]
 
 
 def _rule(place: str, table: Any) -> Rule:
     if not isinstance(table, dict) or not isinstance(table.get("fail_if"), str):
         raise GateError(f"{place}: expected a table with fail_if = 'condition'")
     for key in table:
-        if key not in KEYS and key not in OLD_KEYS:
+        if key not in KEYS:
             raise GateError(f"{place}: unknown key '{key}'{suggestion(key, KEYS)}")
-        if OLD_KEYS.get(key) in table:
-            raise GateError(f"{place}: {key} is the old name of {OLD_KEYS[key]}; leave out one of them")
-    table = {OLD_KEYS.get(key, key): value for key, value in table.items()}
     globs = {key: _globs(place, key, table[key]) for key in PATTERNS if key in table}
     why = table.get("why", "")
     if not isinstance(why, str):
         raise GateError(f"{place}: why should be a text")
     try:
-        return Rule(_condition(table["fail_if"]), why=why, **globs)
+        return Rule(parse(table["fail_if"], COLUMN_KINDS), why=why, **globs)
     except GateError as error:
         raise GateError(f"{place}: {error}") from None
 
@@ -226,7 +190,7 @@ def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> I
 
 
 def _breach(rule: Rule, result: Result, verdict: Verdict | None) -> Breach | None:
-    row = {name: getattr(result, OLD_COLUMNS.get(name, name)) for name in (*COLUMNS, *OLD_COLUMNS)}
+    row = {name: getattr(result, name) for name in COLUMNS}
     row |= {name: getattr(verdict, field, None) for name, (field, _) in TOPIC_COLUMNS.items()}
     holds = rule.condition.decide(row)
     if holds is False:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from weatherglass.inference.these import TheseAttributes as TheseAttributes
     from weatherglass.inference.these import these_attributes as these_attributes
 
+DEFAULT_CORRECTION = "holm"
+"""The correction for multiple tests unless another is asked for; here it can be imported without numpy."""
+
 _PLACES = {
     "these_attributes": "these",
     "TheseAttributes": "these",

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import WeatherglassError
+from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.registry import one_of
 
-Correction = Literal["holm", "benjamini-hochberg"]
-ADJUSTMENTS: tuple[Correction, ...] = ("holm", "benjamini-hochberg")
+ADJUSTMENTS = ("holm", "benjamini-hochberg")
 """What needs the p-values alone."""
 CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
 """What a run can ask for; Westfall and Young's needs the scores, too."""
 
 
-def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int | None = None) -> Vector:
+def adjust(
+    p_values: Sequence[float] | Vector, method: str = DEFAULT_CORRECTION, family: int | None = None
+) -> Vector:
     """Adjusted p-values, in the order given; a row is significant after correction if its value is ≤ alpha.
 
     Args:
@@ -55,8 +56,8 @@ def adjust(p_values: Sequence[float] | Vector, method: str = "holm", family: int
 def adjusted_at_floors(
     p_values: Sequence[float] | Vector,
     floors: Sequence[float] | Vector,
-    method: str = "holm",
-    family: int | None = None,
+    method: str,
+    family: int | None,
 ) -> Vector:
     """For each row: its adjusted p if its own p were its floor, the other rows as they are (docs/methods 10.5).
 

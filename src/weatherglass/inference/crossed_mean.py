@@ -12,6 +12,8 @@ from weatherglass.inference.interval import two_sided_p, upper_point
 
 Layouts = NDArray[np.float64]
 """… × rows × columns: one two-way layout per leading index."""
+LEVEL = 0.95
+"""Of the intervals."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,10 +27,10 @@ class CrossedMean:
     low: Vector
     high: Vector
     p_value: Vector
-    """Two-sided, that the mean is 0: at most 1 − level where the interval leaves 0 out."""
+    """Two-sided, that the mean is 0: at most 1 − LEVEL where the interval leaves 0 out."""
 
 
-def crossed_mean(layouts: Layouts, level: float = 0.95) -> CrossedMean:
+def crossed_mean(layouts: Layouts) -> CrossedMean:
     """The mean over rows and columns, its interval and its p, with both rows and columns drawn from more of them.
 
     V = max(V_P + V_S − V_I, V_P, V_S): the variances of the row means and of the column means, less what both contain
@@ -49,5 +51,5 @@ def crossed_mean(layouts: Layouts, level: float = 0.95) -> CrossedMean:
         df = np.where(np.isfinite(df), df, rows - 1.0)  # scores that do not vary
         error = np.sqrt(variance)
         t = np.where(mean == 0, 0.0, mean / error)
-    reach = upper_point((1 - level) / 2, df) * error
+    reach = upper_point((1 - LEVEL) / 2, df) * error
     return CrossedMean(mean, error, df, mean - reach, mean + reach, two_sided_p(t, df))

@@ -17,6 +17,8 @@ from weatherglass.inference.interval import upper_point
 from weatherglass.inference.jackknife import jackknife_variance
 from weatherglass.inference.variance_share import Estimate, share_ends
 
+LEVEL = 0.95
+"""Of the intervals."""
 MOST_SEEDS = 100_000
 SMALLEST_SHARE = 1e-6
 """Of the words' variance that is left without the seeds' noise; an estimate below it is taken for it."""
@@ -40,7 +42,7 @@ class SeedShare:
     share_high: float
 
 
-def seed_share(values: Vector, without: Sequence[Matrix], level: float = 0.95) -> SeedShare:
+def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
     """The value over seeds, and the seed's share of its variance for other seeds and target words.
 
     The interval is that of a ratio of variances: the seeds' with S − 1 degrees of freedom, and that of a mean over
@@ -50,11 +52,10 @@ def seed_share(values: Vector, without: Sequence[Matrix], level: float = 0.95) -
     Args:
         values: one for each seed, at least two.
         without: for each target set, seed × word: the value without each word.
-        level: of the intervals.
     """
     seeds = len(values)
     mean, variance = float(values.mean()), float(values.var(ddof=1))
-    reach = float(upper_point((1 - level) / 2, seeds - 1)) * (variance / seeds) ** 0.5
+    reach = float(upper_point((1 - LEVEL) / 2, seeds - 1)) * (variance / seeds) ** 0.5
     found = (mean, variance**0.5, mean - reach, mean + reach)
     estimable = without and all(table.shape[1] > 2 and np.isfinite(table).all() for table in without)
     if not estimable or not variance > 0:
@@ -64,7 +65,7 @@ def seed_share(values: Vector, without: Sequence[Matrix], level: float = 0.95) -
     of_mean, noise = sum(part.variance for part in parts), sum(part.noise for part in parts)
     of_words = max(of_mean - noise / seeds, SMALLEST_SHARE * of_mean)
     seeds_and_words = Estimate(variance, seeds - 1), Estimate(of_mean, _df_of_words(variance, without, parts))
-    low, high = share_ends(*seeds_and_words, noise / seeds, level)
+    low, high = share_ends(*seeds_and_words, noise / seeds, LEVEL)
     return SeedShare(*found, of_words, variance / (variance + of_words), low, high)
 
 
@@ -104,16 +105,16 @@ class _MeanOverSeeds:
         )
 
 
-def seeds_needed(sd: float, precision: float, level: float = 0.95) -> int | None:
+def seeds_needed(sd: float, precision: float) -> int | None:
     """The fewest seeds whose mean has an interval of at most ± precision; None above `MOST_SEEDS`."""
     low, high = 1, MOST_SEEDS
-    if not _reach(sd, high, level) <= precision:
+    if not _reach(sd, high) <= precision:
         return None
     while high - low > 1:  # `low` seeds are too few, `high` are enough
         middle = (low + high) // 2
-        low, high = (low, middle) if _reach(sd, middle, level) <= precision else (middle, high)
+        low, high = (low, middle) if _reach(sd, middle) <= precision else (middle, high)
     return high
 
 
-def _reach(sd: float, seeds: int, level: float) -> float:
-    return float(upper_point((1 - level) / 2, seeds - 1)) * sd / math.sqrt(seeds)
+def _reach(sd: float, seeds: int) -> float:
+    return float(upper_point((1 - LEVEL) / 2, seeds - 1)) * sd / math.sqrt(seeds)

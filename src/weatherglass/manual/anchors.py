@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-PAGE = "warnings"
-
 ANCHORS = {
     "hangs-on": r"significance hangs on ",
     "sentences-only": r"significant only if the sentences of a word count as independent",

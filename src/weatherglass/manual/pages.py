@@ -41,7 +41,6 @@ GUIDE = (
     "regression.md",
     "scaling.md",
     "packages.md",
-    "migration.md",
 )
 """What the wheel carries, in the order in which `weatherglass docs` lists it; studies and figures stay on the site."""
 

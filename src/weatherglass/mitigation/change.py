@@ -75,11 +75,6 @@ class Steps:
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def rank(self) -> int:
-        """How many dimensions all steps remove together, at most."""
-        return sum(step.rank for step in self.steps)
-
     def __call__(self, vectors: Matrix, texts: Sequence[str]) -> Matrix:
         """The changed vectors."""
         for step in self.steps:

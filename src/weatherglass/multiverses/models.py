@@ -40,12 +40,6 @@ class ModelViews:
         """Of all members."""
         return combined_hash([self.name, *(model.identity for model in self.members.values())])
 
-    @property
-    def knobs(self) -> dict[str, tuple[str, ...]]:
-        """The knobs that this model has, with their levels."""
-        choices = {"seed": tuple(self.members), "pooling": self.poolings, "layers": self.layers}
-        return {knob: levels for knob, levels in choices.items() if len(levels) > 1}
-
     def encodings(
         self, texts: Sequence[str], progress: Progress
     ) -> Iterator[tuple[dict[str, str], Encodings]]:

@@ -48,10 +48,6 @@ class Multiverse:
         """For multiverse.json and --json."""
         return {**self.record, "topics": self.topics, "agreement": self.agreement, "failures": self.failures}
 
-    def joint_p(self) -> dict[tuple[str, str], float]:
-        """By topic and model: p of the mean of d over all specifications, corrected for several lists."""
-        return {(entry["topic"], entry["model"]): entry["joint_p"] for entry in self.topics}
-
 
 def carry_out(
     models: Sequence[ModelViews],
@@ -205,8 +201,8 @@ def _after_holm(block: dict[str, Any], adjusted: float, lists: int, alpha: float
 
 
 def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]], alpha: float) -> dict[str, Any]:
-    adjusted = adjust([block["joint_p"] for block in blocks])
-    smallest = adjust([block["max_t_p"] for block in blocks])
+    adjusted = adjust([block["joint_p"] for block in blocks], "holm")
+    smallest = adjust([block["max_t_p"] for block in blocks], "holm")
     lists = [
         _after_holm(block, float(p), len(blocks), alpha) for block, p in zip(blocks, adjusted, strict=True)
     ]

@@ -7,14 +7,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.parallel.base import ATTEMPTS, Backend, Engine, EngineOptions, Outcome
-from weatherglass.parallel.local import THREAD_VARIABLES, InProcess, LocalProcesses
+from weatherglass.parallel.base import Backend, Engine, EngineOptions, Outcome
+from weatherglass.parallel.local import InProcess, LocalProcesses
 from weatherglass.registry import Registry
 
 __all__ = [
-    "ATTEMPTS",
     "ENGINES",
-    "THREAD_VARIABLES",
     "Backend",
     "EngineOptions",
     "InProcess",

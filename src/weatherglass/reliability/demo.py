@@ -36,16 +36,12 @@ def speeches() -> Path:
     return Path(folders[0]) / "data" / "speeches"
 
 
-def demo_study(corpus: Path | None = None) -> Study:
-    """Skip-gram and GloVe over four seeds of 1.9 million words; minutes on two cores.
-
-    Args:
-        corpus: another text, for tests.
-    """
+def demo_study() -> Study:
+    """Skip-gram and GloVe over four seeds of 1.9 million words; minutes on two cores."""
     study = Study("State of the Union, 1790 to now")
     return replace(
         study,
-        corpora={"sotu": (corpus or speeches(), CorpusSettings())},
+        corpora={"sotu": (speeches(), CorpusSettings())},
         algorithms={
             "sgns": WordToVecSettings(dimensions=DIMENSIONS),
             "glove": GloveSettings(dimensions=DIMENSIONS),

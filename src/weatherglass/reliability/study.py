@@ -44,16 +44,15 @@ from weatherglass.reliability.scoring.scores import (
     scoring_context,
 )
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.training.embedding import SUFFIX, embedding_state, load_embedding
+from weatherglass.reliability.training.embedding import SUFFIX, is_whole_embedding, load_embedding
 from weatherglass.reliability.training.imported import import_embeddings
 from weatherglass.reliability.training.train import TrainingUnit, embedding_path, train_all
 from weatherglass.storage.atomic import remove_unfinished, write_whole
-from weatherglass.storage.checksum import MISMATCH, OR_EARLIER, State, set_aside
+from weatherglass.storage.checksum import MISMATCH, set_aside
 from weatherglass.storage.fingerprint import file_hash
 
 CORPORA, EMBEDDINGS, SCORES = "corpora", "embeddings", "scores"
 STORED_EMBEDDING = re.compile(r"(?P<group>.+)-(?:(?P<key>[0-9a-f]{8})-seed\d+|imported\d+-[0-9a-f]{12})\.")
-UNNAMED_SCORES = re.compile(r"-seed\d{3,}-[0-9a-f]{8}\.npy$")
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Group:
     seeds: tuple[int, ...]
     paths: tuple[Path, ...]
     warnings: tuple[str, ...] = ()
-    """About imported embeddings, and those of an earlier version."""
+    """About imported embeddings."""
     encoded: Corpus | None = None
     """The corpus that they were trained on; None for imported ones."""
 
@@ -91,7 +90,7 @@ class ScoreUnit:
         return replace(self, rules=tuple(rule for rule in self.rules if not paths[rule.name].is_file()))
 
     def damaged(self) -> list[Path]:
-        """The score files that are not as they were written; those of an earlier version, too."""
+        """The score files that are not as they were written."""
         stored = [path for path in score_paths(self.target, self.rules).values() if path.is_file()]
         return [path for path in stored if not scores_are_whole(path)]
 
@@ -205,31 +204,23 @@ def trained_groups(study: Study, folder: Path, corpora: Sequence[Corpus] | None 
         for algorithm in study.algorithms:
             trained = [unit for unit in units if unit.algorithm == algorithm and unit.target.is_file()]
             seeds, paths = tuple(unit.seed for unit in trained), tuple(unit.target for unit in trained)
-            warnings = tuple(_unchecked_warnings(paths))
-            groups.append(Group(corpus.name, algorithm, seeds, paths, warnings, encoded=corpus))
+            _require_whole(paths)
+            groups.append(Group(corpus.name, algorithm, seeds, paths, encoded=corpus))
     return groups
 
 
-def _unchecked_warnings(paths: Sequence[Path]) -> list[str]:
-    """About embeddings of an earlier version.
+def _require_whole(paths: Sequence[Path]) -> None:
+    """Refuse a damaged embedding.
 
     Raises:
-        VectorFileError: if an embedding is damaged; training sets it aside and trains it again.
+        VectorFileError: if there is one; training sets it aside and trains it again.
     """
-    states = {path: embedding_state(path) for path in paths}
-    for path, state in states.items():
-        if state is State.DAMAGED:
+    for path in paths:
+        if not is_whole_embedding(path):
             raise VectorFileError(
                 f"{path}: {MISMATCH}; run: weatherglass reliability run STUDY.toml -o "
                 f"{path.parent.parent}, which trains it again"
             )
-    unchecked = list(states.values()).count(State.UNKNOWN)
-    if not unchecked:
-        return []
-    return [
-        f"{unchecked} embedding{'s' * (unchecked > 1)} of an earlier version without a checksum: used as they are, "
-        "damage would not be noticed; delete them to have them trained again"
-    ]
 
 
 def imported_groups(study: Study, folder: Path, progress: Progress | None = None) -> list[Group]:
@@ -281,23 +272,6 @@ def _no_count_warnings(study: Study) -> list[str]:
     return warnings
 
 
-def remove_unnamed_scores(folder: Path) -> list[str]:
-    """Remove scores that an earlier version stored without the name of the rule.
-
-    Returns:
-        One warning, or none if there was nothing to remove.
-    """
-    unnamed = [path for path in (folder / SCORES).glob("*.npy") if UNNAMED_SCORES.search(path.name)]
-    for path in unnamed:
-        path.unlink()
-    if not unnamed:
-        return []
-    return [
-        f"{folder / SCORES}: {len(unnamed)} score files of an earlier version did not name their rule; "
-        "they were removed, and the scores computed again"
-    ]
-
-
 def score_study(
     study: Study,
     groups: Sequence[Group],
@@ -327,7 +301,7 @@ def score_study(
     for group in groups:
         units[f"{group.corpus}/{group.algorithm}"] = _score_units(study, group, sets, folder / SCORES)
     all_units = [unit for group_units in units.values() for unit in group_units]
-    set_aside([path for unit in all_units for path in unit.damaged()], "and computed again", OR_EARLIER)
+    set_aside([path for unit in all_units for path in unit.damaged()], "and computed again")
     missing = [unit for unit in (unit.missing() for unit in all_units) if unit.rules]
     progress.stage("scoring", len(all_units))
     progress.advance(len(all_units) - len(missing))

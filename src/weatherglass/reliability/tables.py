@@ -13,7 +13,7 @@ from weatherglass.errors import CorpusError
 from weatherglass.registry import did_you_mean
 from weatherglass.reliability.rows import ROWS, Columns, Row, WordScore
 from weatherglass.storage.atomic import whole_file
-from weatherglass.storage.checksum import SUMS, damaged_files, write_sums
+from weatherglass.storage.checksum import MISMATCH, damaged_files, write_sums
 from weatherglass.storage.spreadsheet import FORMULA, NUMBER
 
 FOLDER = "tables"
@@ -23,11 +23,6 @@ REGRESSION = ("features", "regression")
 COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in ROWS.items()}
 """The columns of every table of a study; an empty table has them, too. `scores` has one more for each rule."""
 TYPES: dict[type, type[pl.DataType]] = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
-
-
-def columns_of(name: str, rules: Sequence[str]) -> tuple[str, ...]:
-    """The columns of a table of a study with these rules."""
-    return tuple(schema_of(name, rules))
 
 
 def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
@@ -109,14 +104,8 @@ def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
 
 def _require_whole(folder: Path, names: Sequence[str]) -> None:
     if damaged := damaged_files(folder, names):
-        why = (
-            "the checksum does not match"
-            if (folder / SUMS).is_file()
-            else f"of an earlier version, without {SUMS}"
-        )
         raise CorpusError(
-            f"{folder / damaged[0]}: damaged, or not written by this version ({why}); run: weatherglass reliability "
-            f"assess STUDY.toml -o {folder.parent}"
+            f"{folder / damaged[0]}: {MISMATCH}; run: weatherglass reliability assess STUDY.toml -o {folder.parent}"
         )
 
 

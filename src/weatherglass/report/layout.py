@@ -91,14 +91,14 @@ def wrapped(text: str, width: int, indent: str = "", further: str | None = None)
     yield line.rstrip()
 
 
-def items_in_lines(items: Iterable[str], width: int, indent: str = "") -> Iterator[str]:
+def items_in_lines(items: Iterable[str], width: int) -> Iterator[str]:
     """Items with two spaces between, as many in a line as fit; none is broken unless it is wider than a line."""
     line = ""
     for item in items:
         if line and cell_len(line) + len(GAP) + cell_len(item) > width:
             yield line
             line = ""
-        line = f"{line}{GAP}{item}" if line else f"{indent}{item}"
+        line = f"{line}{GAP}{item}" if line else item
         if cell_len(line) > width:
             *full, line = wrapped(line, width)
             yield from full
@@ -126,9 +126,7 @@ Row = Sequence[str] | str
 """Cells, or the heading of the rows that follow."""
 
 
-def table_lines(
-    columns: Sequence[Column], rows: Sequence[Row], width: int, *, gap: str = GAP, headings: bool = True
-) -> Iterator[str]:
+def table_lines(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[str]:
     """The lines of a table, none wider than `width` and none folded.
 
     Where they do not fit, the columns that need not be shown are shortened, then left out, from the right; only then
@@ -138,19 +136,18 @@ def table_lines(
     shown = [place for place, column in enumerate(columns) if column.from_width <= width]
     while True:
         optional = [place for place in shown if columns[place].from_width > 0]
-        room = width - len(gap) * (len(shown) - 1)
+        room = width - len(GAP) * (len(shown) - 1)
         widths = _widths(columns, shown, cells, room, optional or shown)
         if not optional or sum(widths.values()) <= room:
             break
         shown.remove(optional[-1])
-    if headings:
-        yield _line(columns, [column.heading for column in columns], shown, widths, gap, width)
+    yield _line(columns, [column.heading for column in columns], shown, widths, width)
     rest = iter(cells)
     for row in rows:
         if isinstance(row, str):
             yield shortened(row, width)
         else:
-            yield _line(columns, next(rest), shown, widths, gap, width)
+            yield _line(columns, next(rest), shown, widths, width)
 
 
 def table_in_blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
@@ -204,11 +201,10 @@ def _line(
     cells: Sequence[str],
     shown: Sequence[int],
     widths: dict[int, int],
-    gap: str,
     width: int,
 ) -> str:
     parts = []
     for place in shown:
         column, room = columns[place], widths[place]
         parts.append(pad(shortened(cells[place], room, column.shorten or "end"), room, column.right))
-    return shortened(gap.join(parts).rstrip(), width)
+    return shortened(GAP.join(parts).rstrip(), width)

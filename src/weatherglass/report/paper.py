@@ -9,6 +9,7 @@ from typing import Any
 
 from weatherglass import __version__
 from weatherglass.catalogue.published import bibtex_entries, published_names
+from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.report.numbers import effect, interval, percent
 from weatherglass.report.test_names import capitalised
 from weatherglass.runs.results import Result
@@ -45,7 +46,7 @@ def bibtex(record: Mapping[str, Any]) -> str:
     """The papers behind a run's tests and correction, and the software; a key without an entry is a comment."""
     entries = bibtex_entries()
     keys = list(dict.fromkeys(record.get("citations", [])))
-    if paper := CORRECTION_PAPERS.get(_correction(record)):
+    if paper := CORRECTION_PAPERS.get(correction_of(record)):
         keys.append(paper)
     known = [entries.get(key) or f"% no entry is known for: {' '.join(str(key).split())}" for key in keys]
     return "\n\n".join([*known, _software(record)]) + "\n"
@@ -97,7 +98,7 @@ def _methods(results: Sequence[Result], record: Mapping[str, Any]) -> Iterator[s
     yield f"They are {TAILS.get(first.alternative, first.alternative)}{f' and {how}' if how else ''}."
     if sizes := record.get("correction", {}).get("sizes"):
         family = " or ".join(str(size) for size in sorted(set(sizes.values())))
-        name = CORRECTIONS.get(_correction(record), _correction(record))
+        name = CORRECTIONS.get(correction_of(record), correction_of(record))
         yield f"{name} was used in a family of {family} at level {alpha:g}."
     if settings.get("ci") in ("jackknife", "bca"):
         kind = "jackknife" if settings["ci"] == "jackknife" else "BCa bootstrap"
@@ -174,8 +175,9 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _correction(record: Mapping[str, Any]) -> str:
-    return str(record.get("correction", {}).get("method", "holm"))
+def correction_of(record: Mapping[str, Any]) -> str:
+    """Return the correction that a run used."""
+    return str(record.get("correction", {}).get("method", DEFAULT_CORRECTION))
 
 
 def _counted(items: Sequence[str], noun: str) -> str:

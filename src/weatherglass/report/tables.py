@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
-from weatherglass.report.paper import CORRECTIONS, in_markdown
+from weatherglass.report.paper import CORRECTIONS, correction_of, in_markdown
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.runs.stored import StoredRun
 from weatherglass.storage.spreadsheet import defused
@@ -117,8 +117,7 @@ def caption(runs: Sequence[StoredRun]) -> str:
     levels = " or ".join(dict.fromkeys(f"{run.alpha:g}" for run in runs))
     corrections = " or ".join(
         dict.fromkeys(
-            CORRECTIONS.get(method, method)
-            for method in (run.record.get("correction", {}).get("method", "holm") for run in runs)
+            CORRECTIONS.get(method, method) for method in (correction_of(run.record) for run in runs)
         )
     )
     return (

@@ -12,7 +12,7 @@ from weatherglass.runs.agreement import metric_agreement
 from weatherglass.runs.marks import Mark, mark_of
 from weatherglass.runs.published_p import published_p
 from weatherglass.runs.results import Result, Run
-from weatherglass.runs.verdict import CONTROL, published_topics
+from weatherglass.runs.verdict import CONTROL
 
 MOST_ROWS = 60
 """With more results than this, a summary by topic is printed instead of every row."""
@@ -36,7 +36,8 @@ def series_of(results: Sequence[Result]) -> dict[Series, list[Result]]:
 
 def topics_of(run: Run) -> Mapping[str, str]:
     """The topic of each test."""
-    return run.record.get("topics") or published_topics(run.results)
+    topics: Mapping[str, str] = run.record.get("topics", {})
+    return topics
 
 
 def by_topic(results: Sequence[Result], topics: Mapping[str, str]) -> dict[str, list[Result]]:

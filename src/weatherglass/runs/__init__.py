@@ -14,16 +14,11 @@ if TYPE_CHECKING:
     from weatherglass.runs.compare import compare_runs as compare_runs
     from weatherglass.runs.results import ElementScore as ElementScore
     from weatherglass.runs.results import Failure as Failure
-    from weatherglass.runs.results import Result as Result
-    from weatherglass.runs.results import Run as Run
     from weatherglass.runs.stored import StoredRun as StoredRun
     from weatherglass.runs.stored import read_run as read_run
     from weatherglass.runs.verdict import Verdict as Verdict
-    from weatherglass.runs.verdict import verdicts as verdicts
 
 _PLACES = {
-    "Run": "results",
-    "Result": "results",
     "ElementScore": "results",
     "Failure": "results",
     "read_run": "stored",
@@ -34,7 +29,6 @@ _PLACES = {
     "Difference": "compare",
     "Incomparable": "compare",
     "Verdict": "verdict",
-    "verdicts": "verdict",
 }
 __all__ = list(_PLACES)
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)

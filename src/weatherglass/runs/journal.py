@@ -34,18 +34,13 @@ def read_journal(path: Path) -> Iterator[Entry]:
     """The entries of a journal, in the order in which results were finished; a last line cut short is passed over.
 
     Raises:
-        OutputError: if the file cannot be read or is a journal of version 0.1, which had no checksums.
+        OutputError: if the file cannot be read.
     """
     require_regular_file(path, OutputError)
     try:
         content = path.read_bytes()
     except OSError as error:
         raise OutputError(unreadable(path, error)) from error
-    if content.startswith(b'{"key":'):
-        raise OutputError(
-            f"{path.parent}: this run was made by weatherglass 0.1, whose results are not comparable with those of "
-            "this version; choose another folder with -o (docs/migration.md)"
-        )
     for number, record in checked_records(content):
         yield _entry(number, record)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
+from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.inference.correction import CORRECTIONS, adjust, adjust_groups, adjusted_at_floors
 from weatherglass.inference.equivalence import smaller_than
 from weatherglass.inference.power import Alternative as Tail
@@ -28,7 +29,7 @@ POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
 class Correction:
     """How p-values are corrected for being many, and which effects are of interest (docs/methods 4 and 10.5)."""
 
-    method: str = "holm"
+    method: str = DEFAULT_CORRECTION
     alpha: float = 0.05
     family: int | None = None
     """How many tests to count, if more than there are rows."""

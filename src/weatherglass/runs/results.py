@@ -190,11 +190,6 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return f"{x} lean to {a}, {y} to {b}"
 
     @property
-    def category_by_role(self) -> dict[str, str]:
-        """The names of the sets by role: X, Y, A, B, and X3 or A3 where there are more."""
-        return dict(zip(self.roles, self.categories, strict=True))
-
-    @property
     def roles(self) -> tuple[str, ...]:
         """The roles of the sets that were used."""
         whole = set_roles(len(self.target_sizes), len(self.attribute_sizes))
@@ -235,8 +230,7 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         Raises:
             KeyError, TypeError, ValueError: if the record is of another version or damaged.
         """
-        values = {name: record[name] for name in _STORED if name not in _ADDED}
-        values |= {name: record.get(name, default) for name, default in _ADDED.items()}
+        values = {name: record[name] for name in _STORED}
         for name in _NUMBERS:
             values[name] = math.nan if values[name] is None else values[name]
         for name in ("categories", "warnings", "target_sizes", "attribute_sizes", "leans"):
@@ -263,8 +257,6 @@ _NOT_PLAIN = ("exchange", "samples", "null", "recomputing", "details", "scores",
 _STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
 _NUMBERS = tuple(f.name for f in fields(Result) if f.type == "float")
 """What is NaN where it is not defined, never None."""
-_ADDED: dict[str, Any] = {"sets": "", "leans": (), "p_both_adjusted": None, "fitted_words": ""}
-"""What journals of earlier runs do not have, and what it was then."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
 

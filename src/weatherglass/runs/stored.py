@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import DamageWarning, OutputError, UnknownNameError, WeatherglassError, unreadable
+from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, unreadable
 from weatherglass.registry import unknown
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.joint import JointP
@@ -114,7 +113,7 @@ def read_run(path: Path) -> StoredRun:
     """The run that a folder holds.
 
     Raises:
-        OutputError: if there is none, or one of version 0.1.
+        OutputError: if there is none, or one that this version cannot read.
     """
     with reading_run(path), collection_paused():
         return _read_run(path, read_record(path))
@@ -124,7 +123,7 @@ def read_run(path: Path) -> StoredRun:
 def reading_run(path: Path) -> Iterator[None]:
     """Work with what the files of a run say: whatever is raised within becomes one line with its folder.
 
-    A record without a checksum, or one that somebody edited and sealed again, may have anything in any place.
+    A record that somebody edited and sealed again may have anything in any place.
 
     Raises:
         OutputError: those of ours that are raised within pass through as they are.
@@ -191,29 +190,18 @@ def labelled(runs: Iterable[StoredRun]) -> list[StoredRun]:
 def held_record(folder: Path) -> dict[str, Any] | None:
     """The record of the run that a folder holds; None where it holds none that this version can read."""
     try:
-        return _read_record(folder / RECORD)[0]
+        return read_record(folder)
     except OutputError:
         return None
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """What run.json says; one without a checksum is read with a warning.
+    """Return what run.json says.
 
     Raises:
-        OutputError: if it is missing, damaged or of a version that this one cannot read.
+        OutputError: if it is missing, damaged, without a checksum, or not the record of a run.
     """
-    record, state = _read_record(folder / RECORD)
-    if state is State.UNKNOWN:
-        warnings.warn(
-            f"{folder / RECORD}: has no checksum, as of an earlier version, so that damage would not be noticed; "
-            "running the same command again adds one",
-            DamageWarning,
-            stacklevel=2,
-        )
-    return record
-
-
-def _read_record(path: Path) -> tuple[dict[str, Any], State]:
+    path = folder / RECORD
     try:
         if path.exists():
             require_regular_file(path, OutputError)
@@ -225,13 +213,11 @@ def _read_record(path: Path) -> tuple[dict[str, Any], State]:
         ) from None
     except (OSError, ValueError) as error:
         raise OutputError(unreadable(path, error)) from error
+    again = f"running the same command again rewrites it from {JOURNAL}"
     if state is State.DAMAGED:
-        raise OutputError(f"{path}: {MISMATCH}; running the same command again writes it anew from {JOURNAL}")
-    if not isinstance(record, dict) or not isinstance(record.get("settings"), dict):
+        raise OutputError(f"{path}: {MISMATCH}; {again}")
+    if not isinstance(record, dict) or not isinstance(record.get("settings"), dict) or "keys" not in record:
         raise OutputError(f"{path}: this is not the record of a run")
-    if "keys" not in record:
-        raise OutputError(
-            f"{path.parent}: this run was made by weatherglass {record.get('weatherglass', '0.1')}, which this version "
-            "cannot read; run it again, or read it with that version (docs/migration.md)"
-        )
-    return record, state
+    if state is State.UNKNOWN:
+        raise OutputError(f"{path}: it has no checksum, so that damage would not be noticed; {again}")
+    return record

@@ -143,19 +143,11 @@ def recorded_verdicts(
         return []
     return verdicts(
         results,
-        record.get("topics") or published_topics(results),
+        record.get("topics", {}),
         alpha=float(settings["alpha"]),
         smallest=settings.get("smallest"),
         joint_p=joint_p,
     )
-
-
-def published_topics(results: Sequence[Result]) -> dict[str, str]:
-    """Topics from the catalogue, for the record of a run that was made before runs had them."""
-    from weatherglass.catalogue.published import published_names, published_test
-
-    names = set(published_names())
-    return {result.test: published_test(result.test).topic for result in results if result.test in names}
 
 
 def why_not_judged(result: Result) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from weatherglass.errors import UnsafeFileError, VectorFileError, WeatherglassError
+from weatherglass.errors import UnsafeFileError, VectorFileError
 from weatherglass.storage.reading import PIECE, UnpackLimit, reading
 
 SUFFIX = ".npy"
@@ -32,14 +32,14 @@ MORE_ENTRIES = 2**16 - 1
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
-def map_array(path: Path, error: type[WeatherglassError] = VectorFileError) -> NDArray[Any]:
+def map_array(path: Path) -> NDArray[Any]:
     """The array of an .npy file, mapped, so that only those of its rows are read that are used.
 
     Raises:
-        WeatherglassError: of the type `error`, if the file is no array, cut off or damaged.
+        VectorFileError: if the file is no array, cut off or damaged.
         UnsafeFileError: if it holds Python objects.
     """
-    with reading(path, error, "no array can be read from it: it"), path.open("rb") as file:
+    with reading(path, VectorFileError, "no array can be read from it: it"), path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         shape, fortran, dtype = _header(file, size, path, "it")
         if 0 in shape:
@@ -51,10 +51,9 @@ def map_array(path: Path, error: type[WeatherglassError] = VectorFileError) -> N
 class Npz:
     """The arrays of an .npz file by name; each is unpacked when it is asked for, all of them within one limit."""
 
-    def __init__(self, path: Path, error: type[WeatherglassError] = VectorFileError) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._error = error
-        self._limit = UnpackLimit(path, error)
+        self._limit = UnpackLimit(path, VectorFileError)
         self._archive = zipfile.ZipFile(path)
         _check_count(path, len(self._archive.infolist()))
         if any("\0" in info.orig_filename for info in self._archive.infolist()):
@@ -82,17 +81,17 @@ class Npz:
         """The array of that name.
 
         Raises:
-            WeatherglassError: if it is no array, or larger than it may be.
+            VectorFileError: if it is no array, or larger than it may be.
             UnsafeFileError: if it holds Python objects.
             Exception: whatever a damaged archive makes of itself.
         """
         info = self._members[name]
         if not info.filename.endswith(SUFFIX):
-            raise self._error(
+            raise VectorFileError(
                 f"{self.path}: '{name}' in this zip archive is no array; if vectors are in it, unpack it"
             )
         if info.compress_type in FOREIGN_COMPRESSIONS:
-            raise self._error(
+            raise VectorFileError(
                 f"{self.path}: '{name}' is compressed in a way that numpy does not use; pack it anew"
             )
         with self._archive.open(info) as file:

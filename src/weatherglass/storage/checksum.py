@@ -30,7 +30,6 @@ SUMS = "SHA256SUMS"
 DAMAGED = ".damaged"
 """How the name of what was set aside ends."""
 MISMATCH = "damaged (the checksum does not match)"
-OR_EARLIER = f"{MISMATCH}, or of an earlier version without one"
 BLOCK = 2**20
 SETTLED_AFTER = 2.0
 """Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not kept."""
@@ -43,7 +42,7 @@ class State(Enum):
     WHOLE = auto()
     DAMAGED = auto()
     UNKNOWN = auto()
-    """There is no checksum: the file is of an earlier version, or not one of ours."""
+    """There is no checksum: the file is not one of ours."""
 
 
 def seal(path: Path, place: int) -> None:
@@ -103,28 +102,10 @@ def _json_state(content: bytes) -> State:
 
 
 def write_checked_json(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record whole, with its checksum; where a damaged one is, that is set aside."""
-    if path.is_file() and _is_damaged_json(path.read_bytes()):
+    """Write a record whole, with its checksum, and set a damaged one aside."""
+    if path.is_file() and _json_state(path.read_bytes()) is not State.WHOLE:
         set_aside([path], "and written anew")
     write_whole(path, checked_json(record))
-
-
-def is_whole_json(path: Path) -> bool:
-    """Whether a record is there, has a checksum and matches it."""
-    try:
-        return read_checked_json(path.read_bytes())[1] is State.WHOLE
-    except (OSError, ValueError):
-        return False
-
-
-def _is_damaged_json(content: bytes) -> bool:
-    state = _json_state(content)
-    if state is State.UNKNOWN:  # of an earlier version, unless its very beginning was hit
-        try:
-            read_checked_json(content)
-        except ValueError:
-            return True
-    return state is State.DAMAGED
 
 
 def write_sums(folder: Path, names: Sequence[str]) -> None:
@@ -149,7 +130,7 @@ def is_listed(folder: Path, name: str) -> bool:
     return name in _read_sums(folder)
 
 
-def set_aside(paths: Sequence[Path], then: str, reason: str = MISMATCH) -> None:
+def set_aside(paths: Sequence[Path], then: str) -> None:
     """Rename files or folders of ours that are damaged, so that they can be looked at, and say so in one line.
 
     Args:
@@ -166,7 +147,7 @@ def set_aside(paths: Sequence[Path], then: str, reason: str = MISMATCH) -> None:
         others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         name = f"*{DAMAGED}" if others else f"{paths[0].name}{DAMAGED}"
         warnings.warn(
-            f"{paths[0]}{others}: {reason}; set aside as {name}, {then}", DamageWarning, stacklevel=2
+            f"{paths[0]}{others}: {MISMATCH}; set aside as {name}, {then}", DamageWarning, stacklevel=2
         )
 
 

@@ -84,7 +84,7 @@ def _read_cached(cache_file: Path, stamp: list[int]) -> str | None:
         record, state = read_checked_json(cache_file.read_bytes())
         return str(record["content"]) if state is State.WHOLE and record["stamp"] == stamp else None
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # Absent, damaged or of an earlier version: the file is hashed again.
+        return None  # Absent or damaged: the file is hashed again.
 
 
 def _write_cached(cache_file: Path, path: Path, stamp: list[int], digest: str) -> None:

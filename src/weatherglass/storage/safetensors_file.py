@@ -51,7 +51,7 @@ def write_safetensors(
 
 
 def safetensors_state(path: Path) -> State:
-    """Whether a file is as `write_safetensors` left it; UNKNOWN for one of an earlier version or not ours."""
+    """Whether a file is as `write_safetensors` left it; UNKNOWN for one that is not ours."""
     with path.open("rb") as file:
         start = file.read(PLACE)
     if start[8:] != START:

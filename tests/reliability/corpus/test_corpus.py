@@ -236,7 +236,6 @@ def test_a_corpus_is_encoded_again_with_another_version_of_its_reader(
 
 
 def test_the_hash_of_a_text_is_that_of_its_content_and_settings_alone(tmp_path: Path) -> None:
-    """Of version 0.1, so that corpora and embeddings which were made then are found again."""
     for name in ("c.txt", "c.unknown", "c"):
         (tmp_path / name).write_text("a b", encoding="utf-8")
         recipe = {
@@ -256,18 +255,3 @@ def test_a_share_is_taken_of_all_files_together(tmp_path: Path) -> None:
     for number, path in enumerate(files):
         path.write_text(f"word{number}\n", encoding="utf-8")
     assert len(list(sentences(files, CorpusSettings(share=0.5)))) == 5
-
-
-def test_a_share_of_many_files_is_not_taken_from_an_earlier_version(tmp_path: Path) -> None:
-    """Version 0.1 took the share of each file by itself: other lines, which must not have the same hash."""
-    folder = tmp_path / "c"
-    folder.mkdir()
-    for number in range(4):
-        (folder / f"{number}.txt").write_text("a b\n", encoding="utf-8")
-    settings = CorpusSettings(min_count=1, share=0.5)
-    record = json.loads(
-        (encode_corpus("c", folder, tmp_path / "cache", settings).folder / "corpus.json").read_text()
-    )
-    assert record["share_of"] == "all files"
-    whole = encode_corpus("c", folder, tmp_path / "cache", CorpusSettings(min_count=1))
-    assert "share_of" not in json.loads((whole.folder / "corpus.json").read_text())

@@ -1,4 +1,4 @@
-"""Tokens are those of the expression that versions before had, in any script."""
+"""Tokens are those of one regular expression, in any script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from weatherglass.reliability.corpus.tokeniser import Tokeniser, words_and_marks
 
 EXPRESSION = re.compile(r"</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*")
-"""Of version 0.1, which found the tokens by it."""
+"""The slow and plain definition of a token."""
 PIECES = [
     "don't",
     "'",

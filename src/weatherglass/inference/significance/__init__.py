@@ -5,17 +5,15 @@ Importing this loads neither numba nor scipy; the module `prepare` compiles the 
 
 from __future__ import annotations
 
-from weatherglass.inference.correction import CORRECTIONS, Correction, adjust
+from weatherglass.inference.correction import adjust
 from weatherglass.inference.significance.base import ALTERNATIVES, Alternative, Budget, Significance
 from weatherglass.inference.significance.choose import METHODS, permutation_test
 
 __all__ = [
     "ALTERNATIVES",
-    "CORRECTIONS",
     "METHODS",
     "Alternative",
     "Budget",
-    "Correction",
     "Significance",
     "adjust",
     "permutation_test",

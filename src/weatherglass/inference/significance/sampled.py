@@ -25,6 +25,8 @@ _SLICE = 1 << 13
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _WINDOW = 12.0
 """Tables cover this many standard deviations of what is left to draw; a sample leaves them once in 10^30."""
+CONFIDENCE = 0.99
+"""Of the interval of a p that was drawn."""
 
 
 def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
@@ -45,11 +47,11 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
     return sums if size == grid.size else grid.total - sums
 
 
-def clopper_pearson(hits: int, samples: int, confidence: float = 0.99) -> tuple[float, float]:
-    """The exact binomial interval of a share of which `hits` of `samples` draws were seen."""
+def clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
+    """Return the exact binomial interval, at CONFIDENCE, of a share of which `hits` of `samples` draws were seen."""
     from scipy.special import betaincinv
 
-    outside = (1 - confidence) / 2
+    outside = (1 - CONFIDENCE) / 2
     low = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))
     high = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1 - outside))
     return low, high

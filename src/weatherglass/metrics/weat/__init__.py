@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from weatherglass.metrics.weat.covariance import Covariance as Covariance
     from weatherglass.metrics.weat.covariance import estimate_covariance as estimate_covariance
     from weatherglass.metrics.weat.effect import effect_size as effect_size
-    from weatherglass.metrics.weat.effect import sum_difference as sum_difference
     from weatherglass.metrics.weat.measure import SIMILARITIES as SIMILARITIES
     from weatherglass.metrics.weat.measure import STATISTICS as STATISTICS
     from weatherglass.metrics.weat.measure import Measure as Measure
@@ -34,7 +33,6 @@ _PLACES = {
     "estimate_covariance": "covariance",
     "associations": "score",
     "effect_size": "effect",
-    "sum_difference": "effect",
 }
 __all__ = list(_PLACES)
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)

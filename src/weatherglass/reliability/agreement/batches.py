@@ -48,9 +48,7 @@ def random_batches(seeds: int, size: int, number: int, rng: np.random.Generator)
     return [np.sort(rng.choice(seeds, size, replace=False)) for _ in range(number)]
 
 
-def movements(
-    scores: Tables, sizes: Sequence[int], number: int = 100, level: float = LEVEL
-) -> list[Movement]:
+def movements(scores: Tables, sizes: Sequence[int], number: int = 100) -> list[Movement]:
     """The box plot of the words' test–retest over batches of each size.
 
     Two random batches of k of S seeds share seeds, so that they differ by less than batches of other seeds do: their
@@ -61,14 +59,13 @@ def movements(
         scores: word × pair × seed.
         sizes: numbers of seeds, each below S.
         number: of random batches of each size.
-        level: of the interval of the standard deviation.
     """
     from scipy.special import chdtri
 
     seeds = scores.shape[2]
     whole = box_of(scores)
     low_factor, high_factor = (
-        ((seeds - 1) / float(chdtri(seeds - 1, tail))) ** 0.5 for tail in ((1 - level) / 2, (1 + level) / 2)
+        ((seeds - 1) / float(chdtri(seeds - 1, tail))) ** 0.5 for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
     )
     found = []
     for size in sizes:

@@ -22,7 +22,7 @@ FEWEST_SEEDS = 3
 """Below it no seed can be left out: one that is left alone has no test–retest."""
 
 
-def crossed_retest(tables: Tables, rows: str, level: float = LEVEL) -> Estimates:
+def crossed_retest(tables: Tables, rows: str) -> Estimates:
     """ICC(2,1) of each table as `retest` has it, with an interval that does not take the scores for normal.
 
     The jackknife of Fisher's z for k raters, log((1 + (k−1) c) / (1 − c)), over rows and over seeds; the two variances
@@ -48,7 +48,7 @@ def crossed_retest(tables: Tables, rows: str, level: float = LEVEL) -> Estimates
         ]
         variances = [jackknife_variance(np.stack(each, axis=-1)) for each in (without_row, without_seed)]
         freedom = combined_df(variances, [n - 1, k - 1])
-        reach = stdtrit(freedom, (1 + level) / 2) * np.sqrt(variances[0] + variances[1])
+        reach = stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variances[0] + variances[1])
         estimate = fisher(MeanSquares.of(tables))
         low, high = (
             np.where(found.value == 1, 1.0, np.expm1(end) / (np.exp(end) + k - 1))

@@ -40,9 +40,7 @@ def connected_groups(pairs: Sequence[tuple[str, str]]) -> Integers:
     return np.array([numbers.setdefault(root(first), len(numbers)) for first, _ in pairs], dtype=np.int64)
 
 
-def group_interval(
-    tables: Tables, groups: Integers, value: Callable[[MeanSquares], Vector], level: float = LEVEL
-) -> GroupInterval:
+def group_interval(tables: Tables, groups: Integers, value: Callable[[MeanSquares], Vector]) -> GroupInterval:
     """The interval of a coefficient, with whole groups of rows left out in turn.
 
     The jackknife for groups of unequal size (Busing, Meijer & van der Leeden 1999), with t(G − 1), of Fisher's z for k
@@ -80,7 +78,7 @@ def group_interval(
         ratio = (len(groups) / sizes).reshape(-1, *(1,) * estimate.ndim)
         pseudo = ratio * estimate - (ratio - 1) * without
         variance = (np.square(pseudo - (pseudo / ratio).sum(0)) / (ratio - 1)).mean(0)
-        reach = stdtrit(len(sizes) - 1, (1 + level) / 2) * np.sqrt(variance)
+        reach = stdtrit(len(sizes) - 1, (1 + LEVEL) / 2) * np.sqrt(variance)
         perfect = value(squares) == 1
         low, high = (
             np.where(perfect, 1.0, np.expm1(end) / (np.exp(end) + raters - 1))

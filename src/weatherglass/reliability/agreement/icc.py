@@ -99,7 +99,7 @@ def alpha_of(squares: MeanSquares) -> Vector:
     return 1 - squares.error / squares.rows
 
 
-def absolute_agreement(squares: MeanSquares, level: float = LEVEL) -> Estimates:
+def absolute_agreement(squares: MeanSquares) -> Estimates:
     """ICC(2,1), with the interval of McGraw & Wong 1996, ICC(A,1)."""
     from scipy.special import fdtri
 
@@ -109,7 +109,7 @@ def absolute_agreement(squares: MeanSquares, level: float = LEVEL) -> Estimates:
         a = k * icc / (n * (1 - icc))
         b = 1 + k * icc * (n - 1) / (n * (1 - icc))
         freedom = (a * msc + b * mse) ** 2 / ((a * msc) ** 2 / (k - 1) + (b * mse) ** 2 / ((n - 1) * (k - 1)))
-        upper = (1 + level) / 2
+        upper = (1 + LEVEL) / 2
         f_low = fdtri(n - 1, freedom, upper)
         f_high = fdtri(freedom, n - 1, upper)
         rest = k * msc + (k * n - k - n) * mse
@@ -119,12 +119,12 @@ def absolute_agreement(squares: MeanSquares, level: float = LEVEL) -> Estimates:
     return _with_reason(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
 
 
-def consistency(squares: MeanSquares, level: float = LEVEL) -> Estimates:
+def consistency(squares: MeanSquares) -> Estimates:
     """ICC(3,1), with the interval of McGraw & Wong 1996, ICC(C,1)."""
     from scipy.special import fdtri
 
     n, k, msr, mse = squares.n, squares.k, squares.rows, squares.error
-    between, within, upper = n - 1, (n - 1) * (k - 1), (1 + level) / 2
+    between, within, upper = n - 1, (n - 1) * (k - 1), (1 + LEVEL) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         icc = consistency_icc(squares)
         f_low = msr / mse / fdtri(between, within, upper)
@@ -134,9 +134,7 @@ def consistency(squares: MeanSquares, level: float = LEVEL) -> Estimates:
     return _with_reason(Estimates(icc, np.where(perfect, 1.0, low), np.where(perfect, 1.0, high)))
 
 
-def cronbach_alpha(
-    tables: Tables, items: str = "items", cases: str = "cases", level: float = LEVEL
-) -> Estimates:
+def cronbach_alpha(tables: Tables, items: str = "items", cases: str = "cases") -> Estimates:
     """alpha of each table, cases × items: k/(k−1) · (1 − Σ var(item) / var(sum)); interval of Feldt 1965."""
     from scipy.special import fdtri
 
@@ -147,8 +145,8 @@ def cronbach_alpha(
         item_variance, sum_variance = tables.var(-2, ddof=1).sum(-1), tables.sum(-1).var(-1, ddof=1)
         alpha = k / (k - 1) * (1 - item_variance / sum_variance)
     freedom = n - 1, (n - 1) * (k - 1)
-    low = 1 - (1 - alpha) * fdtri(*freedom, (1 + level) / 2)
-    high = 1 - (1 - alpha) * fdtri(*freedom, (1 - level) / 2)
+    low = 1 - (1 - alpha) * fdtri(*freedom, (1 + LEVEL) / 2)
+    high = 1 - (1 - alpha) * fdtri(*freedom, (1 - LEVEL) / 2)
     return _with_reason(Estimates(alpha, low, high))
 
 
@@ -158,7 +156,7 @@ def _with_reason(estimates: Estimates) -> Estimates:
     return replace(estimates, reason="not estimable: the scores do not vary")
 
 
-def pearson(one: Vector, other: Vector, level: float = LEVEL) -> Estimates:
+def pearson(one: Vector, other: Vector) -> Estimates:
     """Pearson's r of two columns of scores; interval of Fisher 1921, which assumes that words are independent."""
     from scipy.special import ndtri
 
@@ -167,7 +165,7 @@ def pearson(one: Vector, other: Vector, level: float = LEVEL) -> Estimates:
         return Estimates.none((), too_few("words", n) or "not estimable: the scores do not vary")
     r = np.corrcoef(one, other)[0, 1]
     with np.errstate(divide="ignore"):  # r = 1 has an interval of width 0.
-        reach = ndtri((1 + level) / 2) / np.sqrt(n - 3)
+        reach = ndtri((1 + LEVEL) / 2) / np.sqrt(n - 3)
         low, high = np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)
     return Estimates(r, low, high)
 

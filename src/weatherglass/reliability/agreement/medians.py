@@ -39,7 +39,7 @@ class MedianInterval:
 
 
 def median_interval(
-    values: Vector, without_pair: Sequence[float], without_seed: Sequence[float], level: float = LEVEL
+    values: Vector, without_pair: Sequence[float], without_seed: Sequence[float]
 ) -> MedianInterval:
     """median ± t(P − 1) √(v_words + v_pairs + v_seeds), up to 1: no ICC and no alpha is larger.
 
@@ -54,7 +54,7 @@ def median_interval(
     if not len(finite) or not np.isfinite(without_pair).all():
         return MedianInterval(np.nan, np.nan, "not estimable: the scores do not vary")
     variance = median_variance(finite) + jackknife_variance(without_pair) + jackknife_variance(without_seed)
-    reach = float(stdtrit(len(without_pair) - 1, (1 + level) / 2)) * variance**0.5
+    reach = float(stdtrit(len(without_pair) - 1, (1 + LEVEL) / 2)) * variance**0.5
     median = float(np.median(finite))
     return MedianInterval(median - reach, min(median + reach, 1.0))
 

@@ -24,7 +24,7 @@ from weatherglass.reliability.corpus.standard_input import as_file
 from weatherglass.reliability.corpus.tokeniser import Tokeniser
 from weatherglass.storage.array_writing import write_array
 from weatherglass.storage.atomic import scratch_folder, whole_folder, write_whole
-from weatherglass.storage.checksum import MISMATCH, OR_EARLIER, damaged_files, set_aside, write_sums
+from weatherglass.storage.checksum import MISMATCH, damaged_files, set_aside, write_sums
 from weatherglass.storage.fingerprint import file_hash, folder_hash
 
 TOKENS, OFFSETS, VOCABULARY, RECORD = "tokens.i32", "offsets.i64", "vocabulary.tsv", "corpus.json"
@@ -100,7 +100,7 @@ def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings
         key = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
         folder = cache / f"{name}-{key[:12]}"
         if folder.is_dir() and damaged_files(folder, PARTS):
-            set_aside([folder], "and encoded again", OR_EARLIER)
+            set_aside([folder], "and encoded again")
         if not (folder / RECORD).is_file():
             with whole_folder(folder) as unfinished:
                 _encode(unfinished, path, files, settings)
@@ -111,13 +111,11 @@ def encode_corpus(name: str, source: Path, cache: Path, settings: CorpusSettings
 
 
 def _recipe(source: Path, files: list[Path], settings: CorpusSettings) -> dict[str, Any]:
-    """All that decides the encoded corpus. What is empty is left out, so that a text has the hash of version 0.1."""
+    """All that decides the encoded corpus. Settings that are empty are left out."""
     content = folder_hash(source) if source.is_dir() else file_hash(source)
     chosen = {name: value for name, value in asdict(settings).items() if value != ""}
     readers = {"readers": versions} if (versions := reader_versions(files, settings.format)) else {}
-    # Before version 0.2 a share was taken of each file by itself.
-    shared = {"share_of": "all files"} if settings.share < 1 and len(files) > 1 else {}
-    return {"content": content, **chosen, **readers, **shared}
+    return {"content": content, **chosen, **readers}
 
 
 def open_corpus(folder: Path) -> Corpus:

@@ -96,7 +96,7 @@ def feature_tables(
             path = folder / f"{name}.parquet"
             if path.is_file() and is_listed(folder, path.name) and damaged_files(folder, [path.name]):
                 set_aside([path], "and computed again")
-            # A table without a checksum is of an earlier version, or its writer was killed before the list.
+            # The writer of a table without a checksum was killed before it wrote the list.
             if not path.is_file() or not is_listed(folder, path.name):
                 write_tables(folder, {name: word_features(group.paths, lexicon)})
             yield pl.read_parquet(path)

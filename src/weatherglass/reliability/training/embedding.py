@@ -75,13 +75,9 @@ def save_embedding(path: Path, embedding: Embedding) -> None:
         write_safetensors(unfinished, metadata, tensors, (counts, vectors))
 
 
-def embedding_state(path: Path) -> State:
-    """Whether a stored embedding is as it was written; one of an earlier version has no checksum, which is UNKNOWN.
-
-    A file that cannot be read as an embedding is DAMAGED; so this is only for files that `save_embedding` wrote.
-    """
-    state = safetensors_state(path)
-    return State.DAMAGED if state is State.UNKNOWN and describe_embedding(path) is None else state
+def is_whole_embedding(path: Path) -> bool:
+    """Return whether a file that `save_embedding` wrote is as it was written; one without a checksum is not."""
+    return safetensors_state(path) is State.WHOLE
 
 
 def set_damaged_aside(paths: Sequence[Path], then: str) -> None:
@@ -92,7 +88,7 @@ def set_damaged_aside(paths: Sequence[Path], then: str) -> None:
         then: what happens now, for the warning.
     """
     stored = [path for path in paths if path.is_file()]
-    set_aside([path for path in stored if embedding_state(path) is State.DAMAGED], then)
+    set_aside([path for path in stored if not is_whole_embedding(path)], then)
 
 
 @dataclass(frozen=True)

@@ -32,15 +32,15 @@ def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def largest_shares(decomposition: Mapping[str, Any], most: int = 3) -> str:
-    """What moves d most, with shares of the variance.
+def largest_shares(decomposition: Mapping[str, Any]) -> str:
+    """Return the three choices that move d most, with shares of the variance.
 
     >>> largest_shares({"variance": 0.5, "main": {"statistic": 0.3}, "pairs": {}, "rest": 0.2})
     'statistic 60 %, rest 40 %'
     """
     variance = decomposition["variance"]
     parts = {**decomposition["main"], **decomposition["pairs"], "rest": decomposition["rest"]}
-    ordered = sorted(parts.items(), key=lambda item: -item[1])[:most]
+    ordered = sorted(parts.items(), key=lambda item: -item[1])[:3]
     return (
         ", ".join(f"{name} {100 * part / variance:.0f} %" for name, part in ordered if part > 0) or "nothing"
     )

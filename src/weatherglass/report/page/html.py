@@ -38,7 +38,7 @@ from weatherglass.report.page.topics import (
     weak_controls,
     weighed,
 )
-from weatherglass.report.paper import CORRECTIONS, TAILS, bibtex, methods_paragraph, model_card
+from weatherglass.report.paper import CORRECTIONS, TAILS, bibtex, correction_of, methods_paragraph, model_card
 from weatherglass.report.shell import script_hash, shared_asset, template_environment
 from weatherglass.report.tables import latex
 from weatherglass.report.test_names import capitalised, shortened
@@ -56,7 +56,6 @@ from weatherglass.storage.collection import collection_paused
 
 STYLES = ("topics.css", "tests.css", "detail.css", "print.css")
 SCRIPTS = (*("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downloads.js", "start.js"),)
-INTERVALS = {"jackknife": "jackknife", "bca": "BCa bootstrap"}
 
 
 def write_page(run: StoredRun) -> None:
@@ -184,7 +183,6 @@ def _environment() -> Any:
         "capitalised": capitalised,
         "shortened": shortened,
         "breakable": breakable,
-        "spaced": numbers.spaced,
         "small": lambda value: (
             numbers.effect(value) if abs(value) >= 0.1 else f"{value:.3f}".replace("-", "−")
         ),
@@ -207,17 +205,14 @@ def _asset(name: str) -> str:
 def _run_record(run: StoredRun) -> dict[str, Any]:
     """What the page shows about one run, from run.json; missing entries are empty."""
     record = run.record
-    correction = record.get("correction", {})
     missing = {model: tests for model, tests in record.get("missing_words", {}).items() if tests}
     return {
         "label": run.label,
         "notices": [*run.notices, *_other_metrics(run)],
         "alpha": f"{run.alpha:g}",
         "level": numbers.percent(1 - run.alpha),
-        "interval": INTERVALS.get(record.get("settings", {}).get("ci"), ""),
-        "correction": CORRECTIONS.get(correction.get("method", "holm"), correction.get("method")),
-        "family": correction.get("family"),
-        "sizes": correction.get("sizes", {}),
+        "correction": CORRECTIONS.get(correction_of(record), correction_of(record)),
+        "sizes": record.get("correction", {}).get("sizes", {}),
         "from_python": record.get("called") == "python",
         "command": _call(record),
         "started": _time(record.get("started")),

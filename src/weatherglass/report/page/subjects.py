@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from weatherglass.report.test_names import human_name, list_name, short_names
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import StoredRun
-from weatherglass.runs.verdict import CONTROL, published_topics
+from weatherglass.runs.verdict import CONTROL
 
 CONTEXTS = {
     "word": "word",
@@ -99,7 +99,7 @@ def lay_out(runs: Sequence[StoredRun]) -> Layout:
     results: list[Result] = []
     keys: list[tuple[tuple[int, str, str], str, str]] = []
     for number, run in enumerate(runs):
-        topics = run.record.get("topics") or published_topics(run.results)
+        topics = run.record.get("topics", {})
         for result in run.results:
             key = (number, result.model, result.options)
             subjects.setdefault(key, len(subjects))

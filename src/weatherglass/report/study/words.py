@@ -18,8 +18,6 @@ from weatherglass.reliability.tables import read_rows
 from weatherglass.report.numbers import rounded
 from weatherglass.report.study.plots import label
 
-NAMED = 12
-"""Words of a list that are named."""
 MOST_DOTS = 300
 MOST_ROWS = 30_000
 """Rows of the table in the page; the rest is in tables/words.tsv."""
