@@ -27,6 +27,15 @@ def naming(*parts: object, suggesting: str | None = None) -> str:
     return r"(?s)\A" + _followed_by(parts, suggesting)
 
 
+def in_order(*parts: object) -> str:
+    """Return a regular expression for texts that contain every part as a whole, in this order.
+
+    >>> bool(re.search(in_order("math", 0.2), "without 'math' p is 0.2"))
+    True
+    """
+    return "(?s)" + ".*".join(map(_whole, parts))
+
+
 def at_column(column: int, *parts: object, suggesting: str | None = None) -> str:
     """Return a regular expression for texts that name a column and, after it, every part as a whole.
 
