@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.encoders.papers.tiny_elmo import write_elmo
+from tests.messages import naming
 from tests.oracles import may2019 as oracle
 from tests.published import NEWS_EFFECT_SIZES
 from tests.results import made_result
@@ -91,11 +92,11 @@ def test_a_model_is_given_by_the_papers_name() -> None:
         "cbow": "vectors:a?case=exact",
         "use": "use",
     }
-    with pytest.raises(UnknownNameError, match="did you mean 'infersent'"):
+    with pytest.raises(UnknownNameError, match=naming("infersnt", suggesting="infersent")):
         parse_models(["infersnt=infersent:x"])
-    with pytest.raises(WeatherglassError, match="should read NAME=SPEC"):
+    with pytest.raises(WeatherglassError, match=naming("cbow", "NAME=SPEC")):
         parse_models(["cbow"])
-    with pytest.raises(WeatherglassError, match="'cbow' is given twice"):
+    with pytest.raises(WeatherglassError, match=naming("cbow", "twice")):
         parse_models(["cbow=a", "cbow=b"])
 
 
