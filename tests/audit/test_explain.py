@@ -180,7 +180,7 @@ def test_several_rows_of_a_test_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(WeatherglassError, match=naming("--metric", "cosine/mean", "dot/eq2")):
         explain(tmp_path, "weat7", model="one")
     steps = explain(tmp_path, "weat7", model="two", metric="dot/eq2").steps
-    assert steps[0] == "weat7 on two, dot/eq2"
+    assert mentions(steps[0], "weat7", "two", "dot/eq2")
     assert mentions(step(1, steps), "no direction")
     assert mentions(step(5, steps), "--trust")
     with pytest.raises(UnknownNameError, match=naming("model", "weat7", "tow", suggesting="two")):

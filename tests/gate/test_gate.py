@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
 import sys
 import warnings
 from dataclasses import replace
@@ -15,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.messages import at_column, mentions, naming
+from tests.messages import at_column, in_order, mentions, naming
 from tests.results import made_result
 
 from weatherglass.cli import main
@@ -157,10 +158,8 @@ def test_a_breach_shows_the_numbers_it_rests_on() -> None:
     gate = gate_of(["abs(effect_size) > 0.8 and p_adjusted < 0.05"], None)
     assert gate is not None
     (breach,) = gate.judge([RESULT, replace(RESULT, value=0.1)])
-    assert str(breach) == (
-        "weat6 on m (cosine/mean): abs(effect_size) > 0.8 and p_adjusted < 0.05: "
-        "effect_size = -0.9, p_adjusted = 0.02"
-    )
+    assert re.search(in_order("weat6", "m (cosine/mean)", gate.rules[0].condition.source), str(breach))
+    assert str(breach).endswith("effect_size = -0.9, p_adjusted = 0.02")
 
 
 def test_a_gate_that_cannot_be_decided_is_not_passed() -> None:

@@ -176,8 +176,8 @@ def test_its_results_are_read_back_explained_and_compared(
     compared = weatherglass(environment, "compare", *folders)
     assert re.search(rf"{before:.4g} \w+, {after:.4g} ", compared)
     report = weatherglass(environment, "report", *folders, "-f", "md")
-    assert "### Value, mean-distance" in report
-    assert "### Effect size *d*, cosine/mean" in report
+    assert re.search(r"^### .*\bmean-distance$", report, re.MULTILINE)
+    assert re.search(r"^### .*\*d\*.*\bcosine/mean$", report, re.MULTILINE)
     again = weatherglass(
         environment, "run", "hashed:32", "-m", "mean-distance", "-m", "weat", "-t", "weat6", "-o", folders[0]
     )

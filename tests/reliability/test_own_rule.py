@@ -86,5 +86,6 @@ def test_one_rule_alone_has_no_inter_rater_consistency(
     )
     tables = run_study(read_study(path), own_study[0]).tables
     raw = tables["claims"].filter((pl.col("by") == "raw") & (pl.col("pairs") == "gender"))
-    assert set(raw["size"]) == {"one rule, 2 are needed"}
+    (size,) = set(raw["size"])
+    assert re.search(in_order("one rule", 2), size)
     assert tables["pearson"].is_empty()

@@ -43,7 +43,7 @@ def test_the_methods_paragraph_says_what_the_settings_say(tmp_path: Path) -> Non
     results = made_up_run(tmp_path, load_tests(["*"]), ["a", "b"])
     text = methods_paragraph(results, read_run(tmp_path).record)
     assert mentions(text, "2 models (a, b)", 46, "May et al. (2019)", "two-sided", "words")
-    assert mentions(text, "Holm", "family of 92", 0.01, "99 %", "n − 1")
+    assert mentions(text, "Holm", 92, 0.01, "99 %", "n − 1")
     assert methods_paragraph([], {}) == ""
 
 

@@ -38,7 +38,7 @@ def test_a_sentence_has_topic_model_numbers_limits_and_citation(outcome: str, ve
     assert "[caliskan2017]" in text
     assert "{" not in text
     if outcome != NOT_JUDGED:
-        assert f"mean d = {one.effect_size:.2f}".replace("-", "−") in text
+        assert f"d = {one.effect_size:.2f}".replace("-", "−") in text
         assert "p ≤ 0.05" in text
 
 
