@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
@@ -102,7 +104,7 @@ def test_a_transform_wraps_an_encoder_of_any_kind(tmp_path: Path) -> None:
     assert wrapped.effect_size == plain.effect_size
     assert plain.fitted_words == wrapped.fitted_words
     assert "male" in plain.fitted_words.split(", ")
-    assert any("among those that leace was fitted on" in warning for warning in plain.warnings)
+    assert any(mentions(warning, "leace", "fitted", "male") for warning in plain.warnings)
     own = wg.mitigate(HashedEncoder(), transform)
     assert own.encode(["word"]).shape == (1, own.width)
 
@@ -143,14 +145,14 @@ def test_a_kill_at_any_moment_leaves_nothing_or_the_whole_file(model: Path, tmp_
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--with", "hard-debias"), "nothing to do: name a file with -o FILE, or add --judge"),
-        (("-o", "x.txt"), "no transform is named"),
+        (("--with", "hard-debias"), naming("-o", "--judge")),
+        (("-o", "x.txt"), naming("--with")),
         (
             ("--with", "hard-debia", "-o", "x.txt"),
-            "unknown transform 'hard-debia'; did you mean 'hard-debias'?",
+            naming("transform", "hard-debia", suggesting="hard-debias"),
         ),
-        (("--with", "centre", "--judge"), "the transforms are about no attribute; name one with --pairs"),
-        (("--with", "centre", "--judge", "--pairs", "gender"), "no topic is known for the lists"),
+        (("--with", "centre", "--judge"), naming("--pairs")),
+        (("--with", "centre", "--judge", "--pairs", "gender"), naming("topic", "-t")),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(
@@ -159,7 +161,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     folder = ("--folder", str(tmp_path / "judged")) if "--judge" in arguments else ()
     done = command("wordllama", *arguments, *folder, "-q")
     assert done.returncode == 2
-    assert message in done.stderr
+    assert re.search(message, done.stderr)
     assert len(done.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "judged").exists()
 

@@ -45,8 +45,8 @@ def test_a_notebook_shows_a_bar_for_each_stage(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setitem(sys.modules, name, module)
     weatherglass.run(HashedEncoder(name="<b>"), "weat6")
     texts = [content["text/plain"] for content in shown.contents]
-    assert texts[0] == "encoding with <b> 0/32"
-    assert "encoding with <b> 32/32" in texts
+    assert texts[0].endswith("<b> 0/32")
+    assert texts[0].replace("0/32", "32/32") in texts
     assert "<b>" not in shown.contents[0]["text/html"]
 
 

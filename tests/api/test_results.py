@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -14,6 +16,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
 import weatherglass
@@ -73,7 +76,9 @@ def parsed(html: str) -> Tags:
 
 
 def test_repr_is_short_and_says_what_it_is(run: weatherglass.Run) -> None:
-    assert repr(run).startswith("<Run: 6 results (2 models, 3 tests, 1 metric), complete; verdicts: ")
+    assert repr(run).startswith("<Run: ")
+    assert mentions(repr(run), "6 results", "2 models", "3 tests", "1 metric", "complete")
+    assert mentions(repr(run), "4 cannot tell")  # controls are not counted
     assert len(repr(weatherglass.run(HashedEncoder()))) < 300  # it was 15 219 characters
 
 
@@ -102,9 +107,9 @@ def test_without_a_name_the_library_that_is_installed_is_used(
     with pytest.raises(MissingExtraError, match="pip install polars"):
         run.to_frame("polars")
     hidden.add("pandas")
-    with pytest.raises(MissingExtraError, match="a frame needs polars or pandas"):
+    with pytest.raises(MissingExtraError, match=naming("polars", "pandas")):
         run.to_frame()
-    with pytest.raises(UnknownNameError, match="did you mean 'pandas'"):
+    with pytest.raises(UnknownNameError, match=naming("panda", suggesting="pandas")):
         run.to_frame("panda")
 
 
@@ -129,7 +134,7 @@ def test_the_view_of_a_notebook_is_below_50_kb_however_large_the_run(hostile: we
     )
     html = many._repr_html_()
     assert len(html.encode()) < 50_000
-    assert re.search(r"and 8\d\d more rows", html)
+    assert re.search(r"\b8\d\d more\b", html)
 
 
 def test_text_of_users_is_escaped_in_a_notebook(hostile: weatherglass.Run) -> None:
@@ -168,11 +173,11 @@ def test_pyplot_knows_the_figure(run: weatherglass.Run) -> None:
 
 
 def test_wrong_plots_are_named(run: weatherglass.Run) -> None:
-    with pytest.raises(UnknownNameError, match="unknown kind of plot 'forrest'; did you mean 'forest'"):
+    with pytest.raises(UnknownNameError, match=naming("forrest", suggesting="forest")):
         run.plot("forrest")  # type: ignore[arg-type]
-    with pytest.raises(UnknownNameError, match="unknown metric of this run"):
+    with pytest.raises(UnknownNameError, match=naming("metric", "mac", "cosine/mean")):
         run.plot(metric="mac")
-    with pytest.raises(WeatherglassError, match="gives no effect sizes; plot its values as a matrix"):
+    with pytest.raises(WeatherglassError, match=naming("mac", "matrix")):
         weatherglass.run(HashedEncoder(), "weat6", "mac").plot()
 
 
@@ -195,8 +200,9 @@ def test_latex_has_p_interval_and_label(run: weatherglass.Run) -> None:
 def test_report_writes_the_page(run: weatherglass.Run, tmp_path: Path) -> None:
     path = run.report(tmp_path / "page.html")
     assert "<title>" in path.read_text(encoding="utf-8")
-    with pytest.raises(OutputError, match="cannot be written"):
-        run.report(tmp_path / "no" / "folder.html")
+    missing = tmp_path / "no" / "folder.html"
+    with pytest.raises(OutputError, match=naming(str(missing), os.strerror(errno.ENOENT))):
+        run.report(missing)
 
 
 def test_a_saved_run_is_the_same_when_it_is_loaded(run: weatherglass.Run, tmp_path: Path) -> None:
@@ -210,7 +216,7 @@ def test_a_saved_run_is_the_same_when_it_is_loaded(run: weatherglass.Run, tmp_pa
     assert repr(loaded) == repr(run)
     assert saved.folder == loaded.folder == tmp_path / "run"
     assert (tmp_path / "run" / "report.html").exists()
-    with pytest.raises(OutputError, match="holds a run already"):
+    with pytest.raises(OutputError, match=naming(str(tmp_path / "run"), "already")):
         run.save(tmp_path / "run")
     assert saved.save(tmp_path / "run") == saved
 
@@ -251,7 +257,7 @@ def test_the_page_of_a_run_is_the_page_of_its_folder(again: bool, tmp_path: Path
 
 
 def test_what_is_no_run_is_not_loaded(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="no run is here"):
+    with pytest.raises(OutputError, match=naming(str(tmp_path), "run.json")):
         weatherglass.load_run(tmp_path)
 
 
@@ -296,13 +302,14 @@ def test_text_for_papers(run: weatherglass.Run) -> None:
 
 def test_a_multiverse_in_hand() -> None:
     found = weatherglass.multiverse(HashedEncoder(), ["weat6", "weat6b"], knobs=["similarity", "statistic"])
-    assert re.fullmatch(r"<Multiverse: \d+ specifications of 1 topics and models>", repr(found))
     number = sum(len(entry["specifications"]) for entry in found.topics)
+    assert repr(found).startswith("<Multiverse: ")
+    assert mentions(repr(found), f"{number} specifications", len(found.topics))
     for library in ("polars", "pandas"):
         assert len(found.to_frame(library)) == number
     assert "gender and career" in parsed(found._repr_html_()).texts
     assert len(found.plot().figure.axes) == 2
-    with pytest.raises(WeatherglassError, match="no such topic"):
+    with pytest.raises(WeatherglassError, match=naming("gender and career", "hashed")):
         found.plot("weather")
 
 

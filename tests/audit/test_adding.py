@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.messages import mentions, naming
 from tests.results import change_record
 from typer.testing import CliRunner
 
@@ -44,26 +45,24 @@ def test_without_add_a_run_has_what_was_asked_for_and_says_that_others_are_gone(
     folder = str(tmp_path / "run")
     first = CliRunner().invoke(app, ["run", "wordllama?dim=64", "-t", "weat6", "-o", folder])
     again = CliRunner().invoke(app, ["run", "wordllama?dim=64", "-t", "weat6", "-o", folder])
-    assert "start anew" not in first.output + again.output
+    assert "--add" not in first.output + again.output
     other = CliRunner().invoke(app, ["run", "wordllama?dim=64", "-t", "weat7", "-o", folder])
-    assert "showed 1 other result before; its table and page start anew" in " ".join(other.output.split())
+    assert mentions(other.output, "1 other result", "--add")
     assert list(json.loads((tmp_path / "run" / "run.json").read_text())["tests"]) == ["weat7"]
     both = CliRunner().invoke(app, ["run", "wordllama?dim=64", "-t", "weat6", "-o", folder, "--add"])
-    assert "start anew" not in both.output
+    assert "--add" not in both.output
     assert list(json.loads((tmp_path / "run" / "run.json").read_text())["tests"]) == ["weat7", "weat6"]
 
 
 def test_what_one_correction_cannot_hold_is_refused(tmp_path: Path) -> None:
     wg.run("m=wordllama?dim=64", "weat6", folder=tmp_path)
-    with pytest.raises(
-        WeatherglassError, match=r"cannot add: alpha is 0\.01, but 0\.05 in the run to add to"
-    ):
+    with pytest.raises(WeatherglassError, match=naming("alpha", 0.01, 0.05)):
         wg.run("m=wordllama?dim=64", "weat7", folder=tmp_path, add=True, alpha=0.01)
     (model,) = json.loads((tmp_path / "run.json").read_text())["models"]
     change_record(tmp_path, models=[{**model, "identity": "another"}], tests={"weat7": "another"})
-    with pytest.raises(WeatherglassError, match="the model 'm' has changed"):
+    with pytest.raises(WeatherglassError, match=naming("model", "'m'", "changed")):
         wg.run("m=wordllama?dim=64", "weat8", folder=tmp_path, add=True)
-    with pytest.raises(WeatherglassError, match="the test 'weat7' has changed"):
+    with pytest.raises(WeatherglassError, match=naming("test", "weat7", "changed")):
         wg.run("n=wordllama?dim=64", "weat7", folder=tmp_path, add=True)
 
 

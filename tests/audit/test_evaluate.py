@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import mahalanobis
 from scipy.stats import ortho_group
+from tests.messages import naming
 from tests.models import HashedEncoder
 
 from weatherglass.api.audits import run
@@ -221,14 +222,11 @@ def test_sentences_of_attribute_words_alone_have_a_published_number_beside_them(
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        (([[1.0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), "set X has 1 elements; at least 2"),
-        (([[1.0, 0], [0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), r"the vector of 'X\[1\]' .* is zero"),
-        (
-            ([[1.0, 0], [1, 2]], [[0, np.nan], [1, 1]], [[1, 0]], [[0, 1]]),
-            r"the vector of 'Y\[0\]' holds a NaN",
-        ),
-        (([[1.0, 0], [1, 2]], [[0, 1], [1, 1]], [[1, 0, 0]], [[0, 1]]), "A has 3 dimensions, but X has 2"),
-        (([1.0, 0], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), "X should be a matrix"),
+        (([[1.0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), naming("X", 1, 2)),
+        (([[1.0, 0], [0, 0]], [[0, 1.0], [1, 1]], [[1, 0]], [[0, 1]]), naming("X[1]", "zero")),
+        (([[1.0, 0], [1, 2]], [[0, np.nan], [1, 1]], [[1, 0]], [[0, 1]]), naming("Y[0]", "NaN")),
+        (([[1.0, 0], [1, 2]], [[0, 1], [1, 1]], [[1, 0, 0]], [[0, 1]]), naming("A", 3, "X", 2)),
+        (([1.0, 0], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), naming("X", "matrix")),
     ],
 )
 def test_what_has_no_answer_is_refused_by_name(sets: Sets, message: str) -> None:

@@ -25,6 +25,8 @@ from weatherglass.cli.completion import (
     complete_topic,
 )
 from weatherglass.cli.examples import EXAMPLES
+from weatherglass.cli.run import GATE, OUTPUT, WHAT
+from weatherglass.cli.settings_options import HOW_P, MARKS
 
 ROOT: Any = typer.main.get_command(app)
 
@@ -99,8 +101,7 @@ def modules_after(arguments: list[str]) -> set[str]:
 
 def test_the_options_of_run_stand_in_groups() -> None:
     text = CliRunner().invoke(ROOT, ["run", "--help"]).output
-    groups = ("Arguments", "What to test", "Output", "Gate", "How p is computed", "Marks and correction")
-    assert all(f"\n{group}:\n" in text for group in groups)
+    assert all(f"\n{group}:\n" in text for group in ("Arguments", WHAT, OUTPUT, GATE, HOW_P, MARKS))
     alone = text.split("\nOptions:\n")[1].split("\n\n")[0].splitlines()
     assert len(alone) == 1  # every option but --help is in a group
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from tests.messages import mentions
 from tests.models import HashedEncoder
 from typer.testing import CliRunner
 
@@ -78,7 +80,7 @@ def test_what_nobody_foresaw_is_one_line_with_the_path_of_a_log(
     assert line.startswith("weatherglass: ")
     assert type(error).__name__ in line
     (log,) = (cache / "logs").iterdir()
-    assert line.endswith(f"the traceback is in {log}")
+    assert line.endswith(str(log))
     content = log.read_text(encoding="utf-8")
     assert "Traceback (most recent call last)" in content
     assert "in command" in content  # down to the line that raised it
@@ -95,10 +97,13 @@ def test_the_log_goes_to_the_temporary_folder_where_the_cache_cannot_be_written(
     monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "file" / "cache"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     assert exit_code_of(raising(KeyError("x"))) == 4
-    assert f"the traceback is in {tmp_path / 'tmp'}" in one_line_of(capsys)
+    (log,) = (tmp_path / "tmp").iterdir()
+    assert one_line_of(capsys).endswith(str(log))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
     assert exit_code_of(raising(KeyError("x"))) == 4
-    assert one_line_of(capsys).endswith("no log could be written")
+    line = one_line_of(capsys)
+    assert mentions(line, "KeyError", "no log")
+    assert str(tmp_path) not in line
 
 
 @pytest.mark.parametrize(
@@ -121,7 +126,7 @@ def test_a_mistake_or_a_full_disk_is_one_line_without_a_log(
     line = one_line_of(capsys)
     assert not cache.exists()
     if code == 1:
-        assert line.endswith("make room and try again")
+        assert re.search(r"/data/x.*(No space left on device|Disk quota exceeded)", line)
     if "very" in line:
         assert line.startswith("weatherglass: /data/very/")
         assert line.endswith("download it again")
@@ -169,7 +174,7 @@ def test_a_full_disk_behind_standard_output_is_one_line() -> None:
         )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert "No space left on device" in done.stderr
+    assert os.strerror(errno.ENOSPC) in done.stderr
 
 
 def test_a_reader_that_goes_away_leaves_no_traceback() -> None:

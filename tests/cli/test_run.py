@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.messages import mentions, naming
 
 from weatherglass.cli.settings_options import parse_budget
 from weatherglass.errors import WeatherglassError
@@ -34,9 +37,9 @@ def test_the_embedded_model_is_put_through_all_46_tests(tmp_path: Path) -> None:
     assert lines[0].startswith("wordllama")
     assert len((tmp_path / "run" / "results.tsv").read_text().splitlines()) == 47
     assert sum(line[2:].startswith(("weat", "sent-", "angry_", "heilman")) for line in lines) == 46
-    assert "Holm of 46" in done.stdout
-    assert "“Cannot tell” is not “unbiased”" in done.stdout
-    assert lines[-1] == f"Page: {tmp_path / 'run' / 'report.html'}"
+    assert mentions(done.stdout, "Holm", 46)
+    assert mentions(done.stdout, "cannot tell", "unbiased")
+    assert lines[-1].endswith(str(tmp_path / "run" / "report.html"))
 
 
 def test_json_is_for_machines(tmp_path: Path) -> None:
@@ -50,20 +53,20 @@ def test_json_is_for_machines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "no-such-file.txt"], "no file or folder 'no-such-file.txt'"),
-        (["run", "wordlama"], "did you mean 'wordllama'"),
-        (["run", "-t", "weat11"], "did you mean"),
-        (["run", "-m", "cosine/average"], "unknown measure"),
-        (["run", "--significance", "exakt"], "did you mean 'exact'"),
-        (["run", "--budget", "lots"], "should be seconds,memory"),
-        (["run", "wordllama?dim=7"], "dim=7"),
-        (["tests", "show", "wheat1"], "did you mean 'weat1'"),
+        (["run", "no-such-file.txt"], naming("no-such-file.txt")),
+        (["run", "wordlama"], naming("wordlama", suggesting="wordllama")),
+        (["run", "-t", "weat11"], naming("weat11", suggesting="weat1")),
+        (["run", "-m", "cosine/average"], naming("cosine/average")),
+        (["run", "--significance", "exakt"], naming("exakt", suggesting="exact")),
+        (["run", "--budget", "lots"], naming("lots", "2s,1GB")),
+        (["run", "wordllama?dim=7"], naming("dim=7")),
+        (["tests", "show", "wheat1"], naming("wheat1", suggesting="weat1")),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: str, tmp_path: Path) -> None:
     done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 2
-    assert message in done.stderr
+    assert re.search(message, done.stderr)
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
 
@@ -71,11 +74,11 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: list[str], message: st
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "the file is empty"),
-        ("he 0.1 0.2\nshe 0.1\nJohn 0.1 0.2\n", "line 2"),
-        ("3 2\nhe 0.1 0.2\nshe 0.3 0.4\n", "promises 3 words, but 2 follow"),
-        ("John 0.1 nan\nshe 0.3 0.4\n", "John"),
-        ("<html>\n<p>404</p>\n", "web page"),
+        ("", naming("empty")),
+        ("he 0.1 0.2\nshe 0.1\nJohn 0.1 0.2\n", naming("line 2")),
+        ("3 2\nhe 0.1 0.2\nshe 0.3 0.4\n", naming(3, 2)),
+        ("John 0.1 nan\nshe 0.3 0.4\n", naming("John")),
+        ("<html>\n<p>404</p>\n", naming("web page")),
     ],
 )
 def test_a_bad_vector_file_is_one_line_and_exit_code_2(content: str, message: str, tmp_path: Path) -> None:
@@ -83,7 +86,7 @@ def test_a_bad_vector_file_is_one_line_and_exit_code_2(content: str, message: st
     path.write_text(content)
     done = weatherglass("run", path, "-t", "weat6", "-o", tmp_path / "run")
     assert done.returncode == 2
-    assert message in done.stderr
+    assert re.search(message, done.stderr)
     assert str(path) in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -92,7 +95,7 @@ def test_an_output_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("in the way")
     done = weatherglass("run", "-t", "weat6", "-o", tmp_path / "file" / "run")
     assert done.returncode == 2
-    assert "cannot be written" in done.stderr
+    assert mentions(done.stderr, str(tmp_path / "file" / "run"), os.strerror(errno.ENOTDIR))
     assert "Traceback" not in done.stderr
 
 
@@ -100,8 +103,7 @@ def test_a_test_that_cannot_be_run_gives_exit_code_3(tmp_path: Path) -> None:
     (tmp_path / "few.txt").write_text("science 0.1 0.3\ntechnology 0.2 0.1\nJohn 1 0\n")
     done = weatherglass("run", tmp_path / "few.txt", "-t", "weat6", "-o", tmp_path / "run")
     assert done.returncode == 3
-    assert "failure: weat6" in done.stderr
-    assert "only 0 of the 8 elements of FemaleNames" in done.stderr
+    assert mentions(done.stderr, "weat6", 0, 8, "FemaleNames")
 
 
 def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate()
     assert process.returncode == 3
-    assert "the same command continues from there" in stderr
+    assert mentions(stderr, "same command")
     assert "Traceback" not in stderr
     assert 0 < len(journal.read_text().splitlines()) < 46
     assert json.loads((tmp_path / "run" / "run.json").read_text())["status"] == "interrupted"
@@ -146,16 +148,15 @@ def test_a_budget_that_cannot_be_read_is_one_line_also_under_python_o(budget: st
     command = [sys.executable, "-O", "-m", "weatherglass", "run", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    line = f"weatherglass: budget '{budget}' should be seconds,memory, such as 2s,1GB\n"
     assert done.stderr.count("\n") == 1
     assert len(done.stderr) <= 301
-    begin, _, end = done.stderr.partition("…")  # what is too long for a line is cut in its middle
-    assert line.startswith(begin)
-    assert line.endswith(end)
+    assert budget[:50] in done.stderr
+    assert mentions(done.stderr, "budget", "2s,1GB")  # what is too long for a line is cut in its middle
+    assert ("…" in done.stderr) is (len(budget) > 300)
 
 
 def test_budget_is_seconds_and_memory() -> None:
     budget = parse_budget("0.5s, 300MB")
     assert (budget.seconds, budget.bytes) == (0.5, 300_000_000)
-    with pytest.raises(WeatherglassError, match="should be seconds,memory"):
+    with pytest.raises(WeatherglassError, match=naming("2 minutes", "2s,1GB")):
         parse_budget("2 minutes")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
+from tests.messages import mentions, naming
 from typer.testing import CliRunner, Result
 
 from weatherglass.catalogue import list_tests, load_test, load_tests
 from weatherglass.cli.tests import app
 from weatherglass.errors import CatalogueError, OutputError, UnknownNameError
+from weatherglass.manual.anchors import anchor_of
 
 WORDS = """
 name = "chores"
@@ -103,7 +107,10 @@ def test_warnings_go_to_stderr(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text(WORDS.replace('"Hoover"', '"oven"'))
     result = invoke("list", path)
-    assert result.stderr == "warning: test 'chores': set X (Kitchen): 1 duplicate left out (oven)\n"
+    assert result.stderr.startswith("warning: ")
+    assert result.stderr.count("\n") == 1
+    assert anchor_of(result.stderr) == "repeated-words"
+    assert mentions(result.stderr, "chores", "set X", "Kitchen", "1 duplicate", "oven")
     assert "duplicate" not in result.stdout
 
 
@@ -112,12 +119,13 @@ def test_export_writes_all_46_or_those_asked_for(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "all").iterdir()} == {f"{name}.jsonl" for name in list_tests()}
     result = invoke("export", tmp_path / "some", "-t", "weat3*", "-t", "weat1")
     assert {path.stem for path in (tmp_path / "some").iterdir()} == {"weat1", "weat3", "weat3b"}
-    assert result.stderr == f"3 tests written to {tmp_path / 'some'}\n"
+    assert mentions(result.stderr, "3 tests", str(tmp_path / "some"))
+    assert result.stderr.count("\n") == 1
 
 
 def test_export_into_a_file_is_a_plain_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match=naming(str(tmp_path / "file"), os.strerror(errno.EEXIST))):
         invoke("export", tmp_path / "file")
 
 
@@ -137,8 +145,8 @@ def test_sentences_prints_toml_and_says_what_was_guessed(tmp_path: Path) -> None
     assert test.name == "sent-chores"
     assert test.targets[0].texts[0] == "This is an oven."
     guesses = [line.split() for line in result.stderr.splitlines()]
-    assert ["oven", "thing", "noun", "an", "oven,", "ovens", "nothing", "else", "fits"] in guesses
-    assert ["Hoover", "given", "name", "begins", "with", "a", "capital", "letter"] in guesses
+    assert ["oven", "thing", "noun", "an", "oven,", "ovens"] in [line[:6] for line in guesses]
+    assert ["Hoover", "given", "name"] in [line[:3] for line in guesses]
     assert not any(line[:1] == ["sword"] for line in guesses)  # a set of the catalogue is no guess
 
 
@@ -177,6 +185,8 @@ def test_german_words_never_go_into_english_templates(tmp_path: Path) -> None:
     result = invoke("sentences", path)
     assert "Das ist gesund." in result.stdout
     assert "This is" not in result.stdout
-    assert "the gender of 1 word is not known (Kranich)" in result.stderr
+    (guess,) = (line for line in result.stderr.splitlines() if mentions(line, "gender", "1 word", "Kranich"))
+    assert anchor_of(guess) == "unknown-forms"
     path.write_text(sets, encoding="utf-8")  # without the language the words are named
-    assert "unknown to the English lexicon (" in invoke("sentences", path).stderr
+    unknown = [line for line in invoke("sentences", path).stderr.splitlines() if mentions(line, "English")]
+    assert "unknown-language" in map(anchor_of, unknown)

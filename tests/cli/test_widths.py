@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from tests.messages import mentions
 from tests.models import HashedEncoder
 from typer.testing import CliRunner
 
@@ -114,7 +115,7 @@ def test_one_model_and_46_tests_are_46_rows_with_mark_d_interval_and_p(
     assert topics[-1] == "Controls"
     assert lines.index("Controls") > max(lines.index(topic) for topic in topics[:-1])
     assert "Verdicts" in out.split("Controls")[1]  # they come last
-    assert lines[-1] == "Page: folder/report.html"
+    assert lines[-1].endswith(" folder/report.html")
     assert all(mark.words in out for mark in {mark_of(result, 0.05) for result in run.results})
 
 
@@ -147,7 +148,7 @@ def test_more_than_60_rows_are_a_summary_by_topic_and_model_unless_the_table_is_
         out = capture(run, width, monkeypatch, capsys)
         assert not rows_of(out)
         assert len(out.splitlines()) < 80
-        assert "Every test: add --table" in out
+        assert mentions(out, "--table")
         whole = capture(run, width, monkeypatch, capsys, table=True)
         assert len(rows_of(whole)) == sum(result.is_effect_size for result in run.results)
 
@@ -160,10 +161,8 @@ def test_warnings_are_folded_to_a_line_per_kind_and_whole_with_verbose(
     monkeypatch.setenv("COLUMNS", "100")
     show(run, folder, False, False)
     first, *kinds, help_line = capsys.readouterr().err.strip().splitlines()
-    assert help_line == "What a warning means: weatherglass docs warnings"
-    assert re.fullmatch(
-        rf"{given} warnings of {len(kinds)} kinds; all of them in the page and with --verbose", first
-    )
+    assert help_line.endswith("weatherglass docs warnings")
+    assert mentions(first, f"{given} warnings", f"{len(kinds)} kinds", "--verbose")
     assert sum(int(line.split()[0]) for line in kinds) == given
     assert len(kinds) < 10
     monkeypatch.setenv("COLUMNS", "4000")

@@ -78,7 +78,7 @@ def test_a_missing_extra_is_one_line_that_ends_with_the_command_to_run(line: str
     done = command(*line.split(), folder=folder)
     assert done.returncode == 2, done.stderr
     (message,) = done.stderr.splitlines()
-    assert "; run: pip install " in message
+    assert "pip install " in message
     assert message.endswith(MISSING[line])
 
 

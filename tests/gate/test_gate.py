@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.messages import at_column, in_order, mentions, naming
 from tests.results import made_result
 
 from weatherglass.errors import GateError, OutputError
@@ -70,43 +74,43 @@ def test_a_missing_number_leaves_a_comparison_undecided(missing: float | None) -
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("__import__('os').system('true')", "column 17: there are no attributes"),
-        ("effect_size.__class__ == 1", r"column 12: there are no attributes"),
-        ("().__class__", "there are no attributes"),
-        ("abs() > 1", r"'\)' is not expected here"),
-        ("__import__('os') == 1", "'__import__' cannot be called; only abs and known can"),
-        ("open('/etc/passwd') == 1", "'open' cannot be called"),
-        ("eval('1') > 0", "'eval' cannot be called"),
-        ("9**9**9**9 > 1", "column 2: there are no powers"),
-        ("9 // 2 > 1", "'//' means nothing here"),
-        ("effect_size[0] > 1", "there is no indexing"),
-        ("lambda: 1", "column 1: 'lambda' means nothing here"),
-        ("p_value < 0.1; p_value", "';' means nothing here"),
-        ("f'{p_value}' == 'a'", "column 2: '{p_value}' is not expected here"),
-        ("(" * 500 + "1" + ")" * 499, "nested more than 30 deep"),
-        ("not " * 200 + "1 > 0", "nested more than 30 deep"),
-        ("-" * 500 + "1 > 0", "nested more than 30 deep"),
-        ("1" * 1001, "has 1001 characters; 1000 are allowed"),
-        ("1e999 > p_value", "1e999 is too large"),
-        ("effect_sise > 1", "unknown column 'effect_sise'; did you mean 'effect_size'"),
-        ("effect_size", "this is a number; write a condition"),
-        ("effect_size > 'a'", "'>' compares a number with a text"),
-        ("test < 'weat6'", "texts have no '<'"),
-        ("effect_size = 1", "write == for equal"),
-        ("0 < p_value < 1", "cannot be chained; join them with 'and'"),
-        ("p_value < ", "something is missing at the end"),
-        ("", "something is missing at the end"),
-        ("(p_value < 1", r"a '\)' is missing"),
-        ("p_value < 1)", r"'\)' is not expected here"),
-        ("test == 'weat6", "a quote is not closed"),
-        ("abs(test) > 1", "abs needs a number, but has a text"),
-        ("abs(1, 2) > 1", "',' means nothing here"),
-        ("p_value and 1 > 0", "and needs a condition, but has a number"),
-        ("known(p_value > 1)", r"column 7: known\(\) asks for a value that a row may have"),
-        ("p_value <\n\n1 or", "in 'p_value < 1 or', column 16: something is missing"),
-        ("p_value < 0.1\x00", "means nothing here"),
-        ("effect_size > 1 effect_size", "'effect_size' is not expected here"),
-        ("ａｂｓ(effect_size) > 1", "means nothing here"),
+        ("__import__('os').system('true')", at_column(17, "attributes")),
+        ("effect_size.__class__ == 1", at_column(12, "attributes")),
+        ("().__class__", at_column(3, "attributes")),
+        ("abs() > 1", at_column(5, "')'")),
+        ("__import__('os') == 1", at_column(1, "'__import__'", "abs", "known")),
+        ("open('/etc/passwd') == 1", at_column(1, "'open'", "abs", "known")),
+        ("eval('1') > 0", at_column(1, "'eval'", "abs", "known")),
+        ("9**9**9**9 > 1", at_column(2, "powers")),
+        ("9 // 2 > 1", at_column(3, "'//'")),
+        ("effect_size[0] > 1", at_column(12, "indexing")),
+        ("lambda: 1", at_column(1, "'lambda'")),
+        ("p_value < 0.1; p_value", at_column(14, "';'")),
+        ("f'{p_value}' == 'a'", at_column(2, "'{p_value}'")),
+        ("(" * 500 + "1" + ")" * 499, at_column(31, "nested", 30)),
+        ("not " * 200 + "1 > 0", at_column(121, "nested", 30)),
+        ("-" * 500 + "1 > 0", at_column(31, "nested", 30)),
+        ("1" * 1001, naming(1001, 1000)),
+        ("1e999 > p_value", at_column(1, "1e999", "large")),
+        ("effect_sise > 1", at_column(1, "'effect_sise'", suggesting="effect_size")),
+        ("effect_size", naming("'effect_size'", "number", "condition", "effect_size > 0.8")),
+        ("effect_size > 'a'", at_column(1, "'>'", "number", "text")),
+        ("test < 'weat6'", at_column(1, "'<'", "==", "!=")),
+        ("effect_size = 1", at_column(13, "==")),
+        ("0 < p_value < 1", at_column(15, "comparisons", suggesting="and")),
+        ("p_value < ", at_column(11, "missing")),
+        ("", at_column(1, "missing")),
+        ("(p_value < 1", at_column(13, "')'", "missing")),
+        ("p_value < 1)", at_column(12, "')'")),
+        ("test == 'weat6", at_column(9, "quote")),
+        ("abs(test) > 1", at_column(5, "abs", "number", "text")),
+        ("abs(1, 2) > 1", at_column(6, "','")),
+        ("p_value and 1 > 0", at_column(1, "and", "condition", "number")),
+        ("known(p_value > 1)", at_column(7, "known()", "condition")),
+        ("p_value <\n\n1 or", naming("'p_value < 1 or'", "column 16", "missing")),
+        ("p_value < 0.1\x00", at_column(14, r"'\x00'")),
+        ("effect_size > 1 effect_size", at_column(17, "'effect_size'")),
+        ("ａｂｓ(effect_size) > 1", at_column(1, "'ａ'")),
     ],
 )
 def test_what_is_not_a_condition_is_refused_in_one_line(expression: str, message: str) -> None:
@@ -151,50 +155,50 @@ def test_a_breach_shows_the_numbers_it_rests_on() -> None:
     gate = gate_of(["abs(effect_size) > 0.8 and p_adjusted < 0.05"], None)
     assert gate is not None
     (breach,) = gate.judge([RESULT, replace(RESULT, value=0.1)])
-    assert str(breach) == (
-        "weat6 on m (cosine/mean): abs(effect_size) > 0.8 and p_adjusted < 0.05: "
-        "effect_size = -0.9, p_adjusted = 0.02"
-    )
+    assert re.search(in_order("weat6", "m (cosine/mean)", gate.rules[0].condition.source), str(breach))
+    assert str(breach).endswith("effect_size = -0.9, p_adjusted = 0.02")
 
 
 def test_a_gate_that_cannot_be_decided_is_not_passed() -> None:
     gate = Gate((Rule(parse("effect_size > 0.8", COLUMN_KINDS)),))
     (breach,) = gate.judge([replace(RESULT, value=math.nan)])
-    assert "cannot be decided: a number is missing: effect_size = missing" in str(breach)
+    assert mentions(str(breach), "effect_size = missing")
 
 
 def test_a_gate_that_judged_nothing_is_not_passed(tmp_path: Path) -> None:
     path = tmp_path / "gate.toml"
     path.write_text('[[gate]]\ntests = "weta*"\nfail_if = "effect_size > 3"\n')
     (breach,) = Gate(tuple(load_rules(path))).judge([RESULT])
-    assert "there is no result for tests weta*, so nothing was judged" in str(breach)
+    assert breach.result is None
+    assert mentions(str(breach), "tests weta*", "judged")
 
 
 @pytest.mark.parametrize(
-    ("patterns", "message"),
+    ("patterns", "idle", "nearest"),
     [
-        ('tests = ["weat6", "weta7"]', "tests 'weta7' matches no result; did you mean 'weat7'?"),
-        ('tests = ["weat6", "sent-*"]', "tests 'sent-*' matches no result"),
-        (
-            'metrics = ["cosine/mean", "cosine/meen"]',
-            "metrics 'cosine/meen' matches no result; did you mean",
-        ),
-        ('models = ["m", "n"]\ntests = "weat6"', "models 'n' matches no result of this rule"),
+        ('tests = ["weat6", "weta7"]', "tests 'weta7'", "weat7"),
+        ('tests = ["weat6", "sent-*"]', "tests 'sent-*'", None),
+        ('metrics = ["cosine/mean", "cosine/meen"]', "metrics 'cosine/meen'", "cosine/mean"),
+        ('models = ["m", "n"]\ntests = "weat6"', "models 'n'", None),
     ],
 )
-def test_one_pattern_that_matches_nothing_fails_the_gate(tmp_path: Path, patterns: str, message: str) -> None:
+def test_one_pattern_that_matches_nothing_fails_the_gate(
+    tmp_path: Path, patterns: str, idle: str, nearest: str | None
+) -> None:
     path = tmp_path / "gate.toml"
     path.write_text(f'[[gate]]\n{patterns}\nfail_if = "effect_size > 3"\n')
     results = [RESULT, replace(RESULT, test="weat7"), replace(RESULT, test="weat8", model="n")]
     (breach,) = Gate(tuple(load_rules(path))).judge(results)
-    assert message in str(breach)
+    assert mentions(str(breach), idle, suggesting=nearest)
+    assert ("?" in str(breach)) is (nearest is not None)
     assert breach.result is None
 
 
 def test_a_gate_that_judged_nothing_names_the_nearest_test() -> None:
     gate = Gate((Rule(parse("effect_size > 3", COLUMN_KINDS), tests=("weta6",)),))
     (breach,) = gate.judge([RESULT])
-    assert str(breach).endswith("nothing was judged; did you mean 'weat6'?")
+    assert breach.result is None
+    assert mentions(str(breach), "weta6", "judged", suggesting="weat6")
 
 
 def test_a_file_has_thresholds_for_each_group_of_tests(tmp_path: Path) -> None:
@@ -229,13 +233,13 @@ def test_a_rule_is_asked_of_the_metrics_that_it_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r"expected \[\[gate\]\] tables"),
-        ("[[gates]]\nfail_if = '1 > 0'", "but it has 'gates'"),
-        ("[[gate]]\ntests = 'weat6'", "gate 1: expected a table with fail_if"),
-        ("[[gate]]\nfail_if = '1 > 0'\ntest = 'weat6'", "unknown key 'test'; did you mean 'tests'"),
-        ("[[gate]]\nfail_if = '1 > 0'\ntests = 3", "tests should be a name, a glob or a list"),
-        ("[[gate]]\nfail_if = '1 >'", "gate 1: in '1 >', column 4: something is missing"),
-        ("[[gate]", "not a TOML file"),
+        ("", naming("[[gate]]")),
+        ("[[gates]]\nfail_if = '1 > 0'", naming("[[gate]]", "'gates'")),
+        ("[[gate]]\ntests = 'weat6'", naming("gate 1", "fail_if")),
+        ("[[gate]]\nfail_if = '1 > 0'\ntest = 'weat6'", naming("gate 1", "'test'", suggesting="tests")),
+        ("[[gate]]\nfail_if = '1 > 0'\ntests = 3", naming("gate 1", "tests", "glob", "list")),
+        ("[[gate]]\nfail_if = '1 >'", at_column(4, "missing")),
+        ("[[gate]", naming("TOML")),
     ],
 )
 def test_a_file_that_cannot_be_understood_is_refused_by_place(
@@ -243,9 +247,10 @@ def test_a_file_that_cannot_be_understood_is_refused_by_place(
 ) -> None:
     path = tmp_path / "gate.toml"
     path.write_text(content)
-    with pytest.raises(GateError, match=message):
+    with pytest.raises(GateError, match=message) as refused:
         load_rules(path)
-    with pytest.raises(GateError, match="cannot be read"):
+    assert mentions(str(refused.value), str(path))
+    with pytest.raises(GateError, match=naming(str(tmp_path / "none.toml"), os.strerror(errno.ENOENT))):
         load_rules(tmp_path / "none.toml")
 
 
@@ -258,7 +263,7 @@ def test_junit_has_a_case_for_each_result_failure_and_idle_rule(tmp_path: Path) 
             Rule(parse("effect_size < 0", COLUMN_KINDS), tests=("none",)),
         )
     )
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match=naming(str(tmp_path / "ci"), os.strerror(errno.ENOENT))):
         write_junit(tmp_path / "ci" / "junit.xml", run, [])
     assert not (tmp_path / "ci").exists(), "a misspelt folder is not made silently"
     (tmp_path / "ci").mkdir()
@@ -317,7 +322,7 @@ def test_controls_are_left_out_unless_they_are_named() -> None:
     assert len(reasons_of("verdict != 'shown' and topic == 'control'")) == 0
     assert len(reasons_of("verdict == 'shown' and topic == 'control'")) == 1
     (reason,) = reasons_of("p_value < 0.05", tests=("weat1*",))
-    assert reason.endswith("so nothing was judged; controls are left out unless the rule names them")
+    assert mentions(reason, "tests weat1*", "judged", "controls")
 
 
 def test_a_verdict_that_cannot_be_given_fails_the_gate() -> None:
@@ -326,4 +331,4 @@ def test_a_verdict_that_cannot_be_given_fails_the_gate() -> None:
     gate = gate_of(["verdict == 'shown'"], None)
     assert gate is not None
     (breach,) = gate.judge(results, judged)
-    assert "cannot be decided: verdicts are by words and two-sided" in str(breach)
+    assert judged[0].why in str(breach)

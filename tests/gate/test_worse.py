@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 from typer.testing import CliRunner, Result
 
 import weatherglass
 from weatherglass.arrays import AnyMatrix
 from weatherglass.cli import app
+from weatherglass.errors import GateError
 from weatherglass.gate.worse import RANKS, judge_runs
 from weatherglass.inference.verdict import Outcome
 
@@ -68,8 +71,8 @@ def test_a_planted_bias_is_worse_by_its_effect_and_by_its_verdict(runs: dict[str
     reasons = [line for line in done.stderr.splitlines() if line.startswith("gate: ")]
     assert len(reasons) == 2
     assert "weat6 on model (cosine/mean): d " in reasons[0]
-    assert (
-        "'gender and career' on model (cosine/mean): the verdict rose from cannot tell to shown" in reasons[1]
+    assert re.search(
+        r"'gender and career' on model \(cosine/mean\): .*\bcannot tell\b.*\bshown\b", reasons[1]
     )
 
 
@@ -109,7 +112,7 @@ def test_what_is_missing_in_the_later_run_has_not_passed(tmp_path: Path) -> None
     saved(tmp_path / "two", 0.0, "weat6")
     done = command("compare", tmp_path / "one", tmp_path / "two", "--fail-if", "worse")
     assert done.exit_code == 1
-    assert "weat7 on model (cosine/mean): cannot be compared" in done.stderr
+    assert "gate: weat7 on model (cosine/mean): " in done.stderr
     added = command("compare", tmp_path / "two", tmp_path / "one", "--fail-if", "worse")
     assert added.exit_code == 0, "a test that was added is no reason to fail"
 
@@ -119,7 +122,7 @@ def test_runs_without_a_common_test_have_not_passed(tmp_path: Path) -> None:
     saved(tmp_path / "two", 0.0, "weat6")
     done = command("compare", tmp_path / "one", tmp_path / "two", "--fail-if", "worse")
     assert done.exit_code == 1
-    assert "nothing was judged" in done.stderr
+    assert mentions(done.stderr, "judged")
 
 
 def test_models_of_one_run_are_held_against_its_first(tmp_path: Path) -> None:
@@ -130,7 +133,7 @@ def test_models_of_one_run_are_held_against_its_first(tmp_path: Path) -> None:
 
 
 def test_other_words_than_worse_are_refused(runs: dict[str, weatherglass.Run]) -> None:
-    with pytest.raises(weatherglass.WeatherglassError, match="only be compared by 'worse'"):
+    with pytest.raises(GateError, match=naming("effect_size > 1", suggesting="worse")):
         CliRunner().invoke(
             app,
             ["compare", str(folder_of(runs["none"])), "x", "--fail-if", "effect_size > 1"],
@@ -145,11 +148,12 @@ def test_junit_and_the_summary_of_a_pull_request(runs: dict[str, weatherglass.Ru
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
     text = summary.read_text(encoding="utf-8")
-    assert text.startswith("### Bias in embeddings: the gate failed\n")
+    assert text.startswith("### ")
+    assert mentions(text.splitlines()[0], "gate failed")
     assert "| gender and career | model | cannot tell | shown" in text
-    assert "1 of 1 effects changed" in text
+    assert mentions(text, "1 of 1")
     command("compare", folder_of(runs["none"]), folder_of(runs["none"]), "--fail-if", "worse", *files)
-    assert "the gate passed" in summary.read_text(encoding="utf-8")
+    assert mentions(summary.read_text(encoding="utf-8").splitlines()[0], "gate passed")
     assert ElementTree.parse(junit).getroot().get("failures") == "0"
 
 
@@ -172,13 +176,13 @@ def test_run_with_a_baseline_fails_when_it_is_worse(tmp_path: Path) -> None:
     )
     assert done.exit_code == 1
     assert len(json.loads(done.stdout)["gate"]) == 2
-    assert "the gate failed" in (tmp_path / "s.md").read_text(encoding="utf-8")
+    assert mentions((tmp_path / "s.md").read_text(encoding="utf-8").splitlines()[0], "gate failed")
     assert ElementTree.parse(tmp_path / "j.xml").getroot().get("failures") == "1"
 
 
 def test_a_baseline_or_folder_that_is_not_there_is_found_before_work(tmp_path: Path) -> None:
     for option, value in (("--baseline", tmp_path / "no"), ("--junit", tmp_path / "no" / "j.xml")):
-        with pytest.raises(weatherglass.WeatherglassError, match="no"):
+        with pytest.raises(weatherglass.WeatherglassError, match=naming(str(tmp_path / "no"))):
             CliRunner().invoke(
                 app,
                 ["run", "-t", "weat6", "-o", str(tmp_path / "run"), option, str(value)],

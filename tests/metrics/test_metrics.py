@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
@@ -64,26 +66,26 @@ def test_each_is_selected_once_in_the_order_first_asked_for() -> None:
 @pytest.mark.parametrize(
     ("spelling", "message"),
     [
-        ("waet", "unknown metric 'waet'; did you mean 'weat'"),
-        ("cosine/meen", "unknown measure 'cosine/meen'; did you mean 'cosine/mean'"),
-        ("weat(cosin/mean)", "unknown measure 'cosin/mean'; did you mean 'cosine/mean'"),
-        ("weat(cosine/mean, profile=weef)", "unknown profile 'weef'; did you mean 'wefe'"),
-        ("weat(cosine/mean, profil=wefe)", "weat has no parameter 'profil'; did you mean 'profile'"),
-        ("nothing*", r"unknown metric 'nothing\*'"),
+        ("waet", naming("metric", "waet", suggesting="weat")),
+        ("cosine/meen", naming("cosine/meen", suggesting="cosine/mean")),
+        ("weat(cosin/mean)", naming("cosin/mean", suggesting="cosine/mean")),
+        ("weat(cosine/mean, profile=weef)", naming("profile", "weef", suggesting="wefe")),
+        ("weat(cosine/mean, profil=wefe)", naming("weat", "profil", suggesting="profile")),
+        ("nothing*", naming("metric", "nothing*")),
     ],
 )
 def test_what_is_no_metric_is_answered_with_the_nearest(spelling: str, message: str) -> None:
     with pytest.raises(WeatherglassError, match=message) as refused:
         select_metrics([spelling])
     assert "\n" not in str(refused.value)
-    if message.startswith("unknown"):
-        assert isinstance(refused.value, UnknownNameError)
+    assert isinstance(refused.value, UnknownNameError) is ("profil=" not in spelling)
 
 
 def test_a_shape_says_what_it_takes() -> None:
-    assert str(Weat().shape) == "2 target and 2 attribute sets"
+    assert re.findall(r"(\d) (target|attribute)", str(Weat().shape)) == [("2", "target"), ("2", "attribute")]
     shape = Shape(AT_LEAST_ONE, AT_LEAST_TWO)
-    assert str(shape) == "at least 1 target and at least 2 attribute sets"
+    assert re.findall(r"(\d) (target|attribute)", str(shape)) == [("1", "target"), ("2", "attribute")]
+    assert str(shape) != str(Shape(exactly(1), exactly(2)))
     assert shape.fits(1, 2)
     assert shape.fits(5, 9)
     assert not shape.fits(0, 2)
@@ -125,14 +127,10 @@ class Centroid:
 
 
 def test_a_metric_whose_shape_no_test_has_is_refused_before_any_work() -> None:
-    with pytest.raises(WeatherglassError) as refused:
+    shape = str(Centroid().shape)
+    with pytest.raises(WeatherglassError, match=naming("centroid", shape, "2 and 2", "none")):
         wg.run(HashedEncoder(), ["weat7", "weat8"], [Weat(), Centroid()], trust="none")
-    assert str(refused.value) == (
-        "centroid takes 3 target and 1 attribute sets; this test has 2 and 2. Published tests that have it: none"
-    )
-    with pytest.raises(
-        UnitError, match="centroid takes 3 target and 1 attribute sets; associate has 2 and 2"
-    ):
+    with pytest.raises(UnitError, match=naming("centroid", shape, "associate", "2 and 2")):
         wg.associate(np.eye(2), np.eye(2), np.eye(2), np.eye(2), measure=Centroid())
 
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.messages import naming
 from tests.stored import biased_lines
 from typer.testing import CliRunner
 
@@ -50,7 +51,7 @@ def test_without_the_package_the_command_that_installs_it_is_said(monkeypatch: p
 
 @pytest.mark.parametrize("option", ["--corpus", "--embeddings", "--field"])
 def test_the_demo_takes_no_corpus_beside_it(option: str, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="--demo brings its own study and corpus"):
+    with pytest.raises(CorpusError, match=naming("--demo")):
         CliRunner().invoke(app, [*COMMAND, option, "x", "-o", str(tmp_path)], catch_exceptions=False)
 
 

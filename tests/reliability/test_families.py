@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.encoders.transformers.tiny_models import build
+from tests.messages import in_order, mentions, naming
 from typer.testing import CliRunner
 
 import weatherglass as wg
@@ -81,7 +82,7 @@ def test_a_family_shows_d_of_every_seed_and_what_the_seed_moves(run_of_family: t
     (agreement,) = report.agreements
     assert (agreement.tests, agreement.members) == (len(TESTS), SEEDS)
     assert agreement.low < agreement.icc < agreement.high
-    assert "test–retest over 6 tests" in output
+    assert mentions(output, "test–retest", "6 tests")
 
 
 def test_checkpoints_of_a_transformer_are_a_family(tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ def test_python_has_the_same_report_without_a_folder(planted: Path, run_of_famil
     own = [effect for effect in stored["effects"] if effect["test"] in ("weat6", "weat7")]
     assert json.loads(json.dumps(finished.record["families"]["effects"])) == own
     (agreement,) = finished.record["families"]["agreements"]
-    assert agreement["note"] == "not estimable: 2 tests, 5 are needed"
+    assert re.search(in_order("not estimable", "2 tests", 5), agreement["note"])
 
 
 def test_more_precision_needs_more_seeds(planted: Path) -> None:
@@ -152,7 +153,7 @@ def test_the_seeds_of_a_study_are_families(undisturbed: tuple[Path, StudyResult]
 
 
 def test_a_folder_without_embeddings_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="no embeddings here; run: weatherglass reliability train"):
+    with pytest.raises(CorpusError, match=naming(str(tmp_path), "weatherglass reliability train")):
         CliRunner().invoke(app, ["reliability", "audit", str(tmp_path)], catch_exceptions=False)
 
 
@@ -161,5 +162,5 @@ def test_a_study_that_is_not_there_is_named(command: list[str], tmp_path: Path) 
     """It was the default folder that was named, which nobody had typed."""
     missing = tmp_path / "nope"
     name, *rest = command
-    with pytest.raises(CorpusError, match=rf"^{re.escape(str(missing))}: no such study"):
+    with pytest.raises(CorpusError, match=rf"^{re.escape(str(missing))}: "):
         CliRunner().invoke(app, ["reliability", name, str(missing), *rest], catch_exceptions=False)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.messages import naming
 from tests.oracles import du2021 as oracle
 from tests.oracles.checksum import checksum
 
@@ -82,9 +83,9 @@ def test_mistakes_name_the_line_or_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("old young\nold\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=r"bad\.txt, line 2"):
         base_pairs(str(tmp_path / "bad.txt"))
-    with pytest.raises(UnknownNameError, match="did you mean 'gender'"):
+    with pytest.raises(UnknownNameError, match=naming("gendr", suggesting="gender")):
         base_pairs("gendr")
-    with pytest.raises(UnknownNameError, match="did you mean 'adjectives'"):
+    with pytest.raises(UnknownNameError, match=naming("adjective", suggesting="adjectives")):
         target_list("adjective")
 
 

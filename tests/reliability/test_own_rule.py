@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.messages import in_order
 from tests.reliability.conftest import installed
 
 from weatherglass.api.studies import StudyResult, run_study
@@ -70,7 +72,7 @@ def test_the_page_calls_it_by_its_label(own_study: tuple[Path, StudyResult]) -> 
     page = own_study[1].page.read_text(encoding="utf-8")
     assert ">nearer end<" in page
     ((names, _), *_) = pearson_matrix(own_study[1].tables).groups["gender"]
-    assert names[1] == "nearer end and RIPA"
+    assert re.fullmatch(in_order("nearer end", "RIPA"), names[1])
     svg = (own_study[0] / "figures" / "test-retest-gender-glove.svg").read_text(encoding="utf-8")
     assert "nearer end" in svg
 
@@ -84,5 +86,6 @@ def test_one_rule_alone_has_no_inter_rater_consistency(
     )
     tables = run_study(read_study(path), own_study[0]).tables
     raw = tables["claims"].filter((pl.col("by") == "raw") & (pl.col("pairs") == "gender"))
-    assert set(raw["size"]) == {"one rule, 2 are needed"}
+    (size,) = set(raw["size"])
+    assert re.search(in_order("one rule", 2), size)
     assert tables["pearson"].is_empty()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import matplotlib as mpl
 import polars as pl
 import pytest
+from tests.messages import naming
 
 import weatherglass
 from weatherglass.api.studies import StudyResult
@@ -17,9 +19,8 @@ Undisturbed = tuple[Path, StudyResult]
 
 def test_repr_and_the_view_of_a_notebook_are_short(undisturbed: Undisturbed) -> None:
     _, study = undisturbed
-    assert repr(study).startswith(
-        "<StudyResult: reliability of 1 corpora, 2 algorithms, 1 sets of base pairs"
-    )
+    assert repr(study).startswith("<StudyResult: ")
+    assert re.findall(r"\b\d+ (?=corp|algo|set)", repr(study)) == ["1 ", "2 ", "1 "]
     html = study._repr_html_()
     assert len(html.encode()) < 50_000
     assert "test–retest" in html
@@ -32,7 +33,7 @@ def test_tables_are_frames_of_either_library(undisturbed: Undisturbed) -> None:
     assert summary.equals(study.tables["summary"])
     other = study.to_frame("claims", "pandas")
     assert list(other["claim"]) == study.tables["claims"]["claim"].to_list()
-    with pytest.raises(UnknownNameError, match="did you mean 'summary'"):
+    with pytest.raises(UnknownNameError, match=naming("summaries", suggesting="summary")):
         study.to_frame("summaries")
 
 
@@ -46,7 +47,7 @@ def test_plot_draws_a_figure_of_the_study(undisturbed: Undisturbed) -> None:
         assert study.plot(names[-1]).figure is plt.gcf()
         assert axes.get_ylabel() == "ICC(2,1)"
         plt.close("all")
-    with pytest.raises(UnknownNameError, match="unknown figure"):
+    with pytest.raises(UnknownNameError, match=naming("figure", "nothing")):
         study.plot("nothing")
 
 
@@ -68,9 +69,9 @@ def test_saved_and_loaded_it_is_the_same(undisturbed: Undisturbed, tmp_path: Pat
     assert saved.report() == loaded.report() == tmp_path / "copy" / "study.html"
     for name, table in study.tables.items():
         assert loaded.tables[name].equals(table, null_equal=True)
-    with pytest.raises(OutputError, match="holds a study already"):
+    with pytest.raises(OutputError, match=naming(str(tmp_path / "copy"), "already")):
         study.save(tmp_path / "copy")
-    with pytest.raises(CorpusError, match="no tables here"):
+    with pytest.raises(CorpusError, match=naming(str(tmp_path), "tables")):
         weatherglass.load_study(tmp_path)
     assert study.report(tmp_path / "page.html").read_bytes() == study.page.read_bytes()
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from tests.messages import mentions
 from tests.models import HashedEncoder
 from tests.report.made_up import made_up_run
 from typer.testing import CliRunner
@@ -64,8 +66,7 @@ def test_what_is_missing_is_refused_since_a_correction_over_the_rest_would_give_
     (tmp_path / "journal.jsonl").unlink()
     done = runner.invoke(app, ["report", str(tmp_path)])
     assert isinstance(done.exception, WeatherglassError)
-    assert "journal.jsonl lacks 1 of 1 result" in str(done.exception)
-    assert "running the same command again computes them" in str(done.exception)
+    assert mentions(str(done.exception), "journal.jsonl", "1 of 1", "same command")
 
 
 def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
 
     monkeypatch.setattr(html, "page", broken)
     finished = run(HashedEncoder(), "weat1", folder=tmp_path)
-    assert "report.html was not written: the page is broken" in finished.warnings
+    assert any(mentions(warning, "report.html", "the page is broken") for warning in finished.warnings)
     assert len(finished.results) == 1
     assert (tmp_path / "results.tsv").exists()
 
@@ -152,4 +153,5 @@ def test_the_joint_p_of_a_multiverse_goes_into_the_verdicts_of_the_page(tmp_path
         app, ["report", str(tmp_path / "run"), "--multiverse", str(tmp_path / "many/multiverse.json")]
     )
     assert done.exit_code == 0, done.output
-    assert "Any sensible choice (multiverse)" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    written = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert re.search(r"<li><h3>[^<]*\bmultiverse\b[^<]*</h3>", written)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
+from tests.messages import in_order, mentions
 from tests.report.made_up import made_up_run
 from tests.results import made_result
 
@@ -22,8 +24,10 @@ def result(test: str, measure: str, d: float, mark: str = "") -> Result:
 
 
 def test_a_spread_reads_as_a_sentence() -> None:
-    assert str(Spread("weat7", 0.2, 1.1, 9, 20)) == "weat7: from 0.2 to 1.1; significant in 9 of 20"
-    assert str(Spread("weat7", -0.61, -0.01, 0, 2)) == "weat7: from −0.6 to 0.0; significant in 0 of 2"
+    assert re.search(in_order("weat7", 0.2, 1.1, "9 of 20"), str(Spread("weat7", 0.2, 1.1, 9, 20)))
+    negative = str(Spread("weat7", -0.61, -0.01, 0, 2))
+    assert re.search(in_order("weat7", "−0.6", "0.0", "0 of 2"), negative)
+    assert "−0.0" not in negative
 
 
 def test_a_spread_reaches_from_the_least_to_the_greatest_d() -> None:
@@ -46,7 +50,7 @@ def test_the_sign_of_a_measure_without_direction_does_not_widen_the_spread() -> 
 
 def test_a_test_without_any_d_says_so() -> None:
     (spread,) = spreads([result("weat1", "cosine/eq2", math.nan)])
-    assert str(spread) == "weat1: no d; significant in 0 of 1"
+    assert mentions(str(spread), "weat1", "no d", "0 of 1")
 
 
 def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
@@ -70,7 +74,9 @@ def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
         "max",
         "eq2",
     ] * 4
-    assert [text.get_text() for text in ranges.texts][:2] == ["from −1.0 to 0.9; significant in 4 of 20"] * 2
+    assert len(ranges.texts) >= 2
+    for text in ranges.texts[:2]:
+        assert re.search(in_order("−1.0", 0.9, "4 of 20"), text.get_text())
 
 
 @pytest.mark.parametrize("models", [["a"], ["a", "b"]])

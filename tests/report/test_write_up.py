@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.messages import mentions
 from tests.models import HashedEncoder
 
 import weatherglass
@@ -30,26 +32,27 @@ def test_every_verdict_has_its_words() -> None:
 def test_a_sentence_has_topic_model_numbers_limits_and_citation(outcome: str, verdict: Verdict) -> None:
     one = replace(verdict, verdict=None if outcome == NOT_JUDGED else outcome, why="too few words")
     text = sentence(one, 0.05)
-    assert "On gender and career" in text
+    assert "gender and career" in text
     assert " m" in text
     assert " Not: " in text
     assert "[caliskan2017]" in text
     assert "{" not in text
     if outcome != NOT_JUDGED:
-        assert f"mean d = {one.effect_size:.2f}".replace("-", "−") in text
-        assert "tests with p ≤ 0.05" in text
+        assert f"d = {one.effect_size:.2f}".replace("-", "−") in text
+        assert "p ≤ 0.05" in text
 
 
 def test_what_was_not_shown_is_never_called_shown_or_found() -> None:
     for outcome in ("suggested", "small", "cannot tell", NOT_JUDGED):
-        assert " shows an association" not in WORDINGS[outcome].may
+        assert not mentions(WORDINGS[outcome].may, "shows")
     assert "no bias" in WORDINGS["cannot tell"].may_not
 
 
 def test_a_test_of_ones_own_names_no_paper() -> None:
     test = weatherglass.test(X=["a1", "a2"], Y=["b1", "b2"], A=["c1", "c2"], B=["d1", "d2"], name="own")
     (line,) = weatherglass.run(HashedEncoder(), test).sentences()
-    assert line.endswith("Cite: the source of your words.")
+    assert " Cite: " in line
+    assert not re.search(r"\[\w+\d{4}\]", line)
 
 
 def test_the_page_has_the_same_words() -> None:

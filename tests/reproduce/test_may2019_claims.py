@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
+from tests.messages import in_order, mentions
 
 from weatherglass.reproduce.may2019.claims import (
     ANGRY,
@@ -56,13 +58,13 @@ def test_table_4_is_judged_by_the_same_rules() -> None:
     """Read off Table 4: of weat1, 3 and 6, GPT has * on weat3 alone and ** on sent-weat1 alone."""
     claims = check_claims(["gpt"], {})["gpt"]
     assert [claim.holds for claim in claims] == [None] * 5
-    assert claims[1].theirs == "sentences 1, words 1, of 3 each"
-    assert claims[0].theirs == "not all in Table 4"
+    assert re.search(in_order("sentences 1", "words 1", 3), claims[1].theirs)
+    assert mentions(claims[0].theirs, "Table 4")
 
 
 @pytest.mark.parametrize("test", ["weat3b", "sent-weat4"])
 def test_what_lacks_a_test_cannot_be_told(test: str) -> None:
     lacking = {key: cell for key, cell in cells({}).items() if key[0] != test}
     claim = check_claims(["bert"], lacking)["bert"][0]  # type: ignore[arg-type]
-    assert claim.verdict == "cannot be told"
-    assert claim.ours == f"needs {test}"
+    assert claim.holds is None
+    assert mentions(claim.ours, test)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.messages import in_order, mentions, naming
 from tests.models import HashedEncoder
 from typer.testing import CliRunner
 
@@ -73,8 +75,8 @@ def test_what_one_model_does_not_know_is_left_out_of_both(tmp_path: Path) -> Non
     before, after = run(tmp_path / "one"), run(tmp_path / "two", 1.0, unknown=("x3", "a1"))
     (found,) = compare_runs(before, after).differences
     assert found.units == (19, 20)
-    assert "X has 20 and 19 known elements: compared over what both have" in found.notes
-    assert "A has 20 and 19 known elements: so its scores rest on other words" in found.notes
+    for role in "XA":
+        assert any(re.search(in_order(role, 20, 19), note) for note in found.notes)
     result = wg.run(TiltedEncoder(0.0), tests=made_test(), trust="none").results[0]
     kept = np.array([s.score for s in result.scores if s.role == "X" and s.text != "x3"])
     assert found.before == pytest.approx(effect_size(kept, result.y_scores))
@@ -83,11 +85,11 @@ def test_what_one_model_does_not_know_is_left_out_of_both(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"ddof": 0}, "ddof is 1 in one run and 0 in the other"),
-        ({"permute": "elements"}, "permute is words in one run and elements in the other"),
-        ({"tests": made_test(19)}, "the words of the test differ between the runs"),
-        ({"metrics": "dot/mean"}, "only"),
-        ({"tests": made_test(name="other")}, "only"),
+        ({"ddof": 0}, in_order("ddof", 1, 0)),
+        ({"permute": "elements"}, in_order("permute", "words", "elements")),
+        ({"tests": made_test(19)}, naming("words", "differ")),
+        ({"metrics": "dot/mean"}, naming("only")),
+        ({"tests": made_test(name="other")}, naming("only")),
     ],
 )
 def test_what_is_not_the_same_quantity_is_not_compared(
@@ -95,12 +97,12 @@ def test_what_is_not_the_same_quantity_is_not_compared(
 ) -> None:
     found = compare_runs(run(tmp_path / "one"), run(tmp_path / "two", **change))  # type: ignore[arg-type]
     assert not found.differences
-    assert reason in found.incomparable[0].reason
+    assert re.search(reason, found.incomparable[0].reason)
 
 
 def test_another_alternative_leaves_d_comparable(tmp_path: Path) -> None:
     found = compare_runs(run(tmp_path / "one"), run(tmp_path / "two", alternative="less"))
-    assert "p: alternative two-sided and less" in found.differences[0].notes
+    assert any(mentions(note, "p", "alternative", "two-sided", "less") for note in found.differences[0].notes)
 
 
 def test_runs_of_several_models_are_matched_by_model(tmp_path: Path) -> None:
@@ -119,8 +121,7 @@ def test_a_test_that_failed_says_why_it_is_not_compared(tmp_path: Path) -> None:
     after = run(tmp_path / "two", unknown=unknown, tests=[made_test(), spare])
     found = compare_runs(before, after)
     assert [each.test for each in found.differences] == ["spare"]
-    assert "could not be run in" in found.incomparable[0].reason
-    assert "only 1 of the 20 elements of x are known" in found.incomparable[0].reason
+    assert re.search(in_order("two", 1, 20, "x"), found.incomparable[0].reason)
 
 
 def test_words_are_paired_by_word(tmp_path: Path) -> None:
@@ -137,12 +138,10 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["compare", str(before), str(after)])
     assert shown.exit_code == 0
     assert "changed" in shown.stdout
-    said = " ".join(shown.stdout.split())
-    assert "A, B and the templates are held as they are" in said
-    assert "Chance alone marks about 5 of 100" in said
+    assert mentions(shown.stdout, "A, B", "templates", "5 of 100")
     record = json.loads(CliRunner().invoke(app, ["compare", str(before), str(after), "--json"]).stdout)
     assert record["differences"][0]["changed"] is True
-    with pytest.raises(OutputError, match="no run is here"):
+    with pytest.raises(OutputError, match=naming(f"{tmp_path}:", "run.json")):
         compare_runs(tmp_path, after)
 
 
@@ -158,7 +157,7 @@ def test_the_models_of_one_run_compare_as_two_runs_do(tmp_path: Path) -> None:
     assert one_run.models == ("tilted", "other")
     shown = CliRunner().invoke(app, ["compare", str(tmp_path / "both")])
     assert shown.exit_code == 0
-    assert "changed: 1 of 1 effect, where the interval excludes 0" in shown.output
+    assert mentions(shown.output, "changed", "1 of 1")
 
 
 def test_a_test_that_one_model_cannot_do_is_said_to_be_missing(tmp_path: Path) -> None:
@@ -166,11 +165,11 @@ def test_a_test_that_one_model_cannot_do_is_said_to_be_missing(tmp_path: Path) -
     models = [TiltedEncoder(0.0), TiltedEncoder(0.0, unknown, name="ignorant")]
     wg.run(models, tests=made_test(), folder=tmp_path / "both", trust="none")
     (other,) = compare_models(tmp_path / "both").incomparable
-    assert other.reason.startswith("could not be run with ignorant: ")
+    assert mentions(other.reason, "ignorant", 0, 20)
 
 
 def test_one_model_alone_has_nothing_to_compare_with(tmp_path: Path) -> None:
-    with pytest.raises(WeatherglassError, match="this run has one model; name another run"):
+    with pytest.raises(WeatherglassError, match=naming("one model")):
         compare_models(run(tmp_path / "one"))
 
 

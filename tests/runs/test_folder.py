@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.messages import naming
 
 from weatherglass.errors import OutputError
 from weatherglass.runs.folder import RunFolder
@@ -32,6 +33,6 @@ def test_a_table_that_takes_long_is_written_less_often(
 
 def test_a_record_without_its_journal_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(OutputError, match=r"run\.json is here without journal\.jsonl"), RunFolder(tmp_path):
+    with pytest.raises(OutputError, match=naming("run.json", "journal.jsonl")), RunFolder(tmp_path):
         pass
     assert (tmp_path / "run.json").read_text() == "{}"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
+from tests.messages import naming
 
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.inference.significance import adjust
@@ -77,9 +78,9 @@ def test_a_row_without_p_ranks_last() -> None:
 
 
 def test_bad_families_and_names_are_refused() -> None:
-    with pytest.raises(WeatherglassError, match="family of 1 cannot hold the 2 rows"):
+    with pytest.raises(WeatherglassError, match=naming("family", 1, 2)):
         adjust([0.1, 0.2], family=1)
-    with pytest.raises(WeatherglassError, match="between 0 and 1"):
+    with pytest.raises(WeatherglassError, match=naming(0, 1)):
         adjust([1.2])
-    with pytest.raises(UnknownNameError, match="did you mean 'holm'"):
+    with pytest.raises(UnknownNameError, match=naming("holmes", suggesting="holm")):
         adjust([0.1], "holmes")

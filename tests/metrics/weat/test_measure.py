@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from tests.messages import naming
 
 from weatherglass.errors import UnknownNameError
 from weatherglass.metrics.weat.measure import (
@@ -49,13 +50,13 @@ def test_measures_sort_by_similarity_and_then_statistic() -> None:
     ],
 )
 def test_an_unknown_measure_is_answered_with_the_nearest(text: str, nearest: str) -> None:
-    with pytest.raises(UnknownNameError, match=f"unknown measure '{text}'; did you mean '{nearest}'"):
+    with pytest.raises(UnknownNameError, match=naming(f"'{text}'", suggesting=nearest)):
         select_measures([text])
 
 
 @pytest.mark.parametrize("text", ["", "cosine/", "/mean", "cosine/mean/max", "foo/*"])
 def test_a_malformed_measure_is_refused(text: str) -> None:
-    with pytest.raises(UnknownNameError, match="a measure is similarity/statistic"):
+    with pytest.raises(UnknownNameError, match=naming("similarity/statistic")):
         select_measures([text])
 
 

@@ -11,6 +11,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy import stats
+from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
@@ -212,15 +213,12 @@ def test_the_headline_of_bias_bench_is_the_mean_size() -> None:
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        ({"profile": "weef"}, "unknown profile 'weef'; did you mean 'wefe'"),
-        (
-            {"profile": "may2019", "significance": "exact"},
-            "computes p in its own way; leave out significance 'exact'",
-        ),
-        ({"profile": "may2019", "ddof": 0}, "divides by n - 1; leave out ddof"),
-        ({"profile": "may2019", "alternative": "two-sided"}, "has no alternative 'two-sided'"),
-        ({"trust": "some"}, "unknown trust 'some'"),
-        ({"resamples": 10}, "unknown setting 'resamples'"),
+        ({"profile": "weef"}, naming("profile", "weef", suggesting="wefe")),
+        ({"profile": "may2019", "significance": "exact"}, naming("may2019", "significance", "exact")),
+        ({"profile": "may2019", "ddof": 0}, naming("may2019", "n - 1", "ddof")),
+        ({"profile": "may2019", "alternative": "two-sided"}, naming("may2019", "alternative", "two-sided")),
+        ({"trust": "some"}, naming("trust", "some")),
+        ({"resamples": 10}, naming("setting", "resamples")),
     ],
 )
 def test_what_a_profile_does_otherwise_is_refused(request_: dict[str, object], message: str) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial import distance
 from scipy.stats import ortho_group
+from tests.messages import naming
 from tests.metrics.weat import definitions
 
 from weatherglass.arrays import Matrix
@@ -116,7 +117,7 @@ def test_a_zero_vector_has_no_cosine_and_the_error_says_where_it_is() -> None:
     vectors = drawn(1, 4, 3)
     with_zero = vectors.copy()
     with_zero[2] = 0.0
-    with pytest.raises(ZeroVectorError, match="row 2 of targets is a zero vector") as caught:
+    with pytest.raises(ZeroVectorError, match=naming("row 2", "targets", "zero vector")) as caught:
         cosine(with_zero, vectors)
     assert (caught.value.where, caught.value.row) == ("targets", 2)
     assert isinstance(caught.value, UnitError)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
 from scipy.stats import t
+from tests.messages import in_order
 
 from weatherglass.arrays import Vector
 from weatherglass.reliability.agreement.groups import connected_groups, group_interval, leave_one_group_out
@@ -84,9 +86,9 @@ def test_the_interval_is_the_jackknife_written_out() -> None:
 def test_fewer_than_three_groups_are_not_estimable() -> None:
     interval = group_interval(np.ones((2, 6, 3)), np.array([0, 0, 0, 1, 1, 1]), consistency_icc)
     assert np.isnan(interval.low).all()
-    assert interval.reason.startswith("not estimable: 2 groups of base pairs without a common word, 3 are")
+    assert re.search(in_order("not estimable", "2 groups", 3), interval.reason)
     few = group_interval(np.ones((4, 3)), np.array([0, 1, 2, 2]), alpha_of)
-    assert few.reason == "not estimable: 4 base pairs, 5 are needed"
+    assert re.search(in_order("not estimable", "4 base pairs", 5), few.reason)
     one_large = group_interval(np.ones((6, 3)), np.array([0, 1, 1, 1, 1, 1]), alpha_of)
     assert math.isnan(one_large.low)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.messages import in_order, mentions
 
 from weatherglass.reliability.agreement.assess import five_number_summary
 from weatherglass.reliability.agreement.claims import alpha_label, icc_label
@@ -107,18 +109,17 @@ def test_perfect_agreement_is_1_with_an_interval_of_no_width() -> None:
         assert [estimate.value, estimate.low, estimate.high] == [1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("shape", "reason"), [((4, 8), "4 base pairs, 5 are needed"), ((9, 1), "one seed, 2 are needed")]
-)
-def test_too_few_rows_or_seeds_are_not_estimable(shape: tuple[int, int], reason: str) -> None:
+@pytest.mark.parametrize(("shape", "has", "needed"), [((4, 8), "4 base pairs", 5), ((9, 1), "one seed", 2)])
+def test_too_few_rows_or_seeds_are_not_estimable(shape: tuple[int, int], has: str, needed: int) -> None:
     estimate = retest(layout(1, shape))
     assert math.isnan(estimate.value)
-    assert estimate.reason == f"not estimable: {reason}"
+    assert re.search(in_order("not estimable", has, needed), estimate.reason)
 
 
 def test_too_few_items_or_no_variance_are_not_estimable() -> None:
-    assert cronbach_alpha(layout(1, (9, 4)), items="words").reason == "not estimable: 4 words, 5 are needed"
-    assert cronbach_alpha(np.ones((9, 6))).reason == "not estimable: the scores do not vary"
+    few = cronbach_alpha(layout(1, (9, 4)), items="words").reason
+    assert re.search(in_order("not estimable", "4 words", 5), few)
+    assert mentions(cronbach_alpha(np.ones((9, 6))).reason, "not estimable", "vary")
 
 
 def test_standardised_scores_have_one_mean_and_one_spread() -> None:
@@ -144,7 +145,7 @@ def test_pearson_and_its_interval_are_those_of_scipy() -> None:
 
 
 def test_scores_that_do_not_vary_have_no_correlation() -> None:
-    assert pearson(np.ones(9), np.arange(9.0)).reason == "not estimable: the scores do not vary"
+    assert mentions(pearson(np.ones(9), np.arange(9.0)).reason, "not estimable", "vary")
     assert math.isnan(pearson(np.ones(9), np.arange(9.0)).value)
 
 
@@ -204,6 +205,5 @@ def test_batches_are_disjoint_and_said_in_words() -> None:
     ]  # fmt: skip
     lines = seed_lines(batches, estimate_by_seeds(condition, tensor, np.arange(30)))
     assert len(lines) == 3
-    assert lines[0].startswith("c, sgns, p, dbwa: with 8 seeds the median word has a test–retest of")
-    assert "disjoint batches of 4 give medians" in lines[0]
-    assert "(extrapolated)" in lines[0]
+    assert lines[0].startswith("c, sgns, p, dbwa: ")
+    assert mentions(lines[0], "8 seeds", "test–retest", "batches of 4", "extrapolated")

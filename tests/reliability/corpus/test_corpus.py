@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.messages import naming
 from tests.reliability.conftest import installed
 
 from weatherglass.errors import CorpusError, UnknownNameError
@@ -155,14 +156,14 @@ def test_a_corpus_is_encoded_once_and_again_when_its_content_changes(tmp_path: P
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(TEXT)[:-20], "cut off"),
-        (lzma.compress(TEXT)[:-20], "cut off"),
+        (gzip.compress(TEXT)[:-20], "cut off|truncated"),
+        (lzma.compress(TEXT)[:-20], "cut off|truncated"),
         (damaged(gzip.compress(TEXT)), "damaged"),
-        (zstandard(TEXT)[:-20], "cut off"),
+        (zstandard(TEXT)[:-20], "cut off|truncated"),
         (damaged(zstandard(TEXT)), "damaged"),
-        (b'{"body": "a"}\nno json', "line 2: not a JSON object"),
-        (b'{"words": "a"}\n{"words": "b"}', r"no text in a field 'body' .*\(fields: words\)"),
-        (b"rare words only", "no word occurs 5 times"),
+        (b'{"body": "a"}\nno json', naming("line 2", "JSON")),
+        (b'{"words": "a"}\n{"words": "b"}', naming("'body'", "fields", "words")),
+        (b"rare words only", naming(5)),
     ],
     # Named, since a packed file holds the time, which would make another name in every process.
     ids=[
@@ -192,7 +193,7 @@ def test_zstandard_is_read_frame_after_frame(tmp_path: Path) -> None:
 
 
 def test_an_unknown_way_of_splitting_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="unknown split 'word'; did you mean 'words'"):
+    with pytest.raises(UnknownNameError, match=naming("split", "word", suggesting="words")):
         Tokeniser(split="word")  # type: ignore[arg-type]
 
 
@@ -218,7 +219,7 @@ def test_a_reader_of_another_package_is_chosen_by_suffix(
     corpus = encode_corpus("c", folder, tmp_path / "cache", ANY)
     assert as_lines(corpus) == [["the", "end"], ["a", "dog"], ["plain", "text"]]
     (folder / name).write_bytes(pack(b"the\tDET\n"))
-    with pytest.raises(CorpusError, match=r"\.(vert|VERT\.gz): verticalised text should begin with <s>"):
+    with pytest.raises(CorpusError, match=r"\.(vert|VERT\.gz): .*<s>"):
         encode_corpus("c", folder, tmp_path / "cache", ANY)
 
 

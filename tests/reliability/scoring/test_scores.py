@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.messages import in_order, naming
 
 from weatherglass.arrays import Integers
 from weatherglass.errors import UnknownNameError, WeatherglassError
@@ -127,7 +128,7 @@ def test_a_word_is_never_its_own_neighbour_even_among_duplicates() -> None:
 
 
 def test_more_neighbours_than_words_are_refused() -> None:
-    with pytest.raises(ValueError, match="k = 5 neighbours need at least 6 words, but there are 5"):
+    with pytest.raises(ValueError, match=in_order("k = 5", "6 words", 5)):
         list(neighbours(np.eye(5, dtype=np.float32), np.arange(5), 5))
 
 
@@ -209,28 +210,25 @@ def test_a_tensor_averages_over_seeds() -> None:
 def test_a_rule_is_found_by_its_own_name_and_an_unknown_one_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(UnknownNameError, match="unknown rule 'dbw'; did you mean 'dbwa'"):
+    with pytest.raises(UnknownNameError, match=naming("rule", "dbw", suggesting="dbwa")):
         find_rules(["dbw"])
     monkeypatch.setattr(RULES, "_registered", {"alias": RULES.get("dbwa")})
-    with pytest.raises(WeatherglassError, match="rule 'alias' calls itself 'dbwa'"):
+    with pytest.raises(WeatherglassError, match=naming("rule", "alias", "dbwa")):
         find_rules(["alias"])
-    with pytest.raises(WeatherglassError, match=r"'Mine\.1' cannot be the name of a rule"):
+    with pytest.raises(WeatherglassError, match=naming("Mine.1", "name")):
         Rule("Mine.1", "mine", 1, RULES.get("dbwa").scores)
 
 
 def test_a_variant_is_compared_with_others_only_without_the_rule_it_varies() -> None:
     assert raters(DEFAULT_RULES) == ("dbwa", "ripa", "nbm")
     assert raters(["dbwa", "ripa-raw"]) == ("dbwa", "ripa-raw")
-    assert raters(["a rule of a package that is gone", "ripa"]) == (
-        "a rule of a package that is gone",
-        "ripa",
-    )
+    assert raters(["not-installed", "ripa"]) == ("not-installed", "ripa")
 
 
 def test_a_rule_with_scores_of_another_shape_is_named() -> None:
     context = scoring_context(embedding_of(whole_vectors()), PAIRS, np.arange(7), 3)
     rule = Rule("all-words", "all words", 1, lambda context: context.projections.dbwa)
-    with pytest.raises(WeatherglassError, match=r"rule 'all-words' .* shape \(120, 3\); .* \(7, 3\)"):
+    with pytest.raises(WeatherglassError, match=in_order("all-words", "(120, 3)", "(7, 3)")):
         rule.score(context)
 
 
