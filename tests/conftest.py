@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from tests.downloads import from_wheel
+from tests.messages import Wanted
 
 # No deadline: the first example may compile. The same examples every time where a failure would block a landing.
 settings.register_profile("weatherglass", deadline=None, derandomize="CI" in os.environ)
@@ -31,6 +32,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         needing = [item for item in items if item.get_closest_marker("shared")]
         items[:] = [item for item in items if not item.get_closest_marker("shared")]
         config.hook.pytest_deselected(items=needing)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case by what its message has to contain, not by the regular expression that finds it."""
+    return ", ".join(map(str, val.parts)) if isinstance(val, Wanted) else None
 
 
 @pytest.hookimpl(wrapper=True)
