@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 from tests import stored
 from tests.downloads import from_wheel
+from tests.messages import Wanted
 from tests.stored import axe as axe
 from tests.stored import browser as browser
 from tests.stored import study_file as study_file
@@ -39,6 +40,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=needing)
     slow = {item.path for item in items if set(stored.SHARED) & set(getattr(item, "fixturenames", ()))}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case by what its message has to contain, not by the regular expression that finds it."""
+    return ", ".join(map(str, val.parts)) if isinstance(val, Wanted) else None
 
 
 @pytest.hookimpl(wrapper=True)

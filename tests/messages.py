@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Self
 
 BEFORE, AFTER = r"(?<![\w.−-])", r"(?!\w|[.,]\d)"
 """Around a number: so 7 is not found in 17, 0.7, -7 or 7.5."""
 QUOTES = "'\"`‘’“”"
 
 
-def naming(*parts: object, suggesting: str | None = None) -> str:
+class Wanted(str):
+    """A regular expression that knows what it looks for: the names of parametrised tests show that instead."""
+
+    parts: tuple[object, ...]
+
+    def __new__(cls, pattern: str, parts: Iterable[object]) -> Self:
+        """Keep the parts with the pattern."""
+        wanted = super().__new__(cls, pattern)
+        wanted.parts = tuple(part for part in parts if part is not None)
+        return wanted
+
+
+def naming(*parts: object, suggesting: str | None = None) -> Wanted:
     """Return a regular expression for texts that contain every part as a whole, in any order.
 
     Args:
@@ -24,25 +37,26 @@ def naming(*parts: object, suggesting: str | None = None) -> str:
     >>> bool(found.search("glove.txt, line 17: unknown encoder (known: hf, vectors)"))
     False
     """
-    return r"(?s)\A" + _followed_by(parts, suggesting)
+    return Wanted(r"(?s)\A" + _followed_by(parts, suggesting), (*parts, suggesting))
 
 
-def in_order(*parts: object) -> str:
+def in_order(*parts: object) -> Wanted:
     """Return a regular expression for texts that contain every part as a whole, in this order.
 
     >>> bool(re.search(in_order("math", 0.2), "without 'math' p is 0.2"))
     True
     """
-    return "(?s)" + ".*".join(map(_whole, parts))
+    return Wanted("(?s)" + ".*".join(map(_whole, parts)), parts)
 
 
-def at_column(column: int, *parts: object, suggesting: str | None = None) -> str:
+def at_column(column: int, *parts: object, suggesting: str | None = None) -> Wanted:
     """Return a regular expression for texts that name a column and, after it, every part as a whole.
 
     >>> bool(re.search(at_column(3, "'lambda'"), "in 'x (lambda: 1)', column 3: '(' is not expected here"))
     False
     """
-    return rf"(?s)\bcolumn {column}\b" + _followed_by(parts, suggesting)
+    pattern = rf"(?s)\bcolumn {column}\b" + _followed_by(parts, suggesting)
+    return Wanted(pattern, (f"column {column}", *parts, suggesting))
 
 
 def mentions(text: str, *parts: object, suggesting: str | None = None) -> bool:
