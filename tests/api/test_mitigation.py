@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import engines
 from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
@@ -242,6 +243,58 @@ def test_a_test_of_which_only_rounding_is_left_is_not_called_turned(model: Path)
     (row,) = (row for row in found.rows if row.is_effect_size)
     assert (row.after, row.p_after) == (0.0, 1.0)
     assert not row.turned
+
+
+class Steps:
+    """Remembers how far each stage came."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int]] = []
+        self.done: list[int] = []
+
+    def stage(self, name: str, total: int) -> None:
+        self.stages.append((name, total))
+        self.done.append(0)
+
+    def advance(self, steps: int = 1) -> None:
+        self.done[-1] += steps
+
+
+def test_several_processes_give_the_same_judgement(model: Path) -> None:
+    mitigation, shown = wg.mitigate(f"vectors:{model}", "hard-debias?equalise=none"), Steps()
+
+    def judged(**options: Any) -> dict[str, Any]:
+        found = mitigation.judge(tests=["weat7"], metrics=["cosine/mean"], **options).to_json()
+        return {name: value for name, value in found.items() if name != "finished"}
+
+    assert judged(jobs=2, progress=shown) == judged()
+    assert {"what is left, and what it cost", "testing before", "testing after"} <= dict(shown.stages).keys()
+    assert [total for _, total in shown.stages] == shown.done
+
+
+def test_the_judgement_of_a_folder_goes_on_after_an_interrupt(
+    model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Only what the journal of the run lacks is computed, also with another number of processes."""
+    mitigation = wg.mitigate(f"vectors:{model}", "hard-debias?equalise=none")
+    options: dict[str, Any] = {"tests": ["weat7"], "metrics": ["cosine/mean"], "folder": tmp_path}
+    engine = engines.register(monkeypatch)
+
+    def interrupt(unit: object) -> bool:
+        if type(unit).__name__ == "RecoveryUnit":
+            raise KeyboardInterrupt
+        return False
+
+    engine.dies_with = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        mitigation.judge(**options, scheduler=engines.NAME)
+    journal = (tmp_path / "run" / "journal.jsonl").read_bytes()
+    assert journal.count(b"\n") == 4  # weat7 and its held-out words, before and after
+    assert not (tmp_path / "judgement.json").exists()
+    assert [type(unit).__name__ for unit in engine.seen] == ["Unit"] * 4 + ["CostUnit"] * 4 + ["RecoveryUnit"]
+    mitigation.judge(**options)
+    assert (tmp_path / "run" / "journal.jsonl").read_bytes() == journal
+    assert (tmp_path / "judgement.json").exists()
 
 
 def test_the_baselines_can_be_judged_on_named_tests(model: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cosine
 from scipy.stats import norm
+from tests import engines
 from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
@@ -65,6 +66,23 @@ def test_the_correlation_with_facts_has_fishers_interval() -> None:
     assert (
         wg.word_map(dict.fromkeys(WORDS, 1.0), (A, B), HashedEncoder()).facts is None
     )  # a constant correlates with nothing
+
+
+def test_several_processes_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 40 words there are three units, which may come back in any order."""
+    words = [*WORDS, *(f"word{number}" for number in range(34))]
+    model = HashedEncoder(unknown=["pilot", "man"])
+    alone = wg.word_map(words, (A, B), model)
+    assert wg.word_map(words, (A, B), model, jobs=2) == alone
+    engine = engines.register(monkeypatch)
+    assert wg.word_map(words, (A, B), model, scheduler=engines.NAME) == alone
+    assert [len(unit.table) for unit in engine.seen] == [7, 16, 16]
+
+
+def test_a_unit_that_fails_ends_the_map_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines.register(monkeypatch).dies_with = lambda _: True
+    with pytest.raises(WeatherglassError, match="its process died 3 times"):
+        wg.word_map(WORDS, (A, B), HashedEncoder(), scheduler=engines.NAME)
 
 
 def run(*arguments: str) -> str:

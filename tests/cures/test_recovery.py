@@ -31,7 +31,8 @@ def rows() -> Matrix:
 def measured(rows: Matrix, changed: Matrix) -> dict[str, BeforeAfter]:
     first, second = np.eye(WIDTH)[:1], -np.eye(WIDTH)[:1]
     words = recovery.NeutralWords(tuple(map(str, range(N))), recovery.old_bias(rows, first, second))
-    return {one.name: one for one in recovery.recoveries(rows, changed, [rows], words)}
+    measured = [recovery.measures(some, words) for some in (rows, changed, rows)]
+    return {one.name: one for one in recovery.recoveries(measured, words)}
 
 
 def test_removing_one_direction_hides_and_removing_its_shadow_too_removes(rows: Matrix) -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests import engines
 
 import weatherglass as wg
+from weatherglass.audit.encode import ViewChunk
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.layers import Layers
 from weatherglass.encoders.views import View, encode_views, layered
@@ -70,3 +72,22 @@ def test_fewer_dimensions_have_the_same_views_cut(tiny_model: Callable[[str], Pa
     }
     (alone,) = wg.run(f"{spec}?dim=4&pooling=max&layers=-2", "weat7").results
     assert effects["cosine", "mean", "max", "-2"] == pytest.approx(alone.effect_size, abs=1e-9)
+
+
+def test_views_are_encoded_elsewhere_and_cached_here(
+    tiny_model: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Other processes load the model by its spec; none of them writes to the cache."""
+    engine = engines.register(monkeypatch)
+    spec = f"hf:{tiny_model('bert')}"
+    monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "alone"))
+    alone = wg.multiverse(spec, "weat6")
+    monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "several"))
+    assert wg.multiverse(spec, "weat6", scheduler=engines.NAME).topics == alone.topics
+    chunks = [unit for unit in engine.seen if isinstance(unit, ViewChunk)]
+    assert [(len(chunk.texts), len(chunk.views)) for chunk in chunks] == [
+        (len(wg.load_test("weat6").texts), 9)
+    ]
+    engine.seen.clear()
+    assert wg.multiverse(spec, "weat6", scheduler=engines.NAME).topics == alone.topics
+    assert not any(isinstance(unit, ViewChunk) for unit in engine.seen)

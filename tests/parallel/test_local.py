@@ -172,6 +172,12 @@ def test_an_address_that_an_engine_cannot_read_is_one_clear_error(scheduler: str
         backend(1, scheduler)
 
 
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_fewer_than_one_process_is_one_clear_error(jobs: int) -> None:
+    with pytest.raises(WeatherglassError, match=rf"^jobs is {jobs}, but at least 1 process is needed$"):
+        backend(jobs)
+
+
 def test_an_interrupt_of_compiled_code_is_no_failure_of_the_unit() -> None:
     """Python reports it as "SystemError: … returned a result with an exception set", caused by the interrupt."""
 

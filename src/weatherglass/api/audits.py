@@ -96,7 +96,7 @@ def run(
         frozenset(metric.name for metric in selected) - by_name,
     )
     plan.check()
-    workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
+    workers = backend(jobs, scheduler, shared_dir)
     registrations = _registrations(plan, workers)
     shown = progress or progress_here()
     if folder is None:

@@ -17,22 +17,22 @@ from weatherglass.audit.audit import Audit
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.plan import Model, Plan, choose_tests
 from weatherglass.audit.record import PythonCall, environment, now
+from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
 from weatherglass.cures.cost import (
     AnalogySet,
     SimilaritySet,
-    costs,
     installed_sets,
-    neighbours_kept,
     read_analogies,
     read_similarity,
 )
 from weatherglass.cures.estimate import BeforeAfter
 from weatherglass.cures.held_out import ENDING, HeldOut, held_out_test
 from weatherglass.cures.judgement import Judgement
-from weatherglass.cures.recovery import DRAWS, NeutralWords, old_bias, random_change, recoveries
+from weatherglass.cures.recovery import DRAWS, NeutralWords, old_bias, random_change
 from weatherglass.cures.rule import Row, verdict
+from weatherglass.cures.units import Vectors, recovered_and_cost
 from weatherglass.errors import EncoderError, WeatherglassError
 from weatherglass.inference.correction import adjust
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
@@ -40,7 +40,7 @@ from weatherglass.mitigation.base import words_of
 from weatherglass.mitigation.change import Step, Steps
 from weatherglass.mitigation.lists import NEUTRAL, PAIR_LISTS, PairList, Sides, pair_list, word_list
 from weatherglass.multiverses.lists import select_tests
-from weatherglass.parallel import backend
+from weatherglass.parallel import Backend, backend
 from weatherglass.progress import Progress, Silent
 from weatherglass.runs.compare import Difference, compare_models
 from weatherglass.runs.folder import RunFolder
@@ -79,6 +79,9 @@ def judge_mitigation(
     neutral: str = NEUTRAL,
     similarity: Sequence[str | Path] = (),
     analogies: Sequence[str | Path] = (),
+    jobs: int = 1,
+    scheduler: str | None = None,
+    shared_dir: str | Path | None = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Judgement:
@@ -92,6 +95,10 @@ def judge_mitigation(
         neutral: words without the attribute: "neutral", or a file with a word a line.
         similarity: files of word or sentence pairs with scores; by default those that come with gensim, if installed.
         analogies: files of analogies; likewise.
+        jobs: local processes to use.
+        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
+            engine of another package.
+        shared_dir: a folder that all its machines see under the same path.
         folder: where the run, judgement.json and the page are kept.
         progress: told how far the work has come.
 
@@ -99,6 +106,7 @@ def judge_mitigation(
         WeatherglassError: if no test is known for the lists, or the model knows too few neutral words.
     """
     shown = progress or Silent()
+    workers = backend(jobs, scheduler, shared_dir)
     model = mitigation.model
     listed, sides = attribute_of(mitigation, pairs)
     chosen = tests_of(mitigation, tests)
@@ -114,10 +122,10 @@ def judge_mitigation(
             *(word for pair in (listed.held_out if listed else ()) for word in pair),
         }
         every_test = [*chosen, *(one.test for one in held_tests if one.left_out)]
-        rows = _rows(model, every_test, metrics, attribute, run_folder, shown)
+        rows = _rows(model, every_test, metrics, attribute, run_folder, workers, shown)
         unseen = {one.test.name for one in held_tests}
         held_rows = _with_holm([row for row in rows if row.test.partition(" (")[0] in unseen])
-        recovered, cost, notes = _vectors(mitigation, sides, neutral, sets, shown)
+        recovered, cost, notes = _vectors(mitigation, sides, neutral, sets, workers, shown)
         finished = Judgement(
             model=model.encoder.name,
             transforms=tuple(transform.name for transform in model.transforms),
@@ -187,6 +195,7 @@ def _rows(
     named: Sequence[str],
     attribute: Collection[str],
     folder: Path,
+    workers: Backend,
     progress: Progress,
 ) -> list[Row]:
     """Every test and metric on the model before and after; a metric that does not fit a test has no row."""
@@ -195,8 +204,9 @@ def _rows(
     metrics = select_metrics([DEFAULT_METRIC, *named])
     plan = Plan(models, list(tests), metrics, Settings(trust="all"), {}, frozenset(m.name for m in metrics))
     call = PythonCall("judge", {})
+    registrations = () if workers.in_process else registrations_for(metrics, plan.settings.covariance)
     with RunFolder(folder) as opened:
-        run = Audit(plan, call, backend(1, None, None), progress, opened).carry_out()
+        run = Audit(plan, call, workers, progress, opened, registrations).carry_out()
     changes = {(row.test, row.metric): row for row in compare_models(folder).differences}
     before = {(r.row, r.metric): r for r in run.results if r.model == BEFORE}
     after = {(r.row, r.metric): r for r in run.results if r.model == AFTER}
@@ -269,14 +279,14 @@ def _vectors(
     sides: Sides,
     neutral: str,
     sets: tuple[list[SimilaritySet], list[AnalogySet]],
+    workers: Backend,
     progress: Progress,
 ) -> tuple[list[BeforeAfter], list[BeforeAfter], list[str]]:
     """Recoveries and costs, from vectors before and after."""
     apart = {word.lower() for side in sides for word in side}
     words = [word for word in word_list(neutral) if word.lower() not in apart]
     texts = [*sides[0], *sides[1], *words, *(text for group in sets for one in group for text in one.texts)]
-    encodings = encode_texts(mitigation.model.encoder, texts, backend(1, None, None), progress)
-    progress.stage("what is left, and what it cost", DRAWS + 2)
+    encodings = encode_texts(mitigation.model.encoder, texts, workers, progress)
     known = [word for word in words if encodings.known(word)]
     if len(known) < FEWEST:
         raise EncoderError(
@@ -290,11 +300,17 @@ def _vectors(
     found = NeutralWords(tuple(known), old_bias(before, ends[0], ends[1]))
     after = mitigation.apply(before, known)
     randomly = [np.asarray(change(before, known)) for change in _random_changes(mitigation)]
-    recovered = recoveries(before, after, randomly, found)
     all_known = [text for text in encodings.row if encodings.known(text)]
-    place = {text: number for number, text in enumerate(all_known)}
+    row = {text: number for number, text in enumerate(all_known)}
     whole = _of(encodings, all_known)
-    cost, passed_over = costs(*sets, place, whole, mitigation.apply(whole, all_known))
+    recovered, cost, passed_over = recovered_and_cost(
+        Vectors(before, after, randomly, whole, mitigation.apply(whole, all_known)),
+        found,
+        sets,
+        row,
+        workers,
+        progress,
+    )
     notes = (
         passed_over
         if any(sets)
@@ -302,7 +318,7 @@ def _vectors(
     )
     if not randomly:
         notes.append("no random transform of the same rank: the transform is of another package")
-    return recovered, [*cost, neighbours_kept(before, after)], notes
+    return recovered, cost, notes
 
 
 def _of(encodings: Encodings, texts: Sequence[str]) -> Matrix:

@@ -108,7 +108,7 @@ class Mitigation:
         return self._write_words(path, encoder.path)
 
     def judge(self, **options: Any) -> Judgement:
-        """Judge whether the cure worked; options are those of `api.cures.judge_mitigation`: tests, pairs, folder, …"""
+        """Judge whether the cure worked; options are those of `api.cures.judge_mitigation`: tests, pairs, jobs, …"""
         from weatherglass.api.cures import judge_mitigation
 
         return judge_mitigation(self, **options)
@@ -167,6 +167,9 @@ def mitigate(
     model: str | Encoder,
     transforms: str | Sequence[str] = (),
     *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    shared_dir: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Mitigation:
     """Fit transforms on a model, each on the named words of its own list.
@@ -174,6 +177,10 @@ def mitigate(
     Args:
         model: a spec, perhaps with transforms behind it (`vectors:glove.txt | centre`), or an encoder of your own.
         transforms: further ones, such as "hard-debias?pairs=gender" or ["centre", "leace?classes=gender"].
+        jobs: local processes to use.
+        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
+            engine of another package.
+        shared_dir: a folder that all its machines see under the same path.
         progress: told how far the encoding has come.
 
     Returns:
@@ -187,9 +194,10 @@ def mitigate(
         >>> debiased.encode(["doctor"]).shape
         (1, 256)
     """
+    workers = backend(jobs, scheduler, shared_dir)
     chosen = with_transforms(model, transforms)
     texts = [*chosen.texts(), PROBE]
-    encodings = encode_texts(chosen.encoder, texts, backend(1, None, None), progress or Silent())
+    encodings = encode_texts(chosen.encoder, texts, workers, progress or Silent())
     changes, _ = encodings.fitted(chosen.transforms)
     notes = [
         f"{transform.name.partition('?')[0]}: {note}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weatherglass.api.multiverse_results import Multiverse
 from weatherglass.audit.record import CommandCall, PythonCall, environment, now
@@ -13,14 +13,18 @@ from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
 from weatherglass.multiverses import multiverse as multiverses
-from weatherglass.multiverses.knobs import KNOBS, Knobs
+from weatherglass.multiverses.knobs import KNOBS, Knobs, measure
 from weatherglass.multiverses.lists import select_tests, word_lists
 from weatherglass.multiverses.models import model_views
 from weatherglass.multiverses.multiverse import carry_out
+from weatherglass.parallel import backend
 from weatherglass.progress import Progress, progress_here
 from weatherglass.storage.atomic import write_whole, writing_into
 from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.journal import Journal
+
+if TYPE_CHECKING:
+    from weatherglass.audit.registrations import Registration
 
 JOURNAL = "multiverse.jsonl"
 RECORD = "multiverse.json"
@@ -31,6 +35,9 @@ def multiverse(
     tests: Sequence[str | Test] | str | Test = "*",
     knobs: Sequence[str] = KNOBS,
     *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    shared_dir: str | Path | None = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
     command: Sequence[str] | None = None,
@@ -43,6 +50,10 @@ def multiverse(
             "vectors:study/forum-sgns-*.safetensors" is one model with a seed per file.
         tests: topics ("gender and career"), names, globs, paths, or tests of your own; all 46 published by default.
         knobs: which choices are varied; those that a model lacks are passed over.
+        jobs: local processes to use.
+        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
+            engine of another package.
+        shared_dir: a folder that all its machines see under the same path.
         folder: where results and curves are written; what is there already is not computed again.
         progress: told how far the work has come.
         command: the words of the command line that asked for this, for the record.
@@ -64,16 +75,28 @@ def multiverse(
     for item in _listed(tests):
         found |= {test.name: test for test in ([item] if isinstance(item, Test) else select_tests([item]))}
     lists = word_lists(list(found.values()))
+    workers = backend(jobs, scheduler, shared_dir)
+    known = () if workers.in_process else _registrations(chosen)
     views = [model_views(model, chosen) for model in models]
     record = {**call.record(), "started": now(), **environment(), "settings": chosen.to_json()}
     shown = progress or progress_here()
     if folder is None:
-        return Multiverse.of(replace(carry_out(views, lists, chosen, shown), record=record))
+        return Multiverse.of(
+            replace(carry_out(views, lists, chosen, workers, shown, None, known), record=record)
+        )
     with Journal(Path(folder) / JOURNAL) as journal:
-        done = carry_out(views, lists, chosen, shown, journal)
+        done = carry_out(views, lists, chosen, workers, shown, journal, known)
         finished = replace(done, record={**record, "finished": now(), "warnings": list(journal.warnings)})
         write_folder(finished, Path(folder))
         return Multiverse.of(finished)
+
+
+def _registrations(knobs: Knobs) -> tuple[Registration, ...]:
+    """Return what other processes have to be told; a lambda is refused here, before anything is written."""
+    from weatherglass.audit.registrations import registrations_of
+
+    raw = {measure(s, t).statistic for s in knobs.similarities for t in knobs.statistics}
+    return registrations_of(knobs.similarities, sorted(raw), knobs.covariance)
 
 
 def _listed(given: Any) -> Sequence[Any]:

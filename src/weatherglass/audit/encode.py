@@ -14,6 +14,7 @@ from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.cache.cached import CachedEncoder
 from weatherglass.encoders.cache.store import Encoding
 from weatherglass.encoders.truncated import TruncatedEncoder
+from weatherglass.encoders.views import CachedViews, LayeredEncoder, View, encode_views, layered
 from weatherglass.errors import EncoderError
 from weatherglass.mitigation.base import Change, Transform
 from weatherglass.parallel import Backend
@@ -121,6 +122,60 @@ def _encode_elsewhere(
         known |= cached.store(some, rows, covered) if cached else _encodings(some, rows, covered)
         progress.advance(len(some))
     return [known[text].vector for text in texts], [known[text].coverage for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewChunk:
+    """Texts for one call of `encode_views` in another process, which loads the model by its spec."""
+
+    spec: str
+    texts: list[str]
+    views: tuple[View, ...]
+
+
+def encode_texts_in_views(
+    encoder: LayeredEncoder, texts: list[str], views: Sequence[View], backend: Backend, progress: Progress
+) -> tuple[list[AnyMatrix], list[Coverage]]:
+    """Encode each text, given once, under every view: a matrix per view, and how each text was read."""
+    if _goes_elsewhere(encoder) and not backend.in_process:
+        return _encode_views_elsewhere(encoder, texts, tuple(views), backend, progress)
+    parts = []
+    for start in range(0, len(texts), CHUNK):
+        some = texts[start : start + CHUNK]
+        parts.append(encode_views(encoder, some, views))
+        progress.advance(len(some))
+    matrices = [np.concatenate([some[view] for some, _ in parts]) for view in range(len(views))]
+    return matrices, [covered for _, some in parts for covered in some]
+
+
+def _encode_views_elsewhere(
+    encoder: LayeredEncoder,
+    texts: list[str],
+    views: tuple[View, ...],
+    backend: Backend,
+    progress: Progress,
+) -> tuple[list[AnyMatrix], list[Coverage]]:
+    """Encode in other processes what the cache, which only this process touches, lacks under any view."""
+    cached = CachedViews(encoder, texts, views)
+    missing = cached.missing
+    progress.advance(len(texts) - len(missing))
+    chunks = (
+        ViewChunk(encoder.name, missing[start : start + CHUNK], views)
+        for start in range(0, len(missing), CHUNK)
+    )
+    for outcome in backend.map(encode_view_chunk, chunks):
+        if outcome.value is None:
+            raise outcome.error or EncoderError(f"{encoder.name}: no vectors came back")
+        cached.store(outcome.unit.texts, *outcome.value)
+        progress.advance(len(outcome.unit.texts))
+    return cached.matrices(), cached.coverage()
+
+
+def encode_view_chunk(chunk: ViewChunk) -> tuple[list[AnyMatrix], list[Coverage]]:
+    """Return the vectors of one chunk under each view, in whichever process."""
+    encoder = layered(_encoder_of_this_process(chunk.spec))
+    assert encoder is not None, f"{chunk.spec} has no views"
+    return encoder.encode_views(chunk.texts, chunk.views), encoder.coverage(chunk.texts)
 
 
 def _encodings(texts: list[str], vectors: AnyMatrix, coverage: list[Coverage]) -> dict[str, Encoding]:

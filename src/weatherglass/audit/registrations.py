@@ -50,9 +50,22 @@ def registrations_for(metrics: Sequence[Metric], estimator: str) -> tuple[Regist
         WeatherglassError: for a value that cannot be pickled, such as a lambda.
     """
     measures = [metric.measure_of_words for metric in metrics if isinstance(metric, Weat)]
+    return registrations_of(
+        [measure.similarity for measure in measures], [measure.statistic for measure in measures], estimator
+    )
+
+
+def registrations_of(
+    similarities: Iterable[str], statistics: Iterable[str], estimator: str
+) -> tuple[Registration, ...]:
+    """What other processes have to be told before they know these names.
+
+    Raises:
+        WeatherglassError: for a value that cannot be pickled, such as a lambda.
+    """
     return (
-        *_registrations(SIMILARITIES, (measure.similarity for measure in measures)),
-        *_registrations(STATISTICS, (measure.statistic for measure in measures)),
+        *_registrations(SIMILARITIES, similarities),
+        *_registrations(STATISTICS, statistics),
         *_registrations(ESTIMATORS, [estimator]),
     )
 

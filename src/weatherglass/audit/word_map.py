@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Vector
+from weatherglass.arrays import Matrix, Vector
 from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.plan import Model
 from weatherglass.catalogue import load_test
@@ -25,12 +26,15 @@ from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.inference.correction import ADJUSTMENTS, adjust
 from weatherglass.inference.significance import Budget, permutation_test
 from weatherglass.metrics.sc_weat import standardised_cosines
-from weatherglass.parallel import backend
+from weatherglass.parallel import Backend, backend
+from weatherglass.parallel.values import values_of
 from weatherglass.progress import Progress, Silent
 from weatherglass.registry import one_of
 
 BUDGET = Budget(seconds=0.05)
 """For the p of one word: there are many, so that certified bounds within 1 % do where counting takes longer."""
+WORDS_IN_A_UNIT = 16
+"""Words whose p is computed at once, less than a second: the same number whatever the backend."""
 LEAST_FACTS = 4
 """Words with a fact that a correlation and its interval need."""
 
@@ -89,6 +93,9 @@ def word_map(
     model: str | Encoder = DEFAULT_MODEL,
     *,
     correction: str = DEFAULT_CORRECTION,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    shared_dir: str | Path | None = None,
     progress: Progress | None = None,
 ) -> WordMap:
     """To which of two attribute sets each word leans.
@@ -98,6 +105,10 @@ def word_map(
         attributes: a test whose A and B are taken (weat7: male and female terms), or two lists of words.
         model: a spec, or an encoder of your own.
         correction: over the words: holm, or benjamini-hochberg.
+        jobs: local processes to use.
+        scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
+            engine of another package.
+        shared_dir: a folder that all its machines see under the same path.
         progress: told how far the work has come.
 
     Raises:
@@ -108,9 +119,10 @@ def word_map(
     facts = words if isinstance(words, Mapping) else dict.fromkeys(words)
     if not facts:
         raise WeatherglassError("no words are given; a map needs at least one")
+    workers = backend(jobs, scheduler, shared_dir)
     found, progress = Model.of(model), progress or Silent()
     texts = [*facts, *(text for _, texts in sets for text in texts), *found.texts()]
-    encodings = encode_texts(found.encoder, texts, backend(1, None, None), progress)
+    encodings = encode_texts(found.encoder, texts, workers, progress)
     known = {name: [t for t in dict.fromkeys(texts) if encodings.known(t)] for name, texts in sets}
     for (name, given), left in zip(sets, known.values(), strict=True):
         if len(left) < 2:
@@ -118,9 +130,10 @@ def word_map(
                 f"{found.name} knows {len(left)} of the {len(given)} words of {name}; 2 are needed"
             )
     vectors = encodings.transformed(found.transforms)
-    mapped = _mapped(
-        [w for w in facts if encodings.known(w)], list(known.values()), vectors, correction, facts
-    )
+    readable = [w for w in facts if encodings.known(w)]
+    table, n_a = _cosines(readable, list(known.values()), vectors)
+    p_values = _p_values(table, n_a, found.name, workers, progress)
+    mapped = _mapped(readable, table, n_a, p_values, correction, facts)
     (a, _), (b, _) = sets
     return WordMap(
         found.name,
@@ -152,13 +165,10 @@ def _texts(element_set: ElementSet) -> Sequence[str]:
     return element_set.texts
 
 
-def _mapped(
-    words: Sequence[str],
-    attributes: Sequence[Sequence[str]],
-    encodings: Encodings,
-    correction: str,
-    facts: Mapping[str, float | None],
-) -> list[MappedWord]:
+def _cosines(
+    words: Sequence[str], attributes: Sequence[Sequence[str]], encodings: Encodings
+) -> tuple[Matrix, int]:
+    """Return the standardised cosines of words to all attributes, and how many of the attributes are those of A."""
     if not words:
         raise UnitError("the model knows none of the words")
     rows = [encodings.vectors[[encodings.row[text] for text in texts]] for texts in (words, *attributes)]
@@ -166,10 +176,44 @@ def _mapped(
         zero = ~vectors.any(axis=1)
         if zero.any():
             raise UnitError(f"the vector of '{texts[int(np.argmax(zero))]}' is zero, so it has no cosine")
-    table = standardised_cosines(rows[0], np.concatenate(rows[1:]))
-    n_a = len(attributes[0])
+    return standardised_cosines(rows[0], np.concatenate(rows[1:])), len(attributes[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordUnit:
+    """Some words whose p another process can compute."""
+
+    table: Matrix
+    """A row per word: its standardised cosines to the attributes."""
+    n_a: int
+
+
+def _p_values(table: Matrix, n_a: int, model: str, workers: Backend, progress: Progress) -> Vector:
+    """Return p of every word."""
+    if not workers.in_process:
+        from weatherglass.inference.significance.prepare import prepare
+
+        # Before other processes need the compiled kernels.
+        prepare(lambda message: progress.stage(message, 1))
+    units = [WordUnit(table[n : n + WORDS_IN_A_UNIT], n_a) for n in range(0, len(table), WORDS_IN_A_UNIT)]
+    progress.stage(f"testing {model}", len(units))
+    return np.concatenate(values_of(workers, p_of_words, units, progress))
+
+
+def p_of_words(unit: WordUnit) -> Vector:
+    """Return p of the words of one unit, in whichever process."""
+    return np.array([1.0 if np.isnan(row).any() else _p(row, unit.n_a) for row in unit.table])
+
+
+def _mapped(
+    words: Sequence[str],
+    table: Matrix,
+    n_a: int,
+    p_values: Vector,
+    correction: str,
+    facts: Mapping[str, float | None],
+) -> list[MappedWord]:
     effects = table[:, :n_a].mean(axis=1) - table[:, n_a:].mean(axis=1)
-    p_values = np.array([1.0 if np.isnan(row).any() else _p(row, n_a) for row in table])
     adjusted = adjust(p_values, correction)
     return [
         MappedWord(word, float(d), float(p), float(q), facts.get(word))

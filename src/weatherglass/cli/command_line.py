@@ -34,17 +34,17 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Arguments, then the options by group, in the order in which they are declared."""
+        """Write arguments and options by group, as declared; `--help` comes last if only it has no group."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             if record := parameter.get_help_record(ctx):
                 kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
                 groups.setdefault(getattr(parameter, "rich_help_panel", None) or kind, []).append(record)
-        others = groups.pop("Options", [])
-        for title, records in {**groups, "Options": others}.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
+        if len(groups["Options"]) == 1:
+            groups["Options"] = groups.pop("Options")
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """The exit codes, then examples, each on one line, to be copied."""

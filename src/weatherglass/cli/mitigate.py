@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weatherglass.cli.study_output import interruptible
+from weatherglass.cli.worker_options import Jobs, Scheduler, SharedDir
+
 if TYPE_CHECKING:
     from weatherglass.api.mitigation import Written
 
@@ -79,6 +82,9 @@ def mitigate(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Analogies, four words a line; likewise.", show_default=False),
     ] = None,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    shared_dir: SharedDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -94,21 +100,25 @@ def mitigate(
     if output is None and not judge:
         raise WeatherglassError("nothing to do: name a file with -o FILE, or add --judge")
     with Bar(quiet or as_json) as bar:
-        mitigation = fit(model, transforms or (), progress=bar)
-        written = mitigation.write(output) if output is not None else None
-        judgement = (
-            mitigation.judge(
-                tests=tests or (),
-                pairs=pairs,
-                neutral=neutral,
-                similarity=similarity or (),
-                analogies=analogies or (),
-                folder=folder,
-                progress=bar,
-            )
-            if judge
-            else None
+        mitigation = fit(
+            model, transforms or (), jobs=jobs, scheduler=scheduler, shared_dir=shared_dir, progress=bar
         )
+        written = mitigation.write(output) if output is not None else None
+        judgement = None
+        if judge:
+            with interruptible(folder):
+                judgement = mitigation.judge(
+                    tests=tests or (),
+                    pairs=pairs,
+                    neutral=neutral,
+                    similarity=similarity or (),
+                    analogies=analogies or (),
+                    jobs=jobs,
+                    scheduler=scheduler,
+                    shared_dir=shared_dir,
+                    folder=folder,
+                    progress=bar,
+                )
     if as_json:
         print_json(
             {

@@ -9,7 +9,8 @@ import typer
 
 from weatherglass.cli.command_line import command_line
 from weatherglass.cli.completion import complete_model, complete_test
-from weatherglass.errors import InterruptedRunError
+from weatherglass.cli.study_output import interruptible
+from weatherglass.cli.worker_options import Jobs, Scheduler, SharedDir
 
 ALL_KNOBS = "similarity,statistic,template,pooling,layers,words,seed,list"
 DEFAULT_FOLDER = Path("weatherglass-multiverse")
@@ -48,6 +49,9 @@ def multiverse(
     folder: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for results and curves.", metavar="DIR")
     ] = DEFAULT_FOLDER,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    shared_dir: SharedDir = None,
     table: Annotated[
         bool, typer.Option("--table", help="Print every word list in full; else a row each from 7 on.")
     ] = False,
@@ -64,23 +68,21 @@ def multiverse(
     from weatherglass.cli.console import print_json, say, width_of
     from weatherglass.encoders import DEFAULT_MODEL
 
-    try:
-        with Bar(quiet or as_json) as bar:
-            finished = carry_out(
-                models or [DEFAULT_MODEL],
-                tests,
-                _split(knobs),
-                folder=folder,
-                progress=bar,
-                command=command_line(context),
-                similarities=_split(similarities),
-                statistics=_split(statistics),
-                alpha=alpha,
-            )
-    except KeyboardInterrupt:
-        raise InterruptedRunError(
-            f"stopped; finished work is in {folder}, and the same command continues from there"
-        ) from None
+    with interruptible(folder), Bar(quiet or as_json) as bar:
+        finished = carry_out(
+            models or [DEFAULT_MODEL],
+            tests,
+            _split(knobs),
+            jobs=jobs,
+            scheduler=scheduler,
+            shared_dir=shared_dir,
+            folder=folder,
+            progress=bar,
+            command=command_line(context),
+            similarities=_split(similarities),
+            statistics=_split(statistics),
+            alpha=alpha,
+        )
     if as_json:
         print_json(finished.to_json())
     elif not quiet:

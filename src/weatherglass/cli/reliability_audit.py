@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from weatherglass.cli.command_line import command_line
-from weatherglass.cli.study_options import FOLDER, Jobs, folder_of
+from weatherglass.cli.study_options import FOLDER, folder_of
 from weatherglass.cli.study_output import interruptible
+from weatherglass.cli.worker_options import Jobs
 from weatherglass.storage.printable import printable_json
 
 

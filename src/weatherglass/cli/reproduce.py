@@ -12,6 +12,7 @@ from weatherglass.cli import study_options
 from weatherglass.cli.command_line import App, Group, command_line
 from weatherglass.cli.console import print_json
 from weatherglass.cli.study_output import interruptible, print_claims, report_failures, study_json
+from weatherglass.cli.worker_options import Jobs, Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +37,6 @@ Models = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
-Jobs = Annotated[int, typer.Option(help="Processes to use.", min=1)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
 
@@ -145,8 +145,8 @@ def du2021(
     dimensions: Annotated[
         int, typer.Option(help="Dimensions of the vectors; the paper has 300.", min=2)
     ] = 300,
-    jobs: study_options.Jobs = 1,
-    scheduler: study_options.Scheduler = None,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     quiet: study_options.Quiet = False,
     as_json: AsJson = False,
 ) -> None:

@@ -14,6 +14,7 @@ from weatherglass.cli.command_line import command_line
 from weatherglass.cli.completion import complete_metric, complete_model, complete_test
 from weatherglass.cli.gate_output import check_places, write_gate_files
 from weatherglass.cli.settings_options import takes_settings
+from weatherglass.cli.worker_options import Jobs, Scheduler, SharedDir
 from weatherglass.errors import InterruptedRunError
 from weatherglass.storage.printable import printable_json
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from weatherglass.runs.results import Run
 
 DEFAULT_FOLDER = Path("weatherglass-run")
-WHAT, OUTPUT, GATE, WHERE = "What to test", "Output", "Gate", "Where it runs"
+WHAT, OUTPUT, GATE = "What to test", "Output", "Gate"
 """Groups of the options in the help."""
 
 
@@ -106,21 +107,9 @@ def run(
             help="Write a Markdown summary for a pull request.", metavar="FILE", rich_help_panel=GATE
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes to use.", min=1, rich_help_panel=WHERE)] = 1,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            help="A Dask cluster: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS of another package.",
-            metavar="ADDRESS",
-            rich_help_panel=WHERE,
-        ),
-    ] = None,
-    shared_dir: Annotated[
-        Path | None,
-        typer.Option(
-            help="A folder that all machines of the cluster see.", metavar="DIR", rich_help_panel=WHERE
-        ),
-    ] = None,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    shared_dir: SharedDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)] = False,
     table: Annotated[
         bool,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from weatherglass.cli.worker_options import Jobs, Scheduler
 from weatherglass.errors import CorpusError
 from weatherglass.storage.reading import exists, is_folder
 
@@ -79,15 +80,6 @@ Targets = Annotated[
     ),
 ]
 Seeds = Annotated[int | None, typer.Option(help="Number of seeds; they are 1, 2, …", min=1)]
-Jobs = Annotated[int, typer.Option(help="Number of embeddings to train in parallel.", min=1)]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        help="A Dask cluster: tcp://HOST:PORT or a scheduler file; its workers must see -o and the corpora.",
-        metavar="ADDRESS",
-        show_default=False,
-    ),
-]
 Table = Annotated[
     bool, typer.Option("--table", help="Print every claim and estimate, however many; else a summary.")
 ]

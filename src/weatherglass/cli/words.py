@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weatherglass.cli.completion import complete_model, complete_test
+from weatherglass.cli.worker_options import Jobs, Scheduler, SharedDir
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.storage.printable import printable_json
@@ -54,6 +55,9 @@ def words(
     figure: Annotated[
         Path | None, typer.Option(help="Draw the map (.svg, .png or .pdf).", metavar="FILE")
     ] = None,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
+    shared_dir: SharedDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """To which of two attribute sets single words lean, with exact p, and whether facts agree (WEFAT, SC-WEAT).
@@ -76,7 +80,16 @@ def words(
         else dict.fromkeys(text for targets in test.targets for text in targets.texts)
     )
     with Bar(as_json) as bar:
-        found = word_map(given, test, model or DEFAULT_MODEL, correction=correction, progress=bar)
+        found = word_map(
+            given,
+            test,
+            model or DEFAULT_MODEL,
+            correction=correction,
+            jobs=jobs,
+            scheduler=scheduler,
+            shared_dir=shared_dir,
+            progress=bar,
+        )
     if output:
         write_word_table(found, output)
     if figure:

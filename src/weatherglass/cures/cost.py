@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
@@ -202,22 +202,13 @@ def neighbours_kept(before: Matrix, after: Matrix) -> BeforeAfter:
     return BeforeAfter("neighbours kept", Estimate(1.0, 1.0, 1.0), mean(kept), n=asked, change=mean(kept - 1))
 
 
-def costs(
-    similarity: Sequence[SimilaritySet],
-    analogies: Sequence[AnalogySet],
-    row: Mapping[str, int],
-    before: Matrix,
-    after: Matrix,
-) -> tuple[list[BeforeAfter], list[str]]:
-    """The cost on each set, and which sets the model knows too little of."""
-    found, passed_over = [], []
-    measured = [
-        *((one.name, similarity_cost(one, row, before, after)) for one in similarity),
-        *((one.name, analogy_cost(one, row, before, after)) for one in analogies),
-    ]
-    for name, cost in measured:
-        if cost is None:
-            passed_over.append(f"{name}: the model knows fewer than {FEWEST} of it")
-        else:
-            found.append(cost)
-    return found, passed_over
+def cost_of(
+    chosen: SimilaritySet | AnalogySet, row: Mapping[str, int], before: Matrix, after: Matrix
+) -> BeforeAfter | str:
+    """Return the cost on one set, or a note that the model knows too little of it."""
+    measured = (
+        similarity_cost(chosen, row, before, after)
+        if isinstance(chosen, SimilaritySet)
+        else analogy_cost(chosen, row, before, after)
+    )
+    return measured or f"{chosen.name}: the model knows fewer than {FEWEST} of it"

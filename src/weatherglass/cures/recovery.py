@@ -7,7 +7,7 @@ the changed vectors; and the old bias of a word's nearest neighbours after the c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,18 +62,13 @@ def old_bias(rows: Matrix, first: Matrix, second: Matrix) -> Vector:
     return np.asarray(unit_length(rows) @ unit_length(direction[None])[0])
 
 
-def recoveries(
-    before: Matrix, after: Matrix, randomly: list[Matrix], neutral: NeutralWords
-) -> list[BeforeAfter]:
-    """The four measures before, after, and under random transforms.
+def recoveries(measured: Sequence[Mapping[str, Estimate]], neutral: NeutralWords) -> list[BeforeAfter]:
+    """Return the four measures before, after, and under random transforms.
 
     Args:
-        before: vectors of the neutral words.
-        after: the same after the transform.
-        randomly: the same after random transforms of the same rank.
+        measured: what `measures` found before, after, and under each random transform of the same rank.
         neutral: the words, with their old bias.
     """
-    measured = [_measures(rows, neutral) for rows in (before, after, *randomly)]
     chances = {LINEAR: 0.5, KERNEL: 0.5, CLUSTERS: 0.5, NEARBY: 0.0}
     sizes = {name: len(neutral.extremes[1]) for name in (LINEAR, KERNEL, CLUSTERS)}
     found = []
@@ -85,7 +80,8 @@ def recoveries(
     return found
 
 
-def _measures(rows: Matrix, neutral: NeutralWords) -> dict[str, Estimate]:
+def measures(rows: Matrix, neutral: NeutralWords) -> dict[str, Estimate]:
+    """Return the four measures on one set of vectors of the neutral words."""
     units = unit_length(rows)
     places, labels = neutral.extremes
     chosen = units[places]

@@ -58,16 +58,41 @@ def encode_views(
 
     A text that the cache lacks under any view goes through the model once, and is then cached under each.
     """
-    siblings = [CachedEncoder(encoder.with_view(view)) for view in views]
-    known = [sibling.lookup(texts) for sibling in siblings]
-    missing = [text for text in texts if any(text not in some for some in known)]
+    cached = CachedViews(encoder, texts, views)
+    missing = cached.missing
     for start in range(0, len(missing), WRITE_EVERY):
         batch = missing[start : start + WRITE_EVERY]
-        coverage = encoder.coverage(batch)
-        for sibling, some, vectors in zip(siblings, known, encoder.encode_views(batch, views), strict=True):
-            some |= sibling.store(batch, vectors, coverage)
-    matrices = [
-        sibling.stacked([some[text].vector for text in texts])
-        for sibling, some in zip(siblings, known, strict=True)
-    ]
-    return matrices, [known[0][text].coverage for text in texts]
+        cached.store(batch, encoder.encode_views(batch, views), encoder.coverage(batch))
+    return cached.matrices(), cached.coverage()
+
+
+class CachedViews:
+    """The vectors of texts, each given once, under several views: what the cache has of them, and what is added."""
+
+    def __init__(self, encoder: LayeredEncoder, texts: Sequence[str], views: Sequence[View]) -> None:
+        self._texts = list(texts)
+        self._siblings = [CachedEncoder(encoder.with_view(view)) for view in views]
+        self._known = [sibling.lookup(self._texts) for sibling in self._siblings]
+
+    @property
+    def missing(self) -> list[str]:
+        """The texts that are not known under every view."""
+        return [text for text in self._texts if any(text not in some for some in self._known)]
+
+    def store(
+        self, texts: Sequence[str], matrices: Sequence[AnyMatrix], coverage: Sequence[Coverage]
+    ) -> None:
+        """Add the vectors of texts under each view, and write them to the cache."""
+        for sibling, some, vectors in zip(self._siblings, self._known, matrices, strict=True):
+            some |= sibling.store(texts, vectors, coverage)
+
+    def matrices(self) -> list[AnyMatrix]:
+        """Return a matrix per view with one row per text, once no text is missing."""
+        return [
+            sibling.stacked([some[text].vector for text in self._texts])
+            for sibling, some in zip(self._siblings, self._known, strict=True)
+        ]
+
+    def coverage(self) -> list[Coverage]:
+        """Return how each text was read, which is the same under every view."""
+        return [self._known[0][text].coverage for text in self._texts]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
 from weatherglass.arrays import Matrix
 
@@ -61,6 +60,8 @@ def generalisability(d: Matrix) -> Generalisability | None:
 
 def kendall_w(d: Matrix) -> float:
     """Kendall's coefficient of concordance, corrected for ties: models are ranked down each column."""
+    from scipy.stats import rankdata  # here: it takes 0.5 s to import, and one model is not ranked
+
     models, judges = d.shape
     ranks = np.apply_along_axis(rankdata, 0, d)
     spread = float(((ranks.sum(axis=1) - judges * (models + 1) / 2) ** 2).sum())

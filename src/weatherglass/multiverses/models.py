@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from weatherglass.audit.encode import CHUNK, Encodings, encode_texts
+from weatherglass.audit.encode import Encodings, encode_texts, encode_texts_in_views
 from weatherglass.audit.plan import Model, combined_hash
 from weatherglass.encoders.base import Encoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.truncated import TruncatedEncoder
-from weatherglass.encoders.views import View, encode_views, layered
+from weatherglass.encoders.views import View, layered
 from weatherglass.errors import SpecError
 from weatherglass.mitigation import read_model
 from weatherglass.multiverses.knobs import Knobs
-from weatherglass.parallel import backend
+from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 from weatherglass.storage.reading import exists
 
@@ -41,36 +41,37 @@ class ModelViews:
         return combined_hash([self.name, *(model.identity for model in self.members.values())])
 
     def encodings(
-        self, texts: Sequence[str], progress: Progress
+        self, texts: Sequence[str], workers: Backend, progress: Progress
     ) -> Iterator[tuple[dict[str, str], Encodings]]:
         """Every view with the vectors of the texts; each text goes through each member once."""
         for seed, model in self.members.items():
-            for choices, encodings in _views(model, self.poolings, self.layers, texts, progress):
+            for choices, encodings in _views(model, self.poolings, self.layers, texts, workers, progress):
                 level = {"seed": seed} if len(self.members) > 1 else {}
                 yield {**level, **choices}, encodings.transformed(model.transforms)
 
 
 def _views(
-    model: Model, poolings: Sequence[str], layers: Sequence[str], texts: Sequence[str], progress: Progress
+    model: Model,
+    poolings: Sequence[str],
+    layers: Sequence[str],
+    texts: Sequence[str],
+    workers: Backend,
+    progress: Progress,
 ) -> Iterator[tuple[dict[str, str], Encodings]]:
     encoder = layered(model.encoder)
     distinct = list(dict.fromkeys([*texts, *model.texts()]))
     if encoder is None or not poolings:
-        yield {}, encode_texts(model.encoder, distinct, backend(1, None, None), progress)
+        yield {}, encode_texts(model.encoder, distinct, workers, progress)
         return
     from weatherglass.encoders.layers import Layers
 
     levels = list(product(poolings, layers))
     views = [View(pooling, Layers.parse(layer)) for pooling, layer in levels]
     progress.stage(f"encoding with {model.name}, {len(views)} views", len(distinct))
-    parts = []
-    for start in range(0, len(distinct), CHUNK):
-        parts.append(encode_views(encoder, distinct[start : start + CHUNK], views))
-        progress.advance(len(distinct[start : start + CHUNK]))
+    matrices, coverage = encode_texts_in_views(encoder, distinct, views, workers, progress)
     rows = {text: row for row, text in enumerate(distinct)}
-    coverage = [covered for _, some in parts for covered in some]
-    for number, (pooling, layer) in enumerate(levels):
-        vectors = np.concatenate([matrices[number] for matrices, _ in parts]).astype(np.float64)
+    for (pooling, layer), matrix in zip(levels, matrices, strict=True):
+        vectors = matrix.astype(np.float64)
         if isinstance(model.encoder, TruncatedEncoder):
             vectors = model.encoder.truncate(vectors)
         choices = {"pooling": pooling} if len(poolings) > 1 else {}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from weatherglass.arrays import Vector
 from weatherglass.audit.encode import Encodings
-from weatherglass.errors import OutputError, WeatherglassError, reason
+from weatherglass.audit.registrations import Registration
+from weatherglass.errors import ClusterError, OutputError, WeatherglassError, reason
 from weatherglass.inference.correction import adjust
 from weatherglass.inference.decomposition import Decomposition, combine
 from weatherglass.inference.generalisability import generalisability
@@ -23,6 +25,8 @@ from weatherglass.multiverses.knobs import Knobs
 from weatherglass.multiverses.lists import Setting, WordList
 from weatherglass.multiverses.models import ModelViews
 from weatherglass.multiverses.scores import Known, Scored, known_words, scored_specifications
+from weatherglass.multiverses.unit import ListUnit, list_units
+from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 from weatherglass.storage.journal import Journal
 
@@ -53,10 +57,15 @@ def carry_out(
     models: Sequence[ModelViews],
     lists: Sequence[WordList],
     knobs: Knobs,
+    workers: Backend,
     progress: Progress,
     journal: Journal | None = None,
+    registrations: tuple[Registration, ...] = (),
 ) -> Multiverse:
-    """Compute what the journal lacks; one list that fails on one model stops no other."""
+    """Compute what the journal lacks; one list that fails on one model stops no other.
+
+    Only this process writes the journal, as soon as a list is finished, wherever it was computed.
+    """
     chosen = _first_lists(lists) if not knobs.turns("list") else list(lists)
     finished = journal.finished if journal else {}
     blocks: list[dict[str, Any]] = []
@@ -66,22 +75,22 @@ def carry_out(
         missing = [some for some in chosen if keys[some.name] not in finished]
         fresh: dict[str, dict[str, Any]] = {}
         try:
-            views = _views(model, missing, progress)
-        except OutputError:
+            views = _views(model, missing, workers, progress)
+        except (OutputError, ClusterError):
             raise
         except WeatherglassError as error:
             failures += [_failure(model, some, error) for some in missing]
             continue
-        progress.stage(f"testing {model.name}", len(missing))
-        for some in missing:
-            try:
-                fresh[some.name] = _block(model, some, views, knobs)
-            except WeatherglassError as error:
-                failures.append(_failure(model, some, error))
-            else:
+        failed: dict[str, dict[str, str]] = {}
+        for some, outcome in _tested(model, missing, views, knobs, workers, progress, registrations):
+            if isinstance(outcome, dict):
+                fresh[some.name] = outcome
                 if journal:
-                    journal.add(keys[some.name], fresh[some.name])
+                    journal.add(keys[some.name], outcome)
+            else:
+                failed[some.name] = _failure(model, some, outcome)
             progress.advance()
+        failures += [failed[some.name] for some in missing if some.name in failed]
         blocks += [
             block for some in chosen if (block := fresh.get(some.name) or finished.get(keys[some.name]))
         ]
@@ -91,12 +100,35 @@ def carry_out(
 
 
 def _views(
-    model: ModelViews, lists: Sequence[WordList], progress: Progress
+    model: ModelViews, lists: Sequence[WordList], workers: Backend, progress: Progress
 ) -> list[tuple[dict[str, str], Encodings]]:
     if not lists:
         return []
     texts = [text for some in lists for test in some.tests for text in test.texts]
-    return list(model.encodings(texts, progress))
+    return list(model.encodings(texts, workers, progress))
+
+
+def _tested(
+    model: ModelViews,
+    lists: Sequence[WordList],
+    views: list[tuple[dict[str, str], Encodings]],
+    knobs: Knobs,
+    workers: Backend,
+    progress: Progress,
+    registrations: tuple[Registration, ...],
+) -> Iterator[tuple[WordList, dict[str, Any] | Exception]]:
+    """Yield each list with its record, or with the error that ended it, as they come."""
+    from weatherglass.inference.significance.prepare import prepare
+
+    if not lists:
+        return
+    prepare(lambda message: progress.stage(message, 1))  # before other processes need the compiled kernels
+    progress.stage(f"testing {model.name}", len(lists))
+    units, vectors = list_units(model.name, lists, views, knobs, registrations)
+    views.clear()  # the vectors are in one array now
+    for outcome in workers.map(assess_list, units, vectors):
+        error = outcome.error or WeatherglassError("no result came back")
+        yield outcome.unit.word_list, error if outcome.value is None else outcome.value
 
 
 def _first_lists(lists: Sequence[WordList]) -> list[WordList]:
@@ -107,7 +139,7 @@ def _first_lists(lists: Sequence[WordList]) -> list[WordList]:
     return list(first.values())
 
 
-def _failure(model: ModelViews, some: WordList, error: WeatherglassError) -> dict[str, str]:
+def _failure(model: ModelViews, some: WordList, error: Exception) -> dict[str, str]:
     return {"model": model.name, "topic": some.topic, "list": some.name, "reason": reason(error)}
 
 
@@ -119,12 +151,16 @@ def _key(model: ModelViews, some: WordList, knobs: Knobs) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _block(
-    model: ModelViews, some: WordList, views: Sequence[tuple[dict[str, str], Encodings]], knobs: Knobs
-) -> dict[str, Any]:
-    """One word list on one model."""
+def assess_list(unit: ListUnit, vectors: Vector) -> dict[str, Any]:
+    """Return the record of one word list on one model, in whichever process.
+
+    BLAS has one thread, so that bits do not depend on how many there are.
+    """
     from threadpoolctl import threadpool_limits
 
+    for registration in unit.registrations:
+        registration.register()
+    some, knobs, views = unit.word_list, unit.knobs, unit.encodings(vectors)
     known = known_words(some, [encodings for _, encodings in views])
     with threadpool_limits(1):
         scored = [
@@ -135,7 +171,7 @@ def _block(
         record = assess(scored, known, knobs)
         halved = _halves(some, known, views[0][1], knobs) if knobs.turns("words") else {}
     return {
-        "model": model.name,
+        "model": unit.model,
         "topic": some.topic,
         "list": some.name,
         "targets": some.targets,

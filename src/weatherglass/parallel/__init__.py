@@ -32,7 +32,7 @@ ENGINES: Registry[Engine] = Registry(
 )
 
 
-def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: Path | None = None) -> Backend:
+def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: str | Path | None = None) -> Backend:
     """Where to compute: on a scheduler if one is named, else in local processes if `jobs` is above 1.
 
     Args:
@@ -40,14 +40,22 @@ def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: Path | None
         scheduler: address (tcp://HOST:PORT) or scheduler file of a Dask cluster, or ENGINE:ADDRESS with an engine
             of ENGINES.
         shared_dir: a folder that this machine and all workers see under the same path.
+
+    Raises:
+        WeatherglassError: for fewer than one process, a shared folder without a scheduler, or an address that the
+            engine cannot read.
     """
+    if jobs < 1:
+        raise WeatherglassError(f"jobs is {jobs}, but at least 1 process is needed")
     if scheduler is not None:
         engine, address = _engine_and_address(scheduler)
     elif shared_dir is not None:
         raise WeatherglassError("--shared-dir needs --scheduler; local processes share this machine's disks")
     else:
         engine, address = ("in-process" if jobs == 1 else "processes"), ""
-    return ENGINES.get(engine)(EngineOptions(jobs, address, shared_dir))
+    return ENGINES.get(engine)(
+        EngineOptions(jobs, address, Path(shared_dir) if shared_dir is not None else None)
+    )
 
 
 def _engine_and_address(scheduler: str) -> tuple[str, str]:
