@@ -229,6 +229,12 @@ def test_sentences_of_attribute_words_alone_have_a_published_number_beside_them(
         ),
         (([[1.0, 0], [1, 2]], [[0, 1], [1, 1]], [[1, 0, 0]], [[0, 1]]), "A has 3 dimensions, but X has 2"),
         (([1.0, 0], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), "X should be a matrix"),
+        (([[1.0, 0], [1]], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), "X is not an array of real numbers"),
+        (([[1.0, 0], [1, 2]], [[0, 1j], [1, 1]], [[1, 0]], [[0, 1]]), "Y has complex numbers"),
+        (
+            ([[1.0, 0], [1, 2]], np.ma.masked_equal([[0, 1], [1, 7]], 7), [[1, 0]], [[0, 1]]),
+            r"Y\[1\] has masked values",
+        ),
     ],
 )
 def test_what_has_no_answer_is_refused_by_name(sets: Sets, message: str) -> None:

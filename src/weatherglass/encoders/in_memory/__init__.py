@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from weatherglass.arrays import ArrayError, real_array
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import EncoderError
 
@@ -191,20 +192,18 @@ def _holds_vectors(given: Mapping[Any, Any]) -> bool:
     """Whether a dict is word → vector; one of models by name has no numbers in it."""
     if not given:
         raise EncoderError("an empty dict is no model; it should hold vectors by word, or models by name")
-    word, value = next(iter(given.items()))
-    if isinstance(value, str | tuple) and not _is_numbers(value):
-        return False
-    return isinstance(word, str) and _is_numbers(value)
+    return _is_vector(next(iter(given.values())))
 
 
-def _is_numbers(value: Any) -> bool:
-    if not isinstance(value, Sequence | np.ndarray) and not hasattr(value, "__array__"):
+def _is_vector(value: Any) -> bool:
+    """Return whether a value is meant as a vector, whether or not it can be used as one."""
+    if isinstance(value, str) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
         return False
     try:
-        array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):
-        return False
-    return array.ndim == 1 and bool(array.size) and array.dtype.kind in "fiu"
+        array = np.asarray(value) if np.ma.is_masked(value) else real_array(value)
+    except ArrayError:
+        return isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return array.ndim == 1 and bool(array.size)
 
 
 def _spelt(value: Any) -> str:
