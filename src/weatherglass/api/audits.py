@@ -87,7 +87,7 @@ def run(
     if measures is not None:
         warnings.warn("measures= is now metrics=", RenamedWarning, stacklevel=2)
         metrics = measures
-    chosen = chosen_settings(settings, changes)
+    chosen = chosen_settings(settings, changes, run)
     asked_for = _listed(metrics)
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
     selected = under_profile(select_metrics(asked_for), chosen.profile)

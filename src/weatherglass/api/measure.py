@@ -59,7 +59,7 @@ def measure(
     metrics = select_metrics([metric])
     if len(metrics) != 1:
         raise WeatherglassError(f"'{metric}' stands for {len(metrics)} metrics; name one of them")
-    chosen = chosen_settings(settings, changes)
+    chosen = chosen_settings(settings, changes, measure)
     roles = set_roles(len(targets), len(attributes))
     if not metrics[0].shape.fits(len(targets), len(attributes)):
         raise UnitError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -111,16 +111,29 @@ class Settings:
         Raises:
             WeatherglassError: for a name that is no field, naming the nearest.
         """
-        known = [f.name for f in fields(self)]
-        for name in changes:
-            if name not in known:
-                raise WeatherglassError(f"unknown setting '{name}'{suggestion(name, known)}")
+        check_setting_names(changes)
         return replace(self, **changes)
 
     def in_key(self) -> dict[str, Any]:
         """What a result depends on; the synonyms go in by their content, which the plan knows."""
         values = asdict(self)
         return {name: value for name, value in values.items() if name not in (*JUDGING, "synonyms")}
+
+
+def check_setting_names(given: Iterable[str], arguments: Sequence[str] = ()) -> None:
+    """Refuse a name that is not a setting.
+
+    Args:
+        given: names of settings.
+        arguments: the other arguments of the function that takes the settings, which the user may have meant.
+
+    Raises:
+        WeatherglassError: naming the nearest setting or argument.
+    """
+    settings = [f.name for f in fields(Settings)]
+    for name in given:
+        if name not in settings:
+            raise WeatherglassError(f"unknown setting '{name}'{suggestion(name, [*arguments, *settings])}")
 
 
 def _between(name: str, value: float, low: float, high: float) -> None:
