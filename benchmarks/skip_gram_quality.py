@@ -27,7 +27,7 @@ ALGORITHMS: tuple[Algorithm, ...] = ("sgns-window", "sgns")
 FREQUENT, COMPARED, NEAREST, ANALOGOUS = 3000, 500, 10, 20_000
 EVERY = 7
 """Of the pairs of frequent words, one row in so many is compared."""
-MARKS = ("<!-- made: skip-gram quality -->", "<!-- end: skip-gram quality -->")
+MARKS = ("<!-- begin: skip-gram quality -->", "<!-- end: skip-gram quality -->")
 HEAD = ("corpus", "algorithm", "WordSim-353", "analogies", "cosines", "DB/WA of he–she", "neighbours")
 
 Vectors = NDArray[np.float32]

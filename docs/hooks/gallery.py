@@ -52,8 +52,7 @@ class Gallery:
         made = {}
         for name, exhibit in EXHIBITS.items():
             self.terminal.output(exhibit.command)
-            path = self.terminal.folder / exhibit.file
-            made[f"{name}{path.suffix}"] = path.read_bytes()
+            made[f"{name}{Path(exhibit.file).suffix}"] = self.terminal.file(exhibit.file)
         return made
 
     def markdown(self, name: str) -> str:

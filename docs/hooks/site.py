@@ -7,10 +7,14 @@ A page says where something goes with a comment, which other readers of Markdown
     <!-- made: gallery NAME -->                   a figure or page of the gallery
     <!-- made: names PACKAGE -->                  the public names of a package, for mkdocstrings
     <!-- made: notebook NAME -->                  a notebook of docs/notebooks, executed by the build
+
+With WEATHERGLASS_SITE=quick the build runs neither commands nor notebooks, and checks everything else as strictly.
+Other programs write parts of pages, too; their comments begin with another word than "made".
 """
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -22,11 +26,12 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from names import reference
 from notebooks import notebook_page
-from terminal import Terminal
+from terminal import SwitchedOff, Terminal
 
 from commands import command_pages
 
 ROOT = Path(__file__).parents[2]
+QUICK = os.environ.get("WEATHERGLASS_SITE") == "quick"
 MADE = re.compile(r"^<!-- made: (\w+) ?(.*?) -->$", re.MULTILINE)
 
 _folder: tempfile.TemporaryDirectory[str] | None = None
@@ -38,7 +43,7 @@ def on_pre_build(config: Any) -> None:  # noqa: ARG001
     """A folder in which the commands of all pages are run."""
     global _folder, _terminal, _gallery
     _folder = tempfile.TemporaryDirectory()
-    _terminal = Terminal(Path(_folder.name), ROOT)
+    _terminal = (SwitchedOff if QUICK else Terminal)(Path(_folder.name), ROOT)
     _gallery = Gallery(_terminal)
 
 
@@ -63,7 +68,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             case "names":
                 return reference(place[2])
             case "notebook":
-                return notebook_page(ROOT / "docs" / "notebooks" / f"{place[2]}.ipynb")
+                return notebook_page(ROOT / "docs" / "notebooks" / f"{place[2]}.ipynb", QUICK)
         raise PluginError(f"{page.file.src_uri}: nothing is called '{place[1]}'; see docs/hooks/site.py")
 
     return MADE.sub(made, markdown)

@@ -7,6 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+EMPTY = {
+    ".html": b"<!doctype html><title>not made</title>\n",
+    ".svg": b'<svg xmlns="http://www.w3.org/2000/svg"/>\n',
+}
+"""What a quick build has in the place of files that commands write."""
+
 
 class Terminal:
     """A shell in a folder of its own, in which `weatherglass` is this checkout's."""
@@ -33,6 +39,10 @@ class Terminal:
             self._printed[command] = self._run(command)
         return self._printed[command]
 
+    def file(self, name: str) -> bytes:
+        """Return the content of a file that a command wrote."""
+        return (self.folder / name).read_bytes()
+
     def _run(self, command: str) -> str:
         ended = subprocess.run(
             ["bash", "-c", command],
@@ -45,3 +55,13 @@ class Terminal:
         if ended.returncode not in (0, 1):  # 1: a gate failed, which a page may want to show
             raise RuntimeError(f"{command}\nended with {ended.returncode}:\n{ended.stderr}")
         return ended.stdout
+
+
+class SwitchedOff(Terminal):
+    """The terminal of a quick build, which runs no command."""
+
+    def file(self, name: str) -> bytes:
+        return EMPTY[Path(name).suffix]
+
+    def _run(self, command: str) -> str:
+        return f"(a quick build does not run: {command})\n"

@@ -1,7 +1,8 @@
-"""Type names for arrays, and rows scaled to unit length."""
+"""Type names for arrays, arrays of real numbers from whatever a caller gives, and rows scaled to unit length."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +23,63 @@ AnyVector = NDArray[np.floating[Any]]
 """One row of it."""
 
 Integers = NDArray[np.int64]
+
+
+class ArrayError(ValueError):
+    """Something that is not an array of real numbers; the text goes on from its name, as in "X has masked values"."""
+
+    def __init__(self, text: str, row: int | None = None) -> None:
+        super().__init__(text)
+        self.row = row
+        """The first row that is wrong, where that is known."""
+
+
+def real_array(given: Any) -> AnyMatrix:
+    """Return an array, list, tensor or sparse matrix as a dense array of floating-point numbers.
+
+    Their precision stays as it is; whole numbers and booleans become float64.
+
+    Raises:
+        ArrayError: for masked values, complex numbers, lists of different lengths, and whatever is not numbers.
+    """
+    if given is None:
+        raise ArrayError("is None, not an array of real numbers")
+    if (row := masked_row(given)) is not None:
+        raise ArrayError("has masked values; fill them, or leave it out", row)
+    try:
+        array = np.asarray(_dense(given))
+        if array.dtype.kind == "c":
+            raise ArrayError("has complex numbers; vectors are of real numbers")
+        if array.dtype.kind in "mM":
+            raise ArrayError("has dates or times; vectors are of real numbers")
+        return array if array.dtype.kind == "f" else array.astype(np.float64)
+    except ArrayError:
+        raise
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise ArrayError("is not an array of real numbers") from None
+
+
+def masked_row(given: Any) -> int | None:
+    """Return the first row with a masked value, of a masked array or a list of them; None where nothing is masked."""
+    if isinstance(given, list | tuple):
+        return next((row for row, each in enumerate(given) if np.ma.is_masked(each)), None)
+    return int(np.argwhere(np.ma.getmaskarray(given))[0][0]) if np.ma.is_masked(given) else None
+
+
+def _dense(given: Any) -> Any:
+    """Return what numpy can read of a tensor of torch or a sparse matrix of scipy; other things as they are."""
+    if hasattr(given, "detach"):
+        tensor = given.detach()
+        tensor = (tensor.to_dense() if tensor.layout != _strided() else tensor).cpu()
+        return (
+            tensor.float() if tensor.element_size() < 4 and tensor.is_floating_point() else tensor
+        ).numpy()
+    return given.toarray() if hasattr(given, "toarray") else given
+
+
+def _strided() -> Any:
+    """Return the layout of dense tensors; whoever has a tensor has imported torch."""
+    return sys.modules["torch"].strided
 
 
 def unit_length(vectors: NDArray[F]) -> NDArray[F]:

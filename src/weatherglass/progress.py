@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Protocol
 
+from weatherglass.registry import wrong_type
+
 
 class Progress(Protocol):
     """Stages of known length, one after another."""
@@ -61,6 +63,16 @@ class NotebookBar:
             self._handle = self._show(content, raw=True, display_id=True)
         else:
             self._handle.update(content, raw=True)
+
+
+def check_progress(given: object) -> None:
+    """Refuse an argument `progress` that has not the methods of `Progress`; None is allowed.
+
+    Raises:
+        WeatherglassError: naming the methods.
+    """
+    if given is not None and not all(callable(getattr(given, name, None)) for name in ("stage", "advance")):
+        raise wrong_type("progress", "an object with the methods stage and advance", given)
 
 
 def progress_here() -> Progress:

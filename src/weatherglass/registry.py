@@ -1,14 +1,21 @@
-"""Registries: names that stand for "module:attribute", imported at their first use."""
+"""Registries: names that stand for "module:attribute", imported at their first use; checks of what callers give."""
 
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from importlib import import_module
-from typing import Generic, TypeVar, cast
+from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
 
 from weatherglass.errors import UnknownNameError, WeatherglassError
+
+PLAIN_NAMES = {"NoneType": "None", "str": "text", "bytes": "bytes", "ndarray": "an array"}
+"""What messages call values of some types."""
+LONGEST_SHOWN = 100
+"""Characters of a value that a message shows."""
 
 T = TypeVar("T")
 C = TypeVar("C", bound=str)
@@ -34,14 +41,103 @@ def one_of(noun: str, name: str, known: Sequence[C]) -> C:
         UnknownNameError: naming the nearest known name.
     """
     for candidate in known:
-        if candidate == name:
+        if isinstance(name, str) and candidate == name:
             return candidate
     raise unknown(noun, name, known)
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for an unknown name, with the nearest known one."""
-    return UnknownNameError(f"unknown {noun} '{name}'{suggestion(name, known)}")
+    return UnknownNameError(f"unknown {noun} '{shown(name)}'{suggestion(name, known)}")
+
+
+def shown(value: object) -> str:
+    """Return a value for a message: on one line, printable, and not long."""
+    text = " ".join(str(value).split())
+    text = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+def checked_text(name: str, value: Any) -> str:
+    """Return the text that is given as the argument `name`.
+
+    Raises:
+        WeatherglassError: if it is not text.
+    """
+    if not isinstance(value, str):
+        raise wrong_type(name, "text", value)
+    return value
+
+
+def checked_texts(name: str, value: Any) -> list[str]:
+    """Return the list of texts that is given as the argument `name`.
+
+    Raises:
+        WeatherglassError: if it is not a list of texts.
+    """
+    if not isinstance(value, list | tuple):
+        raise wrong_type(name, "a list of texts", value)
+    return [checked_text(f"{name}[{place}]", text) for place, text in enumerate(value)]
+
+
+def checked_path(name: str, value: Any) -> Path:
+    """Return the path that is given as the argument `name`.
+
+    Raises:
+        WeatherglassError: if it is not a path that a file or folder can have.
+    """
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(path, str):
+        raise wrong_type(name, "a path", value)
+    if "\0" in path:
+        raise WeatherglassError(f"{name} is {path!r}, but no path has a NUL character")
+    return Path(path)
+
+
+def checked_whole_number(name: str, value: Any, least: int) -> int:
+    """Return the whole number that is given as the argument `name`; one of numpy is one, too.
+
+    Raises:
+        WeatherglassError: if it is not a whole number, or too small.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be a whole number")
+    try:
+        number = int(value.__index__())
+    except TypeError:  # an array has the method, and refuses
+        raise WeatherglassError(f"{name} is an array, but should be a whole number") from None
+    if number < least:
+        raise WeatherglassError(f"{name} is {number}, but should be at least {least}")
+    return number
+
+
+def check_number(name: str, value: Any) -> None:
+    """Refuse an argument that is not a number; one of numpy in single precision could not be stored.
+
+    Raises:
+        WeatherglassError: if it is not a number.
+    """
+    if not isinstance(value, float | int) or isinstance(value, bool):
+        raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be a number")
+
+
+def wrong_type(name: str, expected: str, value: object) -> WeatherglassError:
+    """Return the error for an argument of another type."""
+    return WeatherglassError(f"{name} should be {expected}, but is {described(value)}")
+
+
+def described(value: object) -> str:
+    """Return what a value is, in a few words.
+
+    >>> described("weat7"), described(7), described(None)
+    ('text', 'an int', 'None')
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = type(value).__name__
+    if name in PLAIN_NAMES:
+        return PLAIN_NAMES[name]
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
 class Registry(Generic[T]):
@@ -73,6 +169,8 @@ class Registry(Generic[T]):
         return {**{point.name: point.value for point in added}, **self._table}
 
     def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
         return name in self._table or name in self._registered or name in self._locations
 
     def names(self) -> list[str]:
@@ -93,6 +191,8 @@ class Registry(Generic[T]):
         Raises:
             UnknownNameError: naming the nearest known name.
         """
+        if not isinstance(name, str):
+            raise unknown(self.noun, name, self.names())
         if name in self._registered:
             return self._registered[name]
         location = self._table.get(name) or self._locations.get(name)

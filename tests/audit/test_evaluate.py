@@ -227,6 +227,12 @@ def test_sentences_of_attribute_words_alone_have_a_published_number_beside_them(
         (([[1.0, 0], [1, 2]], [[0, np.nan], [1, 1]], [[1, 0]], [[0, 1]]), naming("Y[0]", "NaN")),
         (([[1.0, 0], [1, 2]], [[0, 1], [1, 1]], [[1, 0, 0]], [[0, 1]]), naming("A", 3, "X", 2)),
         (([1.0, 0], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), naming("X", "matrix")),
+        (([[1.0, 0], [1]], [[0, 1], [1, 1]], [[1, 0]], [[0, 1]]), naming("X", "real numbers")),
+        (([[1.0, 0], [1, 2]], [[0, 1j], [1, 1]], [[1, 0]], [[0, 1]]), naming("Y", "complex")),
+        (
+            ([[1.0, 0], [1, 2]], np.ma.masked_equal([[0, 1], [1, 7]], 7), [[1, 0]], [[0, 1]]),
+            naming("Y[1]", "masked"),
+        ),
     ],
 )
 def test_what_has_no_answer_is_refused_by_name(sets: Sets, message: str) -> None:

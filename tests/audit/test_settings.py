@@ -107,6 +107,14 @@ def test_an_unknown_keyword_is_answered_with_the_nearest(word: str) -> None:
             call(**{word: 1})
 
 
+@pytest.mark.parametrize(
+    ("word", "nearest"), [("test", "tests"), ("model", "models"), ("metric", "metrics"), ("job", "jobs")]
+)
+def test_an_unknown_keyword_may_be_another_argument_of_the_function(word: str, nearest: str) -> None:
+    with pytest.raises(WeatherglassError, match=f"unknown setting '{word}'; did you mean '{nearest}'"):
+        wg.run(HashedEncoder(), **{word: "weat7"})  # type: ignore[arg-type]
+
+
 def test_what_judges_is_no_part_of_a_result() -> None:
     """Another correction needs no result computed again; another alpha does, whose intervals are at another level."""
     judged_otherwise = Settings(smallest=0.5, correction="benjamini-hochberg", family=99)

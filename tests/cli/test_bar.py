@@ -47,7 +47,9 @@ def test_off_a_terminal_a_line_is_written_now_and_then_though_no_step_is_done(
     monkeypatch.setattr(sys, "stderr", written)
     with Bar(quiet=False, log_every=0.02) as bar:
         bar.stage("estimating covariances", 20)
-        time.sleep(0.3)
+        deadline = time.monotonic() + 60
+        while written.getvalue().count("\n") < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
     lines = written.getvalue().splitlines()
     assert len(lines) >= 2
     for line in lines[1:]:

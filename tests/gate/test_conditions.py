@@ -214,10 +214,10 @@ def test_arithmetic_equals_the_value_of_an_independent_evaluator(
     ],
 )
 def test_hostile_text_is_refused_in_one_printable_line(expression: str, message: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(GateError, match=message) as caught:
         parse(expression, COLUMNS)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert str(caught.value).isprintable()
 
 

@@ -37,7 +37,7 @@ WAITING = 180
 """Seconds by the clock without a next input, after which it waits for something."""
 STARTING = 600
 """The same while samples are made and libraries imported."""
-MARKS = ("<!-- made: fuzz -->", "<!-- end: fuzz -->")
+MARKS = ("<!-- begin: fuzz -->", "<!-- end: fuzz -->")
 
 
 @dataclass(frozen=True, slots=True)

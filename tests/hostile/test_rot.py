@@ -142,15 +142,15 @@ def spoil(path: Path, place: int = -1) -> bytes:
     [
         ("embeddings/*sgns*seed001.safetensors", -1, "and trained again"),
         ("embeddings/*glove*seed002.safetensors", 200, "and trained again"),
-        ("scores/*sgns-seed001*.npy", 200, "and computed again"),
-        ("scores/*sgns-seed002*.npy", -1, "and computed again"),
-        ("scores/*.words.json", 5, "and written anew"),
+        ("scores/*sgns-seed001*.dbwa-*.npy", 200, "and computed again"),
+        ("scores/*sgns-seed002*.ripa-v*.npy", -1, "and computed again"),
+        ("scores/*sgns*.words.json", 5, "and written anew"),
         ("corpora/*/tokens.i32", 40, "and encoded again"),
         ("corpora/*/offsets.i64", 40, "and encoded again"),
         ("corpora/*/vocabulary.tsv", 1, "and encoded again"),
         ("corpora/*/corpus.json", 20, "and encoded again"),
         ("corpora/*/SHA256SUMS", 20, "and encoded again"),
-        ("features/*.parquet", 50, "and computed again"),
+        ("features/*sgns*.parquet", 50, "and computed again"),
     ],
 )
 def test_what_is_damaged_in_a_study_is_named_set_aside_and_made_again(
@@ -158,7 +158,7 @@ def test_what_is_damaged_in_a_study_is_named_set_aside_and_made_again(
 ) -> None:
     before = folders._study_again(study)
     source = (study.parent / "text.txt").read_bytes()
-    path = sorted(study.glob(pattern))[0]
+    (path,) = study.glob(pattern)  # one file, so that no order of hashes chooses it
     spoilt = spoil(path, place)
     with pytest.warns(DamageWarning, match=said) as warnings:
         assert folders._study_again(study) == before
@@ -175,13 +175,14 @@ def test_damaged_counts_of_cooccurrence_are_counted_again(study: Path) -> None:
     before = folders._study_again(study)
     for path in (study / "embeddings").glob("*glove*seed002*"):
         path.unlink()
-    spoil(next(study.glob("corpora/*/cooccurrence-*/values.f64")), 6)
+    (values,) = study.glob("corpora/*/cooccurrence-*/values.f64")
+    spoil(values, 6)
     with pytest.warns(DamageWarning, match=r"cooccurrence-\d+: damaged .*and counted again"):
         assert folders._study_again(study) == before
 
 
 def test_a_damaged_embedding_is_refused_where_nothing_is_trained(study: Path) -> None:
-    path = sorted((study / "embeddings").glob("*.safetensors"))[0]
+    (path,) = (study / "embeddings").glob("*sgns*seed001.safetensors")
     spoil(path)
     readers: list[Callable[[], object]] = [
         lambda: load_embedding(path),
@@ -228,7 +229,7 @@ def test_a_copy_of_imported_vectors_is_imported_again_and_the_file_itself_is_nev
         import_embeddings("mine/any", str(text), tmp_path / "stored")
     assert stored.read_bytes() == whole
     # An embedding of another study is the user's file here: it is refused, and stays as it is.
-    theirs = sorted((study / "embeddings").glob("*sgns*"))[0]
+    (theirs,) = (study / "embeddings").glob("*sgns*seed001.safetensors")
     spoilt = spoil(theirs)
     with pytest.raises(VectorFileError, match=f"{theirs.name}: damaged"):
         import_embeddings("mine/any", str(theirs), tmp_path / "stored")

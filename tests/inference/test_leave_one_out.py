@@ -88,10 +88,14 @@ def test_without_the_one_word_that_varies_nothing_is_left() -> None:
 
 
 def test_a_thousand_words_and_attributes_take_no_square_of_the_time() -> None:
-    """350 + 350 words × 465 attributes: recomputing 1 165 times takes seconds."""
+    """350 + 350 words × 465 attributes: a tenth of what computing without each attribute takes on this machine."""
     to_a, to_b = wave_tables(350, 350, 215, 250, 0.3, 1.0, 0.1)
+    start = time.process_time()
+    for i in range(20):
+        effect_size(scores_of("median", np.delete(to_a, i, 1), to_b, 1), 350)
+    one = (time.process_time() - start) / 20
     start = time.process_time()
     effect_sizes_without_words(to_a.mean(axis=1) - to_b.mean(axis=1), 350)
     for without in scores_without_attributes("median", to_a, to_b):
         effect_sizes_of_columns(without, 350)
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 0.1 * 465 * one

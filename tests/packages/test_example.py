@@ -219,7 +219,7 @@ def test_another_version_of_its_metric_is_computed_anew(
     (package,) = record["metric_packages"].values()
     name, version = package.split()
     assert name == "weatherglass-example"
-    metadata = next(site.glob("*.dist-info")) / "METADATA"
+    (metadata,) = site.glob("*.dist-info/METADATA")
     metadata.write_text(metadata.read_text().replace(f"Version: {version}", "Version: 99"))
     try:
         weatherglass(environment, *arguments)

@@ -53,7 +53,8 @@ def test_every_table_has_its_rows(undisturbed: tuple[Path, StudyResult]) -> None
     folder, result = undisturbed
     tables = result.tables
     words = 2 * 9 - 2 + 45 + 60  # "his" and "her" are in two pairs each; the queries share words.
-    vocabulary = len((next((folder / "corpora").glob("text-*")) / "vocabulary.tsv").read_text().splitlines())
+    (corpus,) = (folder / "corpora").glob("text-*")
+    vocabulary = len((corpus / "vocabulary.tsv").read_text().splitlines())
     assert abs(vocabulary - words) < 10
     assert len(tables["test_retest_words"]) == 2 * len(DEFAULT_RULES) * vocabulary
     assert tables["test_retest_words"].columns == [

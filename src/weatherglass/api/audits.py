@@ -21,8 +21,10 @@ from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import has_no_room
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
+from weatherglass.metrics.weat.measure import Measure
 from weatherglass.parallel import Backend, backend
-from weatherglass.progress import Progress, progress_here
+from weatherglass.progress import Progress, check_progress, progress_here
+from weatherglass.registry import checked_path
 from weatherglass.runs import results
 from weatherglass.runs.folder import PAGE, RECORD, RunFolder
 from weatherglass.runs.stored import read_record
@@ -39,7 +41,7 @@ FAMILIES = "families.json"
 def run(
     models: Any = DEFAULT_MODEL,
     tests: Sequence[str | Test] | str | Test = "*",
-    metrics: Sequence[str | Metric] | str | Metric = DEFAULT_METRIC,
+    metrics: Sequence[str | Measure | Metric] | str | Measure | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     *,
     jobs: int = 1,
@@ -80,8 +82,9 @@ def run(
         WeatherglassError: if an argument is wrong; raised before work starts.
     """
     models = models_in(models)
-    call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
-    chosen = chosen_settings(settings, changes)
+    check_progress(progress)
+    call = CommandCall.of(command) if command is not None else PythonCall.of(run, locals())
+    chosen = chosen_settings(settings, changes, run)
     asked_for = _listed(metrics)
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
     selected = under_profile(select_metrics(asked_for), chosen.profile)
@@ -102,7 +105,7 @@ def run(
     if folder is None:
         done = _carry_out(plan, call, workers, shown, registrations)
         return _with_families(Run.of(done), families)
-    with RunFolder(Path(folder)) as opened:
+    with RunFolder(checked_path("folder", folder)) as opened:
         added_to = read_record(opened.path) if add and (opened.path / RECORD).exists() else None
         if added_to:
             check_addable(added_to, plan, plain(asdict(chosen)))

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from weatherglass.arrays import AnyMatrix, Matrix
+from weatherglass.arrays import AnyMatrix, ArrayError, Matrix, real_array
 from weatherglass.encoders import ENCODERS, load_encoder
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.cache.cached import CachedEncoder
@@ -190,7 +190,12 @@ def encode_chunk(chunk: Chunk) -> tuple[AnyMatrix, list[Coverage]]:
 
 
 def _encode(encoder: Encoder, texts: list[str]) -> AnyMatrix:
-    vectors = np.asarray(encoder.encode(texts))
+    given = encoder.encode(texts)
+    try:
+        vectors = real_array(given)
+    except ArrayError as error:
+        what = "its array" if error.row is None else f"the vector of {texts[error.row]!r}"
+        raise EncoderError(f"{encoder.name}: {what} {error}") from None
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise EncoderError(f"{encoder.name}: {len(texts)} texts gave an array of shape {vectors.shape}")
     return vectors

@@ -54,7 +54,7 @@ def associate(
         >>> round(result.effect_size, 3), round(result.p_value, 3), result.p_method
         (1.722, 0.333, 'enumerate')
     """
-    chosen = chosen_settings(settings, changes)
+    chosen = chosen_settings(settings, changes, associate)
     metrics = under_profile(select_metrics([measure]), chosen.profile)
     if len(metrics) != 1:
         raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")

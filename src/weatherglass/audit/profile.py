@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from inspect import Parameter, signature
 from typing import Any
 
-from weatherglass.audit.settings import Settings
+from weatherglass.audit.settings import Settings, check_setting_names
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.metric import Weat
 from weatherglass.metrics.weat.profiles import Profile, profile_of
+from weatherglass.registry import wrong_type
 from weatherglass.runs.results import Result
 
 
@@ -32,17 +34,33 @@ def under_profile(metrics: Iterable[Metric], profile: str | None) -> list[Metric
     return changed
 
 
-def chosen_settings(settings: Settings | None, given: Mapping[str, Any]) -> Settings:
+def chosen_settings(
+    settings: Settings | None, given: Mapping[str, Any], function: Callable[..., Any] | None = None
+) -> Settings:
     """The settings with some fields given by name; a profile brings its published tail, unit and level along.
+
+    Args:
+        settings: those to start from; the default ones if None.
+        given: fields by name.
+        function: what the user called, whose other arguments may have been meant.
 
     Raises:
         WeatherglassError: for a name that is no setting, or a value that it cannot have.
     """
+    check_setting_names(given, _arguments(function) if function else ())
+    if settings is not None and not isinstance(settings, Settings):
+        raise wrong_type("settings", "a Settings(…)", settings)
     if settings is not None:
         return settings.changed(**given)
     profile = given.get("profile")
     base = published_settings(profile_of(profile)) if profile else Settings()
     return base.changed(**given)
+
+
+def _arguments(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's arguments, without the one that takes the settings by name."""
+    parameters = signature(function).parameters.values()
+    return [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
 
 
 def published_settings(profile: Profile) -> Settings:

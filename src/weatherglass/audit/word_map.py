@@ -7,8 +7,10 @@ facts, such as the share of women in an occupation, the effects are correlated w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from weatherglass.audit.plan import Model
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.encoders import DEFAULT_MODEL
-from weatherglass.encoders.base import Encoder
+from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.inference.correction import ADJUSTMENTS, adjust
@@ -28,13 +30,14 @@ from weatherglass.inference.significance import Budget, permutation_test
 from weatherglass.metrics.sc_weat import standardised_cosines
 from weatherglass.parallel import Backend, backend
 from weatherglass.parallel.values import values_of
-from weatherglass.progress import Progress, Silent
-from weatherglass.registry import one_of
+from weatherglass.progress import Progress, Silent, check_progress
+from weatherglass.registry import checked_text, checked_texts, one_of, wrong_type
 
 BUDGET = Budget(seconds=0.05)
 """For the p of one word: there are many, so that certified bounds within 1 % do where counting takes longer."""
 WORDS_IN_A_UNIT = 16
 """Words whose p is computed at once, less than a second: the same number whatever the backend."""
+DEFAULT_ATTRIBUTES = "weat7"
 LEAST_FACTS = 4
 """Words with a fact that a correlation and its interval need."""
 
@@ -88,9 +91,9 @@ class WordMap:
 
 
 def word_map(
-    words: Sequence[str] | Mapping[str, float | None],
-    attributes: str | Test | tuple[Sequence[str], Sequence[str]] = "weat7",
-    model: str | Encoder = DEFAULT_MODEL,
+    words: Collection[str] | Mapping[str, float | None],
+    attributes: str | Test | Sequence[Sequence[str]] = DEFAULT_ATTRIBUTES,
+    model: Any = DEFAULT_MODEL,
     *,
     correction: str = DEFAULT_CORRECTION,
     jobs: int = 1,
@@ -100,10 +103,12 @@ def word_map(
 ) -> WordMap:
     """To which of two attribute sets each word leans.
 
+    A model in the first place, as in `run`, is understood, too: word_map(model, words, attributes).
+
     Args:
         words: the words, or words with what is known of them, such as the share of women in an occupation.
         attributes: a test whose A and B are taken (weat7: male and female terms), or two lists of words.
-        model: a spec, or an encoder of your own.
+        model: a spec, or an object in memory, as `run` takes it.
         correction: over the words: holm, or benjamini-hochberg.
         jobs: local processes to use.
         scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
@@ -114,13 +119,15 @@ def word_map(
     Raises:
         WeatherglassError: if the attributes are not two sets, or fewer than two of a set are known.
     """
+    check_progress(progress)
     one_of("correction", correction, ADJUSTMENTS)
+    if not _are_words(words) and _are_words(attributes):
+        given = model if model is not DEFAULT_MODEL else DEFAULT_ATTRIBUTES
+        words, attributes, model = attributes, given, words  # type: ignore[assignment]
+    facts = _facts(words)
     sets = _attribute_sets(attributes)
-    facts = words if isinstance(words, Mapping) else dict.fromkeys(words)
-    if not facts:
-        raise WeatherglassError("no words are given; a map needs at least one")
     workers = backend(jobs, scheduler, shared_dir)
-    found, progress = Model.of(model), progress or Silent()
+    found, progress = Model.of(one_model_in(model)), progress or Silent()
     texts = [*facts, *(text for _, texts in sets for text in texts), *found.texts()]
     encodings = encode_texts(found.encoder, texts, workers, progress)
     known = {name: [t for t in dict.fromkeys(texts) if encodings.known(t)] for name, texts in sets}
@@ -148,12 +155,45 @@ def word_map(
     )
 
 
-def _attribute_sets(
-    given: str | Test | tuple[Sequence[str], Sequence[str]],
-) -> list[tuple[str, Sequence[str]]]:
-    if isinstance(given, tuple):
-        return [("A", given[0]), ("B", given[1])]
-    test = load_test(given) if isinstance(given, str) else given
+def _are_words(given: object) -> bool:
+    """Return whether this is meant as words: texts in a list or the like, or numbers by word."""
+    if isinstance(given, Mapping):
+        return all(value is None or isinstance(value, Real) for value in given.values())
+    return (
+        isinstance(given, Collection)
+        and not isinstance(given, str | bytes)
+        and len(getattr(given, "shape", ())) <= 1  # a frame of vectors has two
+        and all(isinstance(word, str) for word in given)
+    )
+
+
+def _facts(words: object) -> dict[str, float | None]:
+    """Return words with what is known of them, None where nothing is.
+
+    Raises:
+        WeatherglassError: if these are not words.
+    """
+    if not _are_words(words):
+        raise wrong_type("words", "a list of words, or a dict of numbers by word", words)
+    facts = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)  # type: ignore[call-overload]
+    if not facts:
+        raise WeatherglassError("no words are given; a map needs at least one")
+    for word in facts:
+        checked_text("a word", word)
+    return facts
+
+
+def _attribute_sets(given: object) -> list[tuple[str, Sequence[str]]]:
+    if isinstance(given, list | tuple):
+        if len(given) != 2:
+            raise WeatherglassError(f"attributes should be two lists of words, but there are {len(given)}")
+        return [
+            (name, checked_texts(f"attributes {name}", words))
+            for name, words in zip("AB", given, strict=True)
+        ]
+    if not isinstance(given, str | os.PathLike | Test):
+        raise wrong_type("attributes", "a test, or two lists of words", given)
+    test = given if isinstance(given, Test) else load_test(os.fspath(given))
     if len(test.attributes) != 2:
         raise WeatherglassError(
             f"{test.name} has {len(test.attributes)} attribute sets; a map of words needs two"

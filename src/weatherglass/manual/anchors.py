@@ -20,7 +20,7 @@ ANCHORS = {
     "same-words": r"(share \d+ |hold the same )",
     "repeated-words": r"\d+ duplicates? left out",
     "unknown-forms": r"the [\w ]+ of \d+ words? is not known|goes into no template",
-    "profile": r"profile '",
+    "profile": r"^profile [\w-]+: ",
 }
 """Anchor -> what its warnings say; the first that fits counts."""
 

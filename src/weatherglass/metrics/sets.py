@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from weatherglass.arrays import Integers, Matrix
+from weatherglass.arrays import ArrayError, Integers, Matrix, real_array
 from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 
@@ -35,8 +35,15 @@ class VectorSet:
 
 
 def matrix(role: str, rows: ArrayLike) -> Matrix:
-    """One row per element, in float64."""
-    array = np.asarray(rows, dtype=np.float64)
+    """Return one row per element, in float64.
+
+    Raises:
+        UnitError: if it is not a matrix of real numbers, naming the set, and the row where that is known.
+    """
+    try:
+        array = np.asarray(real_array(rows), dtype=np.float64)
+    except ArrayError as error:
+        raise UnitError(f"{role if error.row is None else f'{role}[{error.row}]'} {error}") from None
     if array.ndim != 2 or array.shape[1] == 0:
         raise UnitError(f"{role} should be a matrix with one row per element; its shape is {array.shape}")
     return array

@@ -130,6 +130,24 @@ def is_listed(folder: Path, name: str) -> bool:
     return name in _read_sums(folder)
 
 
+def listed_files(folder: Path) -> list[str]:
+    """Return the names that SHA256SUMS of a folder lists; a listed file may have been deleted."""
+    return list(_read_sums(folder))
+
+
+def remove_listed(folder: Path, names: Sequence[str]) -> None:
+    """Remove files that SHA256SUMS of a folder lists, and their lines.
+
+    A file whose content differs from its checksum stays, with its line: somebody may have put it there.
+    """
+    changed = {name for name in damaged_files(folder, names) if (folder / name).exists()}
+    removed = [name for name in names if is_listed(folder, name) and name not in changed]
+    for name in removed:
+        (folder / name).unlink(missing_ok=True)
+    if removed:
+        write_sums(folder, [])
+
+
 def set_aside(paths: Sequence[Path], then: str) -> None:
     """Rename files or folders of ours that are damaged, so that they can be looked at, and say so in one line.
 
@@ -155,7 +173,7 @@ def _read_sums(folder: Path) -> dict[str, str]:
     """Checksum by name; what is no line of such a list is passed over, so that its file counts as damaged."""
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").split("\n")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     parts = (line.partition("  ") for line in lines)
     return {name: checksum for checksum, separator, name in parts if separator and "/" not in name}

@@ -93,7 +93,7 @@ def test_measure_and_multiverse_take_objects_too(expected: float) -> None:
         (np.zeros((2, 2)), "an array, which has no words"),
         (Encodes, "Encodes is a class; give an object of it"),
         ({}, "an empty dict is no model"),
-        (None, "cannot encode with a NoneType"),
+        (None, "cannot encode with None"),
         ({3: embed}, "should have texts as names, not int"),
         (lambda _: 3, "a list of 32 texts should give an array with 32 rows, one vector for each"),
         (lambda texts: embed(texts)[0], r"shape \(16,\)"),
@@ -137,3 +137,23 @@ def test_long_lists_come_in_parts_so_that_progress_is_shown() -> None:
 def test_objects_are_encoded_here_also_with_several_processes(expected: float) -> None:
     run = weatherglass.run(embed, "weat6", jobs=2)
     assert run.results[0].effect_size == pytest.approx(expected)
+
+
+def test_masked_values_of_a_function_are_refused_with_their_text() -> None:
+    def masked(texts: list[str]) -> Any:
+        return np.ma.masked_array(np.ones((len(texts), 2)), mask=[[False, text == "b"] for text in texts])
+
+    assert weatherglass.model(masked).encode(["a", "c"]).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    for given in (masked, lambda texts: list(masked(texts))):
+        with pytest.raises(EncoderError, match="the vector of 'b' has masked values"):
+            weatherglass.model(given).encode(["a", "b", "c"])
+
+
+def test_sparse_tensors_and_tensors_with_gradients_are_read() -> None:
+    torch = pytest.importorskip("torch", reason="the tensors of this test are torch's")
+    dense = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+    for given in (dense.to_sparse(), dense.requires_grad_(), dense.bfloat16()):
+        assert weatherglass.model(lambda _, given=given: given).encode(["a", "b"]).tolist() == [
+            [1.0, 0.0],
+            [0.0, 2.0],
+        ]

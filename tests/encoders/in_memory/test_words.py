@@ -160,3 +160,35 @@ def test_numbers_as_words_are_refused() -> None:
 
     with pytest.raises(EncoderError, match="set them as the index"):
         model(pandas.DataFrame([[1.0, 2.0]]))
+
+
+def test_vectors_that_are_not_contiguous_are_accepted() -> None:
+    columns = {word: np.asfortranarray(MATRIX)[row] for row, word in enumerate(WORDS)}
+    strided = {word: np.repeat(MATRIX[row], 2)[::2] for row, word in enumerate(WORDS)}
+    assert not any(vector.flags.contiguous for vector in (*columns.values(), *strided.values()))
+    expected = weatherglass.run(VECTORS, "weat6").results[0]
+    for vectors in (columns, strided):
+        assert model(vectors).identity() == model(VECTORS).identity()  # type: ignore[attr-defined]
+        result = weatherglass.run(vectors, "weat6").results[0]
+        assert (result.effect_size, result.p_value) == (expected.effect_size, expected.p_value)
+
+
+def masked_vectors(masked: bool) -> dict[str, Any]:
+    vectors: dict[str, Any] = dict(VECTORS)
+    vectors["Amy"] = np.ma.masked_array(MATRIX[WORDS.index("Amy")], mask=[masked, *[False] * 11])
+    return vectors
+
+
+def masked_keyed_vectors(masked: bool) -> Any:
+    keyed = keyed_vectors()
+    keyed.vectors = np.ma.masked_array(keyed.vectors, mask=False)
+    keyed.vectors.mask[WORDS.index("Amy"), 3] = masked
+    return keyed
+
+
+@pytest.mark.parametrize("given", [masked_vectors, masked_keyed_vectors])
+def test_masked_values_are_refused_with_their_word(given: Any) -> None:
+    with pytest.raises(EncoderError, match="'Amy' has masked values; fill them, or leave"):
+        weatherglass.run(given(True), "weat6")
+    expected, result = (weatherglass.run(each, "weat6").results[0] for each in (VECTORS, given(False)))
+    assert result.effect_size == expected.effect_size

@@ -28,6 +28,7 @@ from weatherglass.reliability.regression.study import explain_study, feature_tab
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import write_tables
 from weatherglass.reliability.training.embedding import Embedding, load_embedding, save_embedding
+from weatherglass.storage.checksum import write_sums
 
 WORDS = [f"w{i}" for i in range(60)]
 TAGS = ("noun", "verb", "adj")
@@ -197,3 +198,39 @@ def test_a_feature_table_whose_writer_was_killed_before_its_checksum_is_no_damag
         (mended,) = feature_tables(groups[:1], lexicon, folder, Silent())
     assert mended.equals(first, null_equal=True)
     assert len(list(folder.glob("*.damaged"))) == 1
+
+
+def test_feature_tables_of_another_lexicon_are_removed_and_files_of_the_user_are_not(
+    groups: list[Group], tmp_path: Path
+) -> None:
+    folder = tmp_path / "features"
+    list(feature_tables(groups, Lexicon(None, None), folder, Silent()))
+    earlier = {path.name for path in folder.iterdir()} - {"SHA256SUMS"}
+    assert len(earlier) == 2 * len(groups)
+    edited = folder / min(name for name in earlier if name.endswith(".tsv"))
+    edited.write_text("edited by the user\n", encoding="utf-8")
+    unlisted = folder / "essays-sgns-0123456789ab.parquet"
+    unlisted.write_bytes(b"not listed in SHA256SUMS")
+    notes = folder / "notes.tsv"
+    notes.write_text("of the user", encoding="utf-8")
+    write_sums(folder, [notes.name])
+    expected = list(feature_tables(groups, Lexicon({"w1": 2}, None), folder, Silent()))
+    names = {path.name for path in folder.iterdir()} - {"SHA256SUMS"}
+    assert names & earlier == {edited.name}
+    assert {edited.name, unlisted.name, notes.name} < names
+    assert edited.read_text(encoding="utf-8") == "edited by the user\n"
+    own = names - {edited.name, unlisted.name, notes.name}
+    assert len(own) == 2 * len(groups)
+    listed = {line.split("  ")[1] for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines()}
+    assert listed == own | {edited.name, notes.name}
+    again = list(feature_tables(groups, Lexicon({"w1": 2}, None), folder, Silent()))
+    assert all(one.equals(other, null_equal=True) for one, other in zip(again, expected, strict=True))
+
+
+def test_feature_tables_of_a_corpus_that_left_the_study_are_removed(
+    groups: list[Group], tmp_path: Path
+) -> None:
+    folder = tmp_path / "features"
+    list(feature_tables(groups, Lexicon(None, None), folder, Silent()))
+    list(feature_tables(groups[:2], Lexicon(None, None), folder, Silent()))
+    assert {path.name.rpartition("-")[0] for path in folder.iterdir()} == {"", "essays-sgns", "essays-glove"}

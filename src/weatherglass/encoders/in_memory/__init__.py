@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from weatherglass.arrays import ArrayError, real_array
 from weatherglass.encoders.base import Encoder
 from weatherglass.errors import EncoderError
+from weatherglass.registry import checked_text, described, shown
 
 ACCEPTED = (
     "a spec or path, gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair of transformers, a spaCy "
@@ -48,6 +50,10 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
         array([[1. , 0. ],
                [0.5, 0.5]])
     """
+    if name is not None and not checked_text("name", name):
+        raise EncoderError("name is an empty text; leave it out for the name of the class")
+    if identity is not None:
+        checked_text("identity", identity)
     encoder = _recognised(given, name, identity, {key: _spelt(value) for key, value in options.items()})
     if encoder is None:
         raise EncoderError(f"cannot encode with {_described(given)}; expected {ACCEPTED}")
@@ -59,7 +65,21 @@ def models_in(given: Any) -> list[str | Encoder]:
     if isinstance(given, Mapping) and not _holds_vectors(given):
         return [_named(name, each) for name, each in given.items()]
     several = isinstance(given, list | tuple) and not is_pair(given)
+    if several and not given:
+        raise EncoderError(f"no model is given; expected {ACCEPTED}, or several in a list")
     return [spec_or_encoder(each) for each in (given if several else [given])]
+
+
+def one_model_in(given: Any) -> str | Encoder:
+    """Return the one model that a caller gave, in any of the forms that `models_in` takes.
+
+    Raises:
+        EncoderError: if there are several.
+    """
+    found = models_in(given)
+    if len(found) > 1:
+        raise EncoderError(f"one model is needed here, but {len(found)} are given")
+    return found[0]
 
 
 def spec_or_encoder(given: Any) -> str | Encoder:
@@ -94,7 +114,9 @@ def _recognised(
     given: Any, name: str | None, identity: str | None, options: dict[str, str]
 ) -> Encoder | None:
     if isinstance(given, str | os.PathLike):
-        raise EncoderError(f"'{given}' is a spec, which has its own options and name: NAME=SPEC?option=value")
+        raise EncoderError(
+            f"'{shown(given)}' is a spec, which has its own options and name: NAME=SPEC?option=value"
+        )
     if is_pair(given):
         return _pair(given, name, options)
     if words := _word_vectors(given, name, options):
@@ -191,20 +213,18 @@ def _holds_vectors(given: Mapping[Any, Any]) -> bool:
     """Whether a dict is word → vector; one of models by name has no numbers in it."""
     if not given:
         raise EncoderError("an empty dict is no model; it should hold vectors by word, or models by name")
-    word, value = next(iter(given.items()))
-    if isinstance(value, str | tuple) and not _is_numbers(value):
-        return False
-    return isinstance(word, str) and _is_numbers(value)
+    return _is_vector(next(iter(given.values())))
 
 
-def _is_numbers(value: Any) -> bool:
-    if not isinstance(value, Sequence | np.ndarray) and not hasattr(value, "__array__"):
+def _is_vector(value: Any) -> bool:
+    """Return whether a value is meant as a vector, whether or not it can be used as one."""
+    if isinstance(value, str) or not (isinstance(value, Sequence) or hasattr(value, "__array__")):
         return False
     try:
-        array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):
-        return False
-    return array.ndim == 1 and bool(array.size) and array.dtype.kind in "fiu"
+        array = np.asarray(value) if np.ma.is_masked(value) else real_array(value)
+    except ArrayError:
+        return isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    return array.ndim == 1 and bool(array.size)
 
 
 def _spelt(value: Any) -> str:
@@ -212,6 +232,4 @@ def _spelt(value: Any) -> str:
 
 
 def _described(given: object) -> str:
-    if isinstance(given, np.ndarray):
-        return "an array, which has no words"
-    return f"{'a' if type(given).__name__[0] not in 'AEIOUaeiou' else 'an'} {type(given).__name__}"
+    return "an array, which has no words" if isinstance(given, np.ndarray) else described(given)

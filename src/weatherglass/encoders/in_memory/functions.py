@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
-from weatherglass.arrays import AnyMatrix
+from weatherglass.arrays import AnyMatrix, ArrayError, real_array
 from weatherglass.encoders.base import Coverage
 from weatherglass.errors import EncoderError, WeatherglassError
 
@@ -45,32 +43,27 @@ class InMemoryFunction:
             raise EncoderError(
                 f"{self.name}: failed on a list of {len(texts)} texts ({type(error).__name__}: {error})"
             ) from error
-        return as_matrix(given, self.name, len(texts))
+        return as_matrix(given, self.name, texts)
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
         return [Coverage((text,)) for text in texts]
 
 
-def as_matrix(given: Any, name: str, texts: int) -> AnyMatrix:
+def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
     """Arrays, lists, sparse matrices and tensors as an array with one row per text.
 
     Raises:
         EncoderError: for anything else, with what is expected.
     """
-    if hasattr(given, "detach"):  # a torch tensor
-        given = (
-            given.detach().cpu().float().numpy() if given.element_size() < 4 else given.detach().cpu().numpy()
-        )
-    elif hasattr(given, "toarray"):  # a sparse matrix of scipy
-        given = given.toarray()
+    expected = f"{name}: {_expected(len(texts))}"
     try:
-        matrix = np.asarray(given)
-        if not np.issubdtype(matrix.dtype, np.floating):
-            matrix = matrix.astype(np.float64)
-    except (TypeError, ValueError):
-        raise EncoderError(f"{name}: {_expected(texts)}, but gave {type(given).__name__}") from None
-    if matrix.ndim != 2 or len(matrix) != texts:
-        raise EncoderError(f"{name}: {_expected(texts)}, but gave an array of shape {matrix.shape}")
+        matrix = real_array(given)
+    except ArrayError as error:
+        if error.row is not None and error.row < len(texts):
+            raise EncoderError(f"{name}: the vector of {texts[error.row]!r} {error}") from None
+        raise EncoderError(f"{expected}, but gave {type(given).__name__}, which {error}") from None
+    if matrix.ndim != 2 or len(matrix) != len(texts):
+        raise EncoderError(f"{expected}, but gave an array of shape {matrix.shape}")
     return matrix
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import AnyMatrix, AnyVector
+from weatherglass.arrays import AnyMatrix, AnyVector, ArrayError, masked_row, real_array
 from weatherglass.errors import EncoderError
 
 
@@ -33,15 +33,17 @@ def of_mapping(vectors: Mapping[str, Any]) -> WordTable:
     """A dict word → vector.
 
     Raises:
-        EncoderError: if vectors differ in their width.
+        EncoderError: if a key is not text, a value is not a vector of real numbers, or vectors differ in their width.
     """
-    rows = {word: np.asarray(vector, dtype=_precision(vector)) for word, vector in vectors.items()}
+    rows = {_word(word): _real(f"'{word}'", vector) for word, vector in vectors.items()}
     first, width = next((word, row.shape) for word, row in rows.items())
     for word, row in rows.items():
         if row.shape != width:
             raise EncoderError(f"'{word}' has {_numbers(row)}, but '{first}' has {_numbers(rows[first])}")
     return WordTable(
-        width[0], rows.get, lambda: _content(sorted(rows), (rows[word] for word in sorted(rows)))
+        width[0],
+        rows.get,
+        lambda: _content(sorted(rows), (np.ascontiguousarray(rows[word]) for word in sorted(rows))),
     )
 
 
@@ -109,8 +111,8 @@ def _of_columns(
         )
     if nested:
         try:
-            numbers = np.array([np.asarray(cell, dtype=np.float64) for cell in nested[0]])
-        except (TypeError, ValueError):
+            numbers = np.array([np.asarray(real_array(cell), dtype=np.float64) for cell in nested[0]])
+        except ValueError:
             raise EncoderError(f"{expected}; the lists differ in length or hold other things") from None
     if numbers.ndim != 2 or not numbers.size:
         raise EncoderError(f"{expected}; this has no numbers")
@@ -118,8 +120,7 @@ def _of_columns(
         raise EncoderError(
             f"{expected}; its words are {type(words[0]).__name__}, not text: set them as the index"
         )
-    matrix = numbers.astype(_precision(numbers), copy=False)
-    return of_rows(words, matrix)
+    return of_rows(words, _real(f"a {library} frame of word vectors", numbers))
 
 
 def _columns(frame: Any) -> str:
@@ -129,6 +130,8 @@ def _columns(frame: Any) -> str:
 def of_keyed_vectors(keyed: Any) -> WordTable:
     """gensim's KeyedVectors; those of fastText also have vectors for words out of the vocabulary."""
     index, matrix = keyed.key_to_index, keyed.vectors
+    if (row := masked_row(matrix)) is not None:
+        raise EncoderError(f"'{keyed.index_to_key[row]}' has masked values; fill them, or leave the word out")
 
     def vector(word: str) -> AnyVector | None:
         return matrix[index[word]] if word in index else None
@@ -172,10 +175,17 @@ def of_spacy(pipeline: Any) -> WordTable:
     return WordTable(width, vector, lambda: hashlib.sha256(vocab.vectors.to_bytes()).hexdigest())
 
 
-def _precision(values: Any) -> Any:
-    """The type of floating-point numbers as they are; whole numbers become float64."""
-    kind = np.asarray(values).dtype
-    return kind if np.issubdtype(kind, np.floating) else np.float64
+def _word(given: object) -> str:
+    if not isinstance(given, str):
+        raise EncoderError(f"words should be text, but {given!r} is {type(given).__name__}")
+    return given
+
+
+def _real(name: str, values: Any) -> AnyMatrix:
+    try:
+        return real_array(values)
+    except ArrayError as error:
+        raise EncoderError(f"{name} {error}") from None
 
 
 def _content(words: Sequence[str], arrays: Iterable[AnyMatrix]) -> str:

@@ -72,7 +72,7 @@ class InMemorySentenceTransformer:
             vectors = self._model.encode(
                 list(texts), batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True
             )
-        return as_matrix(vectors, self.name, len(texts))
+        return as_matrix(vectors, self.name, texts)
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
         return [self._coverage(text) for text in texts]

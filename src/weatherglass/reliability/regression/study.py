@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -19,10 +20,12 @@ from weatherglass.reliability.regression.tables import regression_table, to_late
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import write_tables
 from weatherglass.storage.atomic import write_whole
-from weatherglass.storage.checksum import damaged_files, is_listed, set_aside
+from weatherglass.storage.checksum import damaged_files, is_listed, listed_files, remove_listed, set_aside
 from weatherglass.storage.fingerprint import file_hash
 
 FEATURES, TABLES = "features", "tables"
+FEATURE_FILE = re.compile(r".+-[0-9a-f]{12}\.(tsv|parquet)")
+"""The names that feature tables are cached under: corpus, algorithm and the key of embeddings and lexicon."""
 
 
 def explain_study(
@@ -52,7 +55,7 @@ def explain_study(
     words = set(tables["test_retest_words"]["word"].unique().to_list())
     lexicon = find_lexicon(words, senses, parts)
     progress.stage("word features", len(groups))
-    features = pl.concat(list(feature_tables(groups, lexicon, folder / FEATURES, progress)))
+    features = pl.concat(feature_tables(groups, lexicon, folder / FEATURES, progress))
     explanations = {}
     for pairs in tables["test_retest_words"]["pairs"].unique(maintain_order=True).to_list():
         try:
@@ -88,8 +91,17 @@ def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl
 
 def feature_tables(
     groups: Sequence[Group], lexicon: Lexicon, folder: Path, progress: Progress
-) -> Iterator[pl.DataFrame]:
-    """The feature table of each group: cached on the disk, or computed."""
+) -> list[pl.DataFrame]:
+    """Return the feature table of each group, cached in `folder` or computed; remove those of other keys.
+
+    Args:
+        groups: all that the study has; a cached table of any other embeddings or lexicon is removed.
+        lexicon: senses and parts of speech.
+        folder: of the cached tables.
+        progress: updated after each group.
+    """
+    tables = []
+    names = []
     for group in groups:
         if group.paths:
             name = f"{group.corpus}-{group.algorithm}-{_key(group, lexicon)}"
@@ -99,8 +111,16 @@ def feature_tables(
             # The writer of a table without a checksum was killed before it wrote the list.
             if not path.is_file() or not is_listed(folder, path.name):
                 write_tables(folder, {name: word_features(group.paths, lexicon)})
-            yield pl.read_parquet(path)
+            tables.append(pl.read_parquet(path))
+            names.append(name)
         progress.advance()
+    stale = [
+        name
+        for name in listed_files(folder)
+        if FEATURE_FILE.fullmatch(name) and name.rpartition(".")[0] not in names
+    ]
+    remove_listed(folder, stale)
+    return tables
 
 
 def _key(group: Group, lexicon: Lexicon) -> str:

@@ -1,0 +1,90 @@
+"""Warnings that the code emits: for each section of docs/warnings.md, a small run or test that calls for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import weatherglass as wg
+from weatherglass.catalogue.test import Test
+from weatherglass.metrics import DEFAULT_METRIC
+
+Vectors = dict[str, list[float]]
+ENDS: Vectors = {"good": [1.0, 0.0], "bad": [0.0, 1.0]}
+"""The two attribute words: a word's score is its first number less its second, at unit length."""
+
+
+def at(score: float) -> list[float]:
+    """Return the vector of unit length whose score between `ENDS` is this."""
+    angle = math.acos(score / math.sqrt(2)) - math.pi / 4
+    return [math.cos(angle), math.sin(angle)]
+
+
+def on_scores(x: Sequence[float], y: Sequence[float]) -> list[str]:
+    """Return the warnings of a run on words with these scores."""
+    vectors = {f"x{place}": at(score) for place, score in enumerate(x)}
+    vectors |= {f"y{place}": at(score) for place, score in enumerate(y)}
+    first, second = ([word for word in vectors if word.startswith(role)] for role in "xy")
+    return of_run(vectors | ENDS, wg.test(first, second, ["good"], ["bad"]))
+
+
+def of_run(vectors: Mapping[str, object], *tests: Test, metrics: str = DEFAULT_METRIC) -> list[str]:
+    """Return the warnings of a run on vectors in memory."""
+    return wg.run(vectors, list(tests), metrics).warnings
+
+
+def on_default_model(test: str) -> list[str]:
+    """Return the warnings of a run of one published test on the embedded model."""
+    return wg.run(tests=test).warnings
+
+
+def without(words: Iterable[str], missing: Iterable[str]) -> Vectors:
+    """Return vectors of words, some of which are missing."""
+    return {word: at(math.sin(place)) for place, word in enumerate(words) if word not in set(missing)}
+
+
+def unknown_words() -> list[str]:
+    weat1 = wg.load_test("weat1")
+    return of_run(without(weat1.texts, weat1.targets[0].words[:6]), weat1)
+
+
+def broken_pairs() -> list[str]:
+    test = wg.test(["he", "man", "king"], ["she", "woman", "queen"], ["a", "b"])
+    return of_run(without(test.texts, ["queen"]), test, metrics="ripa")
+
+
+def in_german() -> list[str]:
+    test = wg.test(["Rose", "Nelke"], ["Wespe", "Fliege"], ["gut"], ["böse"], language="de").sentences(
+        ["Das ist {word}."]
+    )
+    words = {word for text in test.texts for word in text.rstrip(".").split()}
+    return of_run(without(sorted(words), []), test)
+
+
+EMITTED: dict[str, Callable[[], Sequence[str]]] = {
+    "hangs-on": lambda: on_default_model("sent-weat6"),
+    "sentences-only": lambda: on_default_model("sent-weat9"),
+    "these-words-only": lambda: on_default_model("weat9"),
+    "attribute-noise": lambda: on_default_model("weat9"),
+    "skewed": lambda: on_scores([0.5] * 11 + [1.3], [-0.5 + 0.01 * place for place in range(12)]),
+    "spreads": lambda: on_scores([1.2, -0.4, 1.0, -0.2, 0.9], [0.01 * place for place in range(20)]),
+    "too-small": lambda: on_scores([0.1, 0.2, 0.3], [-0.1, -0.2, -0.3]),
+    "cannot-survive": lambda: wg.run(tests="weat6", family=644).warnings,
+    "unknown-words": unknown_words,
+    "broken-pairs": broken_pairs,
+    "other-language": in_german,
+    "same-words": lambda: wg.test(["sun", "fog"], ["sun", "fog", "rain"], ["good"], ["bad"]).warnings,
+    "repeated-words": lambda: wg.test(["rose", "rose", "lily"], ["wasp", "fly"], ["good"], ["bad"]).warnings,
+    "unknown-language": lambda: (
+        wg.test(
+            ["Schmetterling", "Nachtigall"], ["Wespenstich", "Kakerlake"], ["großartig"], ["schrecklich"]
+        ).warnings
+    ),
+    "unknown-forms": lambda: (
+        wg.test(["Rose", "Hebamme"], ["Wespe", "Fliege"], ["gut"], ["böse"], language="de")
+        .sentences()
+        .warnings
+    ),
+    "profile": lambda: wg.run(tests="weat6", profile="wefe").warnings,
+}
+"""Section of docs/warnings.md -> what emits its warning, among others."""
