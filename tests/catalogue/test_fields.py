@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.messages import naming
 
 from weatherglass.catalogue import list_tests, load_test, load_tests, reference
 from weatherglass.catalogue.fields import field_names, licence
@@ -32,7 +33,7 @@ def test_they_are_selected_by_topic_group_name_and_glob() -> None:
     assert names("fields") == list(field_names())
     assert names("fr-*") == ["fr-weat7", "fr-weat1"]
     assert names("control")[:2] == ["weat1", "sent-weat1"]  # topics of the 46 select, too
-    with pytest.raises(UnknownNameError, match="did you mean 'disability'"):
+    with pytest.raises(UnknownNameError, match=naming("'disabillity'", suggesting="disability")):
         load_tests(["disabillity"])
 
 

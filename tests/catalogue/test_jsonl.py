@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.messages import mentions, naming
 
 from weatherglass.catalogue import Element, ElementSet, Test, export_test, load_test, read_jsonl
 from weatherglass.errors import CatalogueError, OutputError
@@ -60,64 +61,58 @@ def test_other_keys_and_a_byte_order_mark_do_no_harm(tmp_path: Path, write_jsonl
 
 
 @pytest.mark.parametrize(
-    ("changes", "complaint"),
+    ("changes", "facts"),
     [
-        ({"targ2": None}, r"targ2 is missing; a test has targ1, targ2, attr1, attr2"),
-        ({"targ2": ["ant"]}, r"line 9: targ2 should be an object with category and examples, but is a list"),
-        ({"attr1": {"examples": ["love"]}}, r"line 16: attr1 has no 'category'"),
-        ({"attr1": {"category": "Pleasant"}}, r"line 16: attr1 has no 'examples'"),
-        (
-            {"attr1": {"category": 3, "examples": ["love"]}},
-            r"line 17: attr1.category should be text, but is a number",
-        ),
-        ({"attr2": {"category": "U", "examples": []}}, r"line 25: attr2.examples is empty"),
-        (
-            {"attr2": {"category": "U", "examples": "filth"}},
-            r"line 25: attr2.examples should be a list .* is text",
-        ),
+        ({"targ2": None}, [": targ2", "targ1, targ2, attr1, attr2"]),
+        ({"targ2": ["ant"]}, ["line 9: targ2", "category", "examples", "a list"]),
+        ({"attr1": {"examples": ["love"]}}, ["line 16: attr1", "'category'"]),
+        ({"attr1": {"category": "Pleasant"}}, ["line 16: attr1", "'examples'"]),
+        ({"attr1": {"category": 3, "examples": ["love"]}}, ["line 17: attr1.category", "a number"]),
+        ({"attr2": {"category": "U", "examples": []}}, ["line 25: attr2.examples", "empty"]),
+        ({"attr2": {"category": "U", "examples": "filth"}}, ["line 25: attr2.examples", "a list", "text"]),
         (
             {"targ1": {"category": "Flowers", "examples": ["aster", 5]}},
-            r"line 4: targ1.examples \(element 2\) should be text, but is a number",
+            ["line 4: targ1.examples (element 2)", "a number"],
         ),
+        ({"targ1": {"category": "F", "examples": ["aster", None]}}, ["targ1.examples (element 2)", "null"]),
+        ({"targ1": {"category": "F", "examples": ["aster", " "]}}, ["targ1.examples (element 2)", "blank"]),
         (
-            {"targ1": {"category": "F", "examples": ["aster", None]}},
-            r"\(element 2\) should be text, but is null",
+            {"targ1": {"category": "F", "examples": ["\ud83d"]}},
+            ["targ1.examples (element 1)", "character"],
         ),
-        ({"targ1": {"category": "F", "examples": ["aster", " "]}}, r"\(element 2\) is blank"),
-        ({"targ1": {"category": "F", "examples": ["\ud83d"]}}, r"\(element 1\) holds half of a character"),
     ],
 )
 def test_a_malformed_set_is_named_with_file_line_and_key(
-    changes: dict[str, Any], complaint: str, write_jsonl: WriteJsonl
+    changes: dict[str, Any], facts: list[str], write_jsonl: WriteJsonl
 ) -> None:
     path = write_jsonl(**changes)
-    with pytest.raises(CatalogueError, match=complaint) as caught:
+    with pytest.raises(CatalogueError, match=naming(*facts)) as caught:
         read_jsonl(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("content", "facts"),
     [
-        (b'{"targ1": {\n"category": }}', r"own.jsonl, line 2: malformed JSON"),
-        (b"", r"own.jsonl, line 1: malformed JSON"),
-        (b"{}\n{}", r"line 2: malformed JSON \(Extra data\); one file holds one test"),
-        (b"[1, 2]", r"line 1: should be an object with targ1, targ2, attr1, attr2, but is a list"),
-        (b'{"targ1": 1,\n"targ1": 2}', r"targ1 is given twice"),
-        (b'{\n"targ1": "\xff"}', r"own.jsonl, line 2: not UTF-8 text"),
-        (b"[" * 100_000, r"nested too deeply"),
+        (b'{"targ1": {\n"category": }}', ["own.jsonl, line 2:", "malformed JSON"]),
+        (b"", ["own.jsonl, line 1:", "malformed JSON"]),
+        (b"{}\n{}", ["line 2:", "malformed JSON", "(Extra data)"]),
+        (b"[1, 2]", ["line 1:", "targ1, targ2, attr1, attr2", "a list"]),
+        (b'{"targ1": 1,\n"targ1": 2}', ["targ1", "twice"]),
+        (b'{\n"targ1": "\xff"}', ["own.jsonl, line 2:", "UTF-8"]),
+        (b"[" * 100_000, ["nested"]),
     ],
 )
-def test_malformed_json_is_named_with_file_and_line(content: bytes, complaint: str, tmp_path: Path) -> None:
+def test_malformed_json_is_named_with_file_and_line(content: bytes, facts: list[str], tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_bytes(content)
-    with pytest.raises(CatalogueError, match=complaint):
+    with pytest.raises(CatalogueError, match=naming(*facts)):
         read_jsonl(path)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CatalogueError, match=r"absent\.jsonl: cannot be read \(No such file"):
+    with pytest.raises(CatalogueError, match=naming("absent.jsonl", "No such file")):
         read_jsonl(tmp_path / "absent.jsonl")
 
 
@@ -126,30 +121,30 @@ def test_of_duplicates_the_first_is_kept_and_the_others_are_counted(write_jsonl:
         write_jsonl(targ1={"category": "F", "examples": ["rose", "aster", "rose", "rose", "aster"]})
     )
     assert test.targets[0].texts == ("rose", "aster")
-    assert test.warnings == ("set X (F): 3 duplicates left out (rose, aster)",)
+    (warning,) = test.warnings
+    assert mentions(warning, "X (F)", "3 duplicates", "(rose, aster)")
 
 
 def test_targets_that_share_elements_are_a_warning(write_jsonl: WriteJsonl) -> None:
     test = read_jsonl(write_jsonl(targ2={"category": "Insects", "examples": ["ant", "rose"]}))
-    assert test.warnings == ("X (Flowers) and Y (Insects) share 1 element (rose)",)
+    (warning,) = test.warnings
+    assert mentions(warning, "X (Flowers)", "Y (Insects)", "1 element", "(rose)")
 
 
 def test_sets_that_are_the_same_are_a_warning_whatever_their_order(write_jsonl: WriteJsonl) -> None:
     same = {"category": "Insects", "examples": ["rose", "aster"]}
     warning = read_jsonl(write_jsonl(targ2=same)).warnings[0]
-    assert warning.startswith("X (Flowers) and Y (Insects) hold the same elements")
+    assert mentions(warning, "X (Flowers)", "Y (Insects)", "same")
     same = {"category": "Bad", "examples": ["love", "peace"]}
-    assert (
-        read_jsonl(write_jsonl(attr2=same)).warnings[0].startswith("A (Pleasant) and B (Bad) hold the same")
-    )
+    assert mentions(read_jsonl(write_jsonl(attr2=same)).warnings[0], "A (Pleasant)", "B (Bad)", "same")
 
 
 def test_an_export_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match=naming(tmp_path / "file" / "weat1.jsonl", "File exists")):
         export_test(load_test("weat1"), tmp_path / "file" / "weat1.jsonl")
     (tmp_path / "weat1.jsonl").mkdir()
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match=naming(tmp_path / "weat1.jsonl", "Is a directory")):
         export_test(load_test("weat1"), tmp_path / "weat1.jsonl")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "weat1.jsonl"]
 

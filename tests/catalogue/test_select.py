@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.messages import naming
 
 from weatherglass.catalogue import export_test, list_tests, load_test, load_tests
 from weatherglass.catalogue.select import natural_key
@@ -62,40 +63,38 @@ def test_a_folder_of_exported_tests_loads_as_the_catalogue_does(tmp_path: Path) 
 def test_two_tests_of_one_name_are_an_error_that_names_both(tmp_path: Path, write_jsonl: WriteJsonl) -> None:
     path = write_jsonl("same.jsonl")
     (tmp_path / "other.toml").write_text('name = "same"\n' + SETS)
-    with pytest.raises(
-        CatalogueError, match=r"two tests are called 'same': in .*other\.toml and in .*same\.jsonl"
-    ):
+    with pytest.raises(CatalogueError, match=naming("'same'", tmp_path / "other.toml", path)):
         load_tests([tmp_path])
-    with pytest.raises(CatalogueError, match=r"called 'weat1': in the catalogue and in .*weat1\.jsonl"):
+    with pytest.raises(CatalogueError, match=naming("'weat1'", "catalogue", tmp_path / "weat1.jsonl")):
         load_tests(["weat1", path.rename(tmp_path / "weat1.jsonl")])
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown test 'sent-weat66'; did you mean 'sent-weat6b?'\?"):
+    with pytest.raises(UnknownNameError, match=r"'sent-weat66'.*'sent-weat6b?'"):
         load_test("sent-weat66")
 
 
 def test_a_name_too_long_for_a_file_is_an_unknown_name() -> None:
-    with pytest.raises(UnknownNameError, match="unknown test 'xxxx"):
+    with pytest.raises(UnknownNameError, match="'xxxx"):
         load_test("x" * 5000)
 
 
 def test_a_glob_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match=r"no test matches 'weet\*'"):
+    with pytest.raises(UnknownNameError, match=naming("'weet*'", "weatherglass tests list")):
         load_tests(["weat1", "weet*"])
-    with pytest.raises(UnknownNameError, match="no test matches"):
+    with pytest.raises(UnknownNameError, match=naming(f"'{tmp_path / '*.jsonl'}'")):
         load_tests([tmp_path / "*.jsonl"])
 
 
 def test_a_missing_file_and_an_empty_folder_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(CatalogueError, match=r"absent\.toml: no such file or folder"):
+    with pytest.raises(CatalogueError, match=naming(tmp_path / "absent.toml")):
         load_test(tmp_path / "absent.toml")
-    with pytest.raises(CatalogueError, match=r"holds no test files \(\.jsonl or \.toml\)"):
+    with pytest.raises(CatalogueError, match=naming(tmp_path, ".jsonl", ".toml")):
         load_tests([tmp_path])
 
 
 def test_a_glob_of_several_tests_where_one_is_expected_is_an_error() -> None:
-    with pytest.raises(CatalogueError, match=r"'weat3\*' stands for 2 tests, but one is expected"):
+    with pytest.raises(CatalogueError, match=naming("'weat3*'", "2 tests")):
         load_test("weat3*")
 
 

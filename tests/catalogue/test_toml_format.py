@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.messages import mentions, naming
 
 from weatherglass.catalogue import (
     Element,
@@ -128,93 +129,56 @@ def test_stated_classes_are_read_the_single_word_over_its_set(write_toml: WriteT
 
 def test_duplicates_and_overlaps_are_warnings(write_toml: WriteToml) -> None:
     text = GOOD.replace('["oven", "pan"]', '["oven", "saw", "oven"]')
-    assert read_toml(write_toml(text)).warnings == (
-        "set X (Kitchen): 1 duplicate left out (oven)",
-        "X (Kitchen) and Y (Workshop) share 1 element (saw)",
-    )
+    duplicates, overlaps = read_toml(write_toml(text)).warnings
+    assert mentions(duplicates, "X (Kitchen)", "1 duplicate", "(oven)")
+    assert mentions(overlaps, "X (Kitchen)", "Y (Workshop)", "1 element", "(saw)")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "facts"),
     [
-        ('words = ["oven", "pan"]', 'words = ["oven" "pan"]', r"own.toml, line 6: malformed TOML \("),
-        ('category = "Women"', 'category = "Women', r"own.toml, line 18: malformed TOML \("),
-        ("[X]", "[x]", r"line 4: x is not a key of a test; did you mean 'X'\?"),
-        ("[X]", "[Y]", r"line 8: malformed TOML \(Cannot declare"),
-        (
-            '[A]\nset = "male_names"',
-            "",
-            r"A is missing; a test has the sets X and A, and for WEAT also Y and B",
-        ),
-        ('[A]\nset = "male_names"', "[[A]]", r"line 13: A should be a table or the name .*, but is a list"),
-        ('words = ["oven", "pan"]', "words = []", r"line 6: X.words is empty"),
-        (
-            'words = ["oven", "pan"]',
-            "words = [1]",
-            r"line 6: X.words \(element 1\) should be text, but is a number",
-        ),
-        (
-            'words = ["oven", "pan"]',
-            'word = ["oven"]',
-            r"line 6: X.word is not a key of a test; did you mean 'words'",
-        ),
-        (
-            'words = ["oven", "pan"]',
-            "",
-            r"line 4: X should have one of set, words or sentences, but has none",
-        ),
-        ('words = ["oven", "pan"]', 'words = ["oven"]\nset = "career"', r"but has set and words"),
-        ('words = ["oven", "pan"]', "sentences = {}", r"line 6: X.sentences is empty"),
-        ('words = ["oven", "pan"]', "sentences = 1", r"line 6: X.sentences should be a table of words"),
-        ('words = ["oven", "pan"]', 'sentences = { "" = ["x"] }', r"X.sentences \(a word\) is blank"),
-        ('words = ["oven", "pan"]', "sentences = { oven = [] }", r"X.sentences.oven is empty"),
-        ('category = "Kitchen"\n', "", r"line 4: X has no category"),
-        ('category = "Kitchen"', "category = 1", r"line 5: X.category should be text"),
-        (
-            '"thing noun"',
-            '"thing nun"',
-            r"line 11: Y.class 'thing nun' is no class of words; did you mean 'thing noun'",
-        ),
-        ('"our survey"', "2024", r"line 2: source should be text, but is a number"),
-        ('"chores"', '"a/b"', r"line 1: name 'a/b' has a slash or a control character"),
-        ('"chores"', r'"a\tb"', r"line 1: name 'a\\tb' has a slash or a control character"),
-        ('"chores"', '""', r"line 1: name is blank"),
-        (
-            '"our survey"',
-            '"s"\ncontext = "sents"',
-            r"line 3: context 'sents' is none of .*; did you mean 'sent'",
-        ),
-        ('"our survey"', '"s"\nwords = 1', r"line 3: words should be a table"),
-        ('category = "Women"\n', "[words]\nclasses = 1", r"words.classes should be a table, but is a number"),
-        (
-            'category = "Women"\n',
-            '[words.classes]\nverbs = ["saw"]',
-            r"'verbs' is no class .*; did you mean 'verb'",
-        ),
-        (
-            'category = "Women"\n',
-            '[words.classes]\nverb = ["sew"]',
-            r"names 'sew', which is in no set; did you mean 'saw'",
-        ),
+        ('words = ["oven", "pan"]', 'words = ["oven" "pan"]', ["own.toml, line 6:", "malformed TOML"]),
+        ('category = "Women"', 'category = "Women', ["own.toml, line 18:", "malformed TOML"]),
+        ("[X]", "[x]", ["line 4: x", "'X'"]),
+        ("[X]", "[Y]", ["line 8:", "malformed TOML", "Cannot declare"]),
+        ('[A]\nset = "male_names"', "", ["own.toml: A", "WEAT"]),
+        ('[A]\nset = "male_names"', "[[A]]", ["line 13: A", "a list"]),
+        ('words = ["oven", "pan"]', "words = []", ["line 6: X.words", "empty"]),
+        ('words = ["oven", "pan"]', "words = [1]", ["line 6: X.words (element 1)", "a number"]),
+        ('words = ["oven", "pan"]', 'word = ["oven"]', ["line 6: X.word ", "'words'"]),
+        ('words = ["oven", "pan"]', "", ["line 4: X", "set", "words", "sentences", "none"]),
+        ('words = ["oven", "pan"]', 'words = ["oven"]\nset = "career"', [": X", "set and words"]),
+        ('words = ["oven", "pan"]', "sentences = {}", ["line 6: X.sentences", "empty"]),
+        ('words = ["oven", "pan"]', "sentences = 1", ["line 6: X.sentences", "a table", "a number"]),
+        ('words = ["oven", "pan"]', 'sentences = { "" = ["x"] }', ["X.sentences (a word)", "blank"]),
+        ('words = ["oven", "pan"]', "sentences = { oven = [] }", ["X.sentences.oven", "empty"]),
+        ('category = "Kitchen"\n', "", ["line 4: X", "category"]),
+        ('category = "Kitchen"', "category = 1", ["line 5: X.category", "a number"]),
+        ('"thing noun"', '"thing nun"', ["line 11: Y.class", "'thing nun'", "'thing noun'"]),
+        ('"our survey"', "2024", ["line 2: source", "a number"]),
+        ('"chores"', '"a/b"', ["line 1: name", "'a/b'"]),
+        ('"chores"', r'"a\tb"', ["line 1: name", r"'a\tb'"]),
+        ('"chores"', '""', ["line 1: name", "blank"]),
+        ('"our survey"', '"s"\ncontext = "sents"', ["line 3: context", "'sents'", "'sent'"]),
+        ('"our survey"', '"s"\nwords = 1', ["line 3: words", "a table", "a number"]),
+        ('category = "Women"\n', "[words]\nclasses = 1", ["words.classes", "a table", "a number"]),
+        ('category = "Women"\n', '[words.classes]\nverbs = ["saw"]', ["'verbs'", "'verb'"]),
+        ('category = "Women"\n', '[words.classes]\nverb = ["sew"]', ["'sew'", "'saw'"]),
         (
             'category = "Women"\n',
             '[words.classes]\nverb = ["saw"]\nadjective = ["saw"]',
-            r"line 18: words.classes puts 'saw' under verb and under adjective",
+            ["line 18: words.classes", "'saw'", "verb", "adjective"],
         ),
-        (
-            'category = "Women"\n',
-            '[words.article]\nsaw = "the"',
-            r"line 19: words.article.saw should be a or an",
-        ),
-        ('category = "Women"\n', "[words.plural]\nsaw = 2", r"line 19: words.plural.saw should be text"),
+        ('category = "Women"\n', '[words.article]\nsaw = "the"', ["line 19: words.article.saw", "'the'"]),
+        ('category = "Women"\n', "[words.plural]\nsaw = 2", ["line 19: words.plural.saw", "a number"]),
     ],
 )
 def test_what_is_wrong_is_named_with_file_line_and_key(
-    old: str, new: str, complaint: str, write_toml: WriteToml
+    old: str, new: str, facts: list[str], write_toml: WriteToml
 ) -> None:
     assert old in GOOD
     path = write_toml(GOOD.replace(old, new))
-    with pytest.raises(CatalogueError, match=complaint) as caught:
+    with pytest.raises(CatalogueError, match=naming(*facts)) as caught:
         read_toml(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
@@ -247,7 +211,8 @@ def test_any_number_of_sets_is_given_as_lists(write_toml: WriteToml) -> None:
     assert test.shape == (1, 3)
     assert test.categories == ("FemaleTerms", "Low", "High", "Middle")
     assert (test.topic, test.language, test.context) == ("gender and rank", "en", "sent")
-    assert test.warnings == ("set A3 (Middle): 1 duplicate left out (clerk)",)
+    (warning,) = test.warnings
+    assert mentions(warning, "A3 (Middle)", "1 duplicate", "(clerk)")
 
 
 def test_lists_may_name_catalogue_sets_on_one_line(write_toml: WriteToml) -> None:
@@ -263,56 +228,28 @@ def test_y_and_b_may_be_left_out(write_toml: WriteToml) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "facts"),
     [
-        (
-            "[[targets]]",
-            "[X]",
-            r"line 6: attributes stands beside X; give the sets as X, Y, A, B or as targets and",
-        ),
-        (
-            "[[targets]]",
-            "[targets]",
-            r"line 3: targets should be a list of sets \(\[\[targets\]\]\), but is a table",
-        ),
-        (
-            '[[targets]]\nset = "female_terms"',
-            "targets = []",
-            r"line 3: targets is empty; at least one set is needed",
-        ),
-        (
-            '[[targets]]\nset = "female_terms"',
-            "",
-            r"own.toml: targets is missing; a test has targets and attributes",
-        ),
-        (
-            '[[targets]]\nset = "female_terms"',
-            "targets = [1]",
-            r"line 3: targets\[1\] should be a table or the name",
-        ),
-        (
-            '"female_terms"',
-            '"female_term"',
-            r"line 3: targets\[1\] names the set 'female_term', .* 'female_terms'",
-        ),
-        ('["clerk", "clerk"]', "[]", r"line 18: attributes\[3\].words is empty"),
-        ('category = "Middle"\n', "", r"line 16: attributes\[3\] has no category"),
-        ('["A judge spoke."]', "[]", r"line 14: attributes\[2\].sentences.judge is empty"),
-        ('category = "High"', "kind = 1", r"line 11: attributes\[2\].kind is not a key of a test"),
-        ('"gender and rank"', '" "', r"line 1: topic is blank"),
-        (
-            'topic = "gender and rank"',
-            'language = "German"',
-            r"line 1: language should be a code such as en, .* 'German'",
-        ),
+        ("[[targets]]", "[X]", ["line 6: attributes", "X", "X, Y, A, B"]),
+        ("[[targets]]", "[targets]", ["line 3: targets", "[[targets]]", "a table"]),
+        ('[[targets]]\nset = "female_terms"', "targets = []", ["line 3: targets", "empty"]),
+        ('[[targets]]\nset = "female_terms"', "", ["own.toml: targets", "missing"]),
+        ('[[targets]]\nset = "female_terms"', "targets = [1]", ["line 3: targets[1]", "a number"]),
+        ('"female_terms"', '"female_term"', ["line 3: targets[1]", "'female_term'", "'female_terms'"]),
+        ('["clerk", "clerk"]', "[]", ["line 18: attributes[3].words", "empty"]),
+        ('category = "Middle"\n', "", ["line 16: attributes[3]", "category"]),
+        ('["A judge spoke."]', "[]", ["line 14: attributes[2].sentences.judge", "empty"]),
+        ('category = "High"', "kind = 1", ["line 11: attributes[2].kind", "category"]),
+        ('"gender and rank"', '" "', ["line 1: topic", "blank"]),
+        ('topic = "gender and rank"', 'language = "German"', ["line 1: language", "en", "'German'"]),
     ],
 )
 def test_what_is_wrong_in_a_list_of_sets_is_named_with_file_line_and_key(
-    old: str, new: str, complaint: str, write_toml: WriteToml
+    old: str, new: str, facts: list[str], write_toml: WriteToml
 ) -> None:
     assert old in ANY_NUMBER
     path = write_toml(ANY_NUMBER.replace(old, new))
-    with pytest.raises((CatalogueError, UnknownNameError), match=complaint) as caught:
+    with pytest.raises((CatalogueError, UnknownNameError), match=naming(*facts)) as caught:
         read_toml(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
@@ -320,8 +257,9 @@ def test_what_is_wrong_in_a_list_of_sets_is_named_with_file_line_and_key(
 
 def test_an_unknown_set_names_the_nearest(write_toml: WriteToml) -> None:
     path = write_toml(GOOD.replace('"male_names"', '"male_name"'))
-    complaint = r"own.toml, line 13: A names the set 'male_name', .*; did you mean 'male_names'\?"
-    with pytest.raises(UnknownNameError, match=complaint):
+    with pytest.raises(
+        UnknownNameError, match=naming("own.toml, line 13: A", "'male_name'", suggesting="male_names")
+    ):
         read_toml(path)
 
 

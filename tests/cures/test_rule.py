@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.messages import mentions
 
 from weatherglass.catalogue import load_test
 from weatherglass.cures.estimate import BeforeAfter, Estimate
@@ -47,10 +48,7 @@ def test_a_turned_sign_is_said_to_be_no_cure_also_where_it_is_in_a_test_with_see
     turned = replace(ROW, test="weat7", before=0.97, after=-1.0, p_after=0.02)
     found = verdict([ROW], [turned, ROW], [recovered(0.9, 0.85)])
     assert found.word == HIDDEN
-    assert (
-        "weat7: d turned from 0.97 to −1.00; a turned sign is an association in the other direction, no cure"
-        in (found.reasons)
-    )
+    assert any(mentions(reason, "weat7", "0.97", "−1.00", "sign") for reason in found.reasons)
 
 
 def test_seen_words_are_left_out_and_held_out_words_of_the_same_side_come_in_for_most_of_a_set() -> None:
@@ -75,4 +73,5 @@ def test_a_test_whose_words_were_all_seen_has_no_held_out_form() -> None:
     test = load_test("sent-weat7")
     male = tuple(dict.fromkeys(test.attributes[0].words))
     said = held_out_test(test, set(male), (male, ()), [("husband", "wife")])
-    assert said == f"sent-weat7: the transform was fitted on {len(male)} words of MaleTerms"
+    assert isinstance(said, str)
+    assert mentions(said, "sent-weat7", f"{len(male)} words", "MaleTerms")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
+from tests.messages import mentions, naming
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from weatherglass.encoders import load_encoder
@@ -79,7 +80,7 @@ def test_long_texts_are_cut_and_the_coverage_says_so(folder: Path) -> None:
     encoder = load_encoder(f"model2vec:{folder}?max_length=2")
     # The median token has 3 characters, so model2vec looks at the first 6 and takes up to 2 tokens of them.
     np.testing.assert_allclose(encoder.encode(["is the rose"])[0], VECTORS[[4, 1]].mean(axis=0), rtol=1e-6)
-    assert encoder.coverage(["is the rose"])[0].note == "cut to 2 tokens"
+    assert mentions(encoder.coverage(["is the rose"])[0].note, 2)
     assert encoder.coverage(["red"])[0].note == ""
 
 
@@ -96,26 +97,26 @@ def test_the_layout_of_sentence_transformers(tmp_path: Path) -> None:
 
 def test_missing_files_are_named(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
-    with pytest.raises(EncoderError, match=r"has no tokenizer\.json, so it is not a model2vec model"):
+    with pytest.raises(EncoderError, match=naming(folder, "tokenizer.json")):
         load_encoder(f"model2vec:{folder}")
-    with pytest.raises(SpecError, match="name a model's folder or hub name"):
+    with pytest.raises(SpecError, match=naming("model2vec:minishlab/potion-base-8M")):
         load_encoder("model2vec:")
 
 
 @pytest.mark.parametrize(
-    ("tensors", "message"),
+    ("tensors", "facts"),
     [
-        ({"embeddings": VECTORS[:4]}, "4 rows, but the tokenizer has 7 tokens"),
-        ({"embeddings": VECTORS[0]}, "'embeddings' has shape"),
-        ({"mapping": np.full(7, 9)}, "'mapping' names rows that"),
-        ({"weights": np.ones(3, dtype=np.float32)}, "3 weights for 7 tokens"),
+        ({"embeddings": VECTORS[:4]}, ["4 rows", "7 tokens"]),
+        ({"embeddings": VECTORS[0]}, ["'embeddings'", f"shape {VECTORS[0].shape}"]),
+        ({"mapping": np.full(7, 9)}, ["'mapping'", "'embeddings'", len(VECTORS)]),
+        ({"weights": np.ones(3, dtype=np.float32)}, ["3 weights", "7 tokens"]),
     ],
 )
 def test_tensors_that_do_not_fit_are_named(
-    tmp_path: Path, tensors: dict[str, NDArray[Any]], message: str
+    tmp_path: Path, tensors: dict[str, NDArray[Any]], facts: list[object]
 ) -> None:
     folder = write_model(tmp_path / "bad", **tensors)
-    with pytest.raises(EncoderError, match=message):
+    with pytest.raises(EncoderError, match=naming(*facts)):
         load_encoder(f"model2vec:{folder}").encode(["rose"])
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.messages import mentions, naming
 from typer.testing import CliRunner
 
 from weatherglass.cli import app
@@ -65,16 +66,19 @@ def test_what_is_not_installed_comes_with_the_command_that_installs_it(
     output = run("models")
     assert "no: pip install 'weatherglass[transformers]'" in output
     assert "no: pip install 'weatherglass[api]'" in output
-    assert "in part; for the rest: pip install 'weatherglass[encodings]'" in output
+    assert ": pip install 'weatherglass[encodings]'" in output
+    assert "no: pip install 'weatherglass[encodings]'" not in output  # the rest works without it
     listed = {entry["kind"]: entry for entry in json.loads(run("models", "--json"))["kinds"]}
     assert listed["hf"]["missing"] == ["torch"]
     assert listed["vectors"]["missing"] == []
     for spec in ("hf:some/model", "st:some/model"):
         with pytest.raises(
-            MissingExtraError, match=r"needs torch; run: pip install 'weatherglass\[transformers\]'"
+            MissingExtraError, match=naming(spec, "torch", "pip install 'weatherglass[transformers]'")
         ):
             load_encoder(spec)
-    with pytest.raises(MissingExtraError, match=r"needs httpx; run: pip install 'weatherglass\[api\]'"):
+    with pytest.raises(
+        MissingExtraError, match=naming("openai:m", "httpx", "pip install 'weatherglass[api]'")
+    ):
         load_encoder("openai:m")
 
 
@@ -95,8 +99,7 @@ def test_try_shows_tokens_choices_and_neighbours(tiny_model: TinyModel) -> None:
     output = run("try", f"hf:{tiny_model('bert')}?pooling=mean&layers=sum:-2..", "This is a rose", "a 漢")
     assert f"This is a rose  [CLS] {' '.join(pieces)} [SEP]" in output
     assert "pooling=mean  layers=sum:-2..  special_tokens=yes" in output
-    assert "1 unknown, read as [UNK]" in output
-    assert "nearest by cosine" in output
+    assert mentions(output, 1, "[UNK]", "cosine")
 
 
 def test_try_shows_what_is_missing_and_cosines(three_vectors: Path) -> None:
@@ -104,8 +107,11 @@ def test_try_shows_what_is_missing_and_cosines(three_vectors: Path) -> None:
     rows = [line.split() for line in output.splitlines()]
     # cos(rose, tulip) = 1 / √1.25, cos(rose, wasp) = −1 / √1.01
     assert ["rose", "tulip", "0.894", "wasp", "-0.995"] in rows
-    assert ["bee", "bee", "bee", "not", "in", "the", "file", "of", "encodings"] in rows
-    assert ["[MASK]", "no", "vector", "to", "compare"] in rows
+    assert ["bee", "bee", "bee"] in [
+        row[:3] for row in rows if len(row) > 3
+    ]  # a text, its tokens, the unknown
+    (masked,) = [row for row in rows if row[:1] == ["[MASK]"] and row[1] != "[MASK]"]
+    assert not any(each.isdigit() for each in "".join(masked))
 
 
 def test_neighbours_are_sorted_and_leave_out_what_has_no_direction() -> None:
@@ -123,7 +129,8 @@ def test_encode_writes_what_encodings_reads(tiny_model: TinyModel, tmp_path: Pat
     model = f"hf:{tiny_model('gpt2')}"
     output = run("encode", model, "-t", "weat7", "-t", "weat8", "-o", file, "--quiet")
     encoded = read_encodings(file)
-    assert output == f"{len(encoded.texts)} texts, 16 dimensions: {file}\n"
+    assert mentions(output, f"{len(encoded.texts)} texts", "16 dimensions", file)
+    assert output.count("\n") == 1
     assert len(encoded.texts) == len(set(encoded.texts)) < 64  # 4 × 8 each, some shared
     assert encoded.model == model
     np.testing.assert_array_equal(load_encoder(f"encodings:{file}").encode(encoded.texts), encoded.vectors)
@@ -141,26 +148,30 @@ def test_encode_reads_texts_of_a_file_each_once(
     output = run(
         "encode", f"encodings:{three_vectors}", "--texts", tmp_path / name, "-o", tmp_path / "out.npz"
     )
-    assert "3 texts, 2 dimensions; 1 of them could not be encoded" in output
+    assert mentions(output, "3 texts", "2 dimensions", 1, "NaN")
     assert read_encodings(tmp_path / "out.npz").texts == ["rose", "wasp", "bee"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "facts"),
     [
-        (["-o", "out.txt"], "the name must end in one of .npz"),
-        (["-o", "out.npz", "--texts", "absent.txt"], "cannot be read as texts"),
-        (["-o", "out.npz", "--texts", "absent.txt", "-t", "weat1"], "either -t or --texts"),
-        (["-o", "absent-folder/out.npz", "-t", "weat7"], "cannot be written"),
+        (["-o", "out.txt"], ["out.txt", ".npz", ".safetensors"]),
+        (["-o", "out.npz", "--texts", "absent.txt"], ["absent.txt", "No such file"]),
+        (["-o", "out.npz", "--texts", "absent.txt", "-t", "weat1"], ["-t", "--texts"]),
+        (["-o", "absent-folder/out.npz", "-t", "weat7"], ["absent-folder/out.npz", "No such file"]),
     ],
 )
 def test_a_mistake_of_encode_is_one_line(
-    three_vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+    three_vectors: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    facts: list[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(WeatherglassError, match=r"^[^\n]*$") as caught:
         run("encode", f"encodings:{three_vectors}", *arguments)
-    assert message in str(caught.value)
+    assert mentions(str(caught.value), *facts)
 
 
 def test_cache_info_and_clear(tiny_model: TinyModel, own_cache: Path) -> None:
@@ -172,7 +183,7 @@ def test_cache_info_and_clear(tiny_model: TinyModel, own_cache: Path) -> None:
     assert [model, "2"] in [line.split()[:2] for line in output.splitlines()]
     (listed,) = json.loads(run("cache", "info", "--json"))["models"]
     assert (listed["name"], listed["texts"]) == (model, 2)
-    assert run("cache", "clear").startswith("2 encodings removed")
+    assert mentions(run("cache", "clear"), "2 encodings")
     assert json.loads(run("cache", "info", "--json"))["models"] == []
 
 
@@ -215,5 +226,5 @@ def test_a_folder_tells_its_kind(tiny_model: TinyModel, tmp_path: Path) -> None:
 
 
 def test_a_misspelt_preset_is_told_the_right_one() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'bert-large-cased'"):
+    with pytest.raises(UnknownNameError, match=naming("bert-lrge-cased", suggesting="bert-large-cased")):
         resolve_spec("bert-lrge-cased")

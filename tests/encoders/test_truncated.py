@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.messages import naming
 
 import weatherglass as wg
 from weatherglass.encoders import load_encoder
@@ -45,11 +46,11 @@ def test_dim_is_in_the_name_the_options_and_the_identity(vectors: str) -> None:
 
 
 def test_more_dimensions_than_there_are(vectors: str) -> None:
-    with pytest.raises(EncoderError, match="dim=4, but the model's vectors have 3 dimensions"):
+    with pytest.raises(EncoderError, match=naming("dim=4", "3 dimensions")):
         load_encoder(f"{vectors}?dim=4").encode(["rose"])
-    with pytest.raises(SpecError, match="dim=0 is below 1"):
+    with pytest.raises(SpecError, match=naming("dim=0", 1)):
         load_encoder(f"{vectors}?dim=0")
-    with pytest.raises(SpecError, match="dim=half is not a whole number"):
+    with pytest.raises(SpecError, match=naming("dim=half", "number")):
         load_encoder(f"{vectors}?dim=half")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.faults.commands import CHEAP, COMMANDS, NAMES, Ended, Server
 from tests.faults.conftest import Disk, Undisturbed
+from tests.messages import mentions
 
 from weatherglass.cli.bar import Log
 
@@ -73,7 +74,7 @@ def test_a_second_writer_is_told_so_and_the_first_loses_nothing(
     second = server.run(*command.of(data, folder), cwd=data)
     first.send_signal(signal.SIGCONT)
     assert_one_line(second, 2)
-    assert "wait for it, or choose another" in second.err
+    assert mentions(second.err, folder, "-o")
     assert first.wait() == 0
     assert _undrawn(command.numbers(folder)) == _undrawn(undisturbed(name).numbers)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.messages import mentions, naming
 
 from weatherglass.catalogue import load_tests, read_jsonl, read_toml
 from weatherglass.catalogue.imports.importing import import_tests
@@ -99,7 +100,7 @@ def test_100_kb_of_dotted_keys_is_refused_before_it_is_parsed(
     (tmp_path / name).write_bytes(b"[" + keys + b"]\n" if header else keys + b" = 1\n")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     line = refused(TOML[name], tmp_path / name)
-    assert f"more than {DEEPEST_KEY} parts" in line
+    assert mentions(line, DEEPEST_KEY)
     assert (
         resource.getrusage(resource.RUSAGE_SELF).ru_utime - before < 1
     )  # the promise itself; it took an hour
@@ -135,10 +136,9 @@ def test_malformed_json_is_one_line(name: str, content: bytes, tmp_path: Path) -
 def test_pipes_devices_and_sockets_are_refused(name: str, tmp_path: Path) -> None:
     read = {**TOML, **JSON, **LISTS}[name]
     os.mkfifo(tmp_path / name)
-    assert (
-        "cannot be read" in (line := refused_or_unknown(read, tmp_path / name))
-        or "a pipe" in line
-        or "no such" in line
+    known_by_name = name in ("base.txt", "targets.txt")  # what is no regular file is an unknown name there
+    assert mentions(
+        refused_or_unknown(read, tmp_path / name), tmp_path / name, "known" if known_by_name else "pipe"
     )
     (tmp_path / name).unlink()
     (tmp_path / name).symlink_to("/dev/zero")
@@ -233,11 +233,11 @@ def test_half_of_a_character_in_a_record_is_one_line(tmp_path: Path) -> None:
     """No file can hold it, so the page of such a run ended in a traceback."""
     record = '{"settings": {}, "keys": {}, "title": "\\ud800"}'
     (tmp_path / "run.json").write_text(record)
-    with pytest.raises(WeatherglassError, match="half of a character"):
+    with pytest.raises(WeatherglassError, match=naming("run.json", "surrogate")):
         read_run(tmp_path)
     path = tmp_path / "v.json"
     path.write_text('{"\\uDFFF": 1}')
-    with pytest.raises(WeatherglassError, match="half of a character"):
+    with pytest.raises(WeatherglassError, match=naming(path, "surrogate")):
         json_document(path, WeatherglassError)
     path.write_text('["\\ud83d\\ude00"]')
     assert json_document(path, WeatherglassError) == ["\N{GRINNING FACE}"]
@@ -248,12 +248,12 @@ def test_a_corpus_that_is_named_as_compressed_and_is_not_is_refused(suffix: str,
     """Eight bytes that were left of a gzip file were read as a text."""
     path = tmp_path / f"c.txt.{suffix}"
     path.write_bytes(b"\0\0\0\0\1\0\0\0")
-    with pytest.raises(WeatherglassError, match=f"plain text, take .{suffix} off its name"):
+    with pytest.raises(WeatherglassError, match=naming(path, f" .{suffix}")):
         list(documents(path))
 
 
 def test_a_corpus_that_is_a_device_is_refused() -> None:
-    with pytest.raises(WeatherglassError, match="a device"):
+    with pytest.raises(WeatherglassError, match=naming("/dev/zero", "device")):
         source_files(Path("/dev/zero"))
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.hostile import hdf5
-from tests.hostile.limits import outcome_of, refusal
+from tests.hostile.limits import NO_MEMORY, outcome_of, refusal
+from tests.messages import mentions
 
 from weatherglass.encoders.encoding_files import read_encodings, write_encodings
-from weatherglass.errors import VectorFileError
+from weatherglass.errors import UnsafeFileError, VectorFileError
 from weatherglass.storage import child_process
 from weatherglass.storage.child_process import read_in_child
 
@@ -22,27 +23,22 @@ def test_a_file_that_reads_others_or_holds_itself(name: str, tmp_path: Path) -> 
     line = refusal(lambda: read_encodings(path))
     assert line.startswith(f"{path}: ")
     if "link" in name or name in ("external storage", "a virtual data set"):
-        assert "refused, because" in line
+        with pytest.raises(UnsafeFileError):
+            read_encodings(path)
 
 
 @pytest.mark.parametrize(
-    ("reader", "expected"),
-    [
-        ("loops_for_ever", "its library took more than 1 seconds to read it"),
-        ("takes_all_memory", "larger than memory"),
-        ("crashes", "its library crashed"),
-    ],
+    ("reader", "fact"),
+    [("loops_for_ever", "1 seconds"), ("takes_all_memory", NO_MEMORY), ("crashes", "crashed")],
 )
-def test_a_child_is_stopped(
-    reader: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_child_is_stopped(reader: str, fact: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "encodings.h5"
     path.write_bytes(b"\x89HDF")
     if reader == "loops_for_ever":
         monkeypatch.setattr(child_process, "SECONDS", 1)
     with pytest.raises(VectorFileError) as caught:
         read_in_child(f"tests.hostile.hdf5:{reader}", path, VectorFileError)
-    assert expected in str(caught.value)
+    assert mentions(str(caught.value), path, fact)
     assert "\n" not in str(caught.value)
 
 
@@ -53,7 +49,7 @@ def test_a_file_on_which_the_library_loops_is_refused(
     hdf5.free_list_in_a_circle(path)
     monkeypatch.setattr(child_process, "SECONDS", 2)
     # The list grows, so on a fast machine memory may end before the two seconds do.
-    with pytest.raises(VectorFileError, match=r"took more than|cut off or damaged"):
+    with pytest.raises(VectorFileError, match=r"\b2 seconds\b|\bdamaged\b"):
         read_encodings(path)
 
 

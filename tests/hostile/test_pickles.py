@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.hostile import pickles
 from tests.hostile.limits import outcome_of, refusal
+from tests.messages import mentions
 
 from weatherglass.encoders.papers.infersent import PICKLED_MODEL
 from weatherglass.storage.pickle_scan import MANY, check_pickle
@@ -20,7 +21,9 @@ from weatherglass.vectors import read_vectors
 def test_a_small_pickle_that_asks_for_much(name: str, tmp_path: Path) -> None:
     path = tmp_path / "vocab.pkl"
     path.write_bytes(pickles.BOMBS[name])
-    assert refusal(lambda: read_pickle(path)).startswith(f"{path}: this pickle is cut off or damaged (")
+    line = refusal(lambda: read_pickle(path))
+    assert line.startswith(f"{path}: ")
+    assert mentions(line, "pickle", "damaged")
 
 
 @pytest.mark.parametrize("name", pickles.KEYED_VECTORS)
@@ -51,8 +54,7 @@ def test_a_storage_that_unpacks_to_more_than_it_may(tmp_path: Path, monkeypatch:
     path.write_bytes(pickles.compressed_storage(2**21))
     monkeypatch.setenv("WEATHERGLASS_MAX_UNPACKED", "1M")
     line = refusal(lambda: read_torch(path))
-    assert "wants over 1 MB of memory" in line
-    assert "set WEATHERGLASS_MAX_UNPACKED" in line
+    assert mentions(line, "1 MB", "WEATHERGLASS_MAX_UNPACKED")
     monkeypatch.setenv("WEATHERGLASS_MAX_UNPACKED", "3M")
     assert state_dict(read_torch(path), "x")["a"].shape == (2**19,)
 
@@ -62,4 +64,4 @@ def test_a_long_pickle_is_looked_over_to_its_end() -> None:
     numbers = b"K\1" * (MANY + 1)
     good, bad = (b"\x80\x02](" + numbers + end for end in (b"e.", b"e" + pickles.MEMO_OF_16_GB[2:]))
     assert check_pickle(np.frombuffer(good, np.uint8)) == ""
-    assert "in its memo" in check_pickle(np.frombuffer(bad, np.uint8))
+    assert "memo" in check_pickle(np.frombuffer(bad, np.uint8))

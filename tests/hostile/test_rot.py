@@ -73,7 +73,7 @@ def test_a_changed_digit_of_a_journal_is_never_the_result(tmp_path: Path) -> Non
         if edited == whole:
             continue
         journal.write_bytes(edited)
-        with pytest.raises(OutputError, match=r"journal\.jsonl lacks 1 of 6 results \(1 damaged line\)"):
+        with pytest.raises(OutputError, match=r"journal\.jsonl .*\b1 of 6 results\b.*\b1 damaged\b"):
             folders._read_run(folder)
         assert folders._run(folder) == before, name
         assert (
@@ -99,7 +99,7 @@ def test_a_command_that_only_reads_refuses_a_damaged_run_and_says_what_repairs_i
         done = CliRunner().invoke(app, arguments)
         assert isinstance(done.exception, OutputError), done.output
         assert file in str(done.exception)
-        assert "running the same command again" in str(done.exception)
+        assert "same command" in str(done.exception)
         assert not (folder / f"{file}.damaged").exists()  # reading touches nothing
         (folder / file).write_bytes(whole)
 
@@ -111,7 +111,7 @@ def test_an_edited_multiverse_is_refused(tmp_path: Path) -> None:
     record = folder / "multiverse.json"
     p = json.loads(record.read_bytes())["topics"][0]["joint_p"]
     record.write_bytes(record.read_bytes().replace(f'"joint_p": {p}'.encode(), b'"joint_p": 0.001'))
-    with pytest.raises(OutputError, match=r"multiverse\.json: damaged .*again writes it anew"):
+    with pytest.raises(OutputError, match=r"multiverse\.json: damaged\b.*\bagain\b"):
         read_joint_p(record, ["cosine/mean"])
 
 
@@ -140,17 +140,17 @@ def spoil(path: Path, place: int = -1) -> bytes:
 @pytest.mark.parametrize(
     ("pattern", "place", "said"),
     [
-        ("embeddings/*sgns*seed001.safetensors", -1, "and trained again"),
-        ("embeddings/*glove*seed002.safetensors", 200, "and trained again"),
-        ("scores/*sgns-seed001*.dbwa-*.npy", 200, "and computed again"),
-        ("scores/*sgns-seed002*.ripa-v*.npy", -1, "and computed again"),
-        ("scores/*sgns*.words.json", 5, "and written anew"),
-        ("corpora/*/tokens.i32", 40, "and encoded again"),
-        ("corpora/*/offsets.i64", 40, "and encoded again"),
-        ("corpora/*/vocabulary.tsv", 1, "and encoded again"),
-        ("corpora/*/corpus.json", 20, "and encoded again"),
-        ("corpora/*/SHA256SUMS", 20, "and encoded again"),
-        ("features/*sgns*.parquet", 50, "and computed again"),
+        ("embeddings/*sgns*seed001.safetensors", -1, "trained"),
+        ("embeddings/*glove*seed002.safetensors", 200, "trained"),
+        ("scores/*sgns-seed001*.dbwa-*.npy", 200, "computed"),
+        ("scores/*sgns-seed002*.ripa-v*.npy", -1, "computed"),
+        ("scores/*sgns*.words.json", 5, "written"),
+        ("corpora/*/tokens.i32", 40, "encoded"),
+        ("corpora/*/offsets.i64", 40, "encoded"),
+        ("corpora/*/vocabulary.tsv", 1, "encoded"),
+        ("corpora/*/corpus.json", 20, "encoded"),
+        ("corpora/*/SHA256SUMS", 20, "encoded"),
+        ("features/*sgns*.parquet", 50, "computed"),
     ],
 )
 def test_what_is_damaged_in_a_study_is_named_set_aside_and_made_again(
@@ -177,7 +177,7 @@ def test_damaged_counts_of_cooccurrence_are_counted_again(study: Path) -> None:
         path.unlink()
     (values,) = study.glob("corpora/*/cooccurrence-*/values.f64")
     spoil(values, 6)
-    with pytest.warns(DamageWarning, match=r"cooccurrence-\d+: damaged .*and counted again"):
+    with pytest.warns(DamageWarning, match=r"cooccurrence-\d+: damaged .*counted"):
         assert folders._study_again(study) == before
 
 
@@ -203,7 +203,7 @@ def test_a_damaged_table_is_refused_with_the_command_that_writes_it_anew(study: 
     spoil(study / "tables" / "words.parquet", 300)
     for read in (lambda: read_tables(study / "tables"), lambda: read_word(study / "tables", "he")):
         with pytest.raises(
-            CorpusError, match=r"words\.parquet: damaged .*weatherglass reliability assess STUDY"
+            CorpusError, match=r"words\.parquet: damaged\b.*weatherglass reliability assess STUDY"
         ):
             read()
 
@@ -225,7 +225,7 @@ def test_a_copy_of_imported_vectors_is_imported_again_and_the_file_itself_is_nev
     stored = import_embeddings("mine/any", str(text), tmp_path / "stored").paths[0]
     whole = stored.read_bytes()
     spoil(stored)
-    with pytest.warns(DamageWarning, match="and imported again"):
+    with pytest.warns(DamageWarning, match=r"\.damaged\b.*imported"):
         import_embeddings("mine/any", str(text), tmp_path / "stored")
     assert stored.read_bytes() == whole
     # An embedding of another study is the user's file here: it is refused, and stays as it is.
@@ -255,7 +255,7 @@ def test_a_study_without_checksums_is_made_again_to_the_same_bytes(study: Path) 
         path.unlink()
     with pytest.raises(CorpusError, match=r"damaged .*reliability assess"):
         read_tables(study / "tables")
-    with pytest.warns(DamageWarning, match=r"\.safetensors and \d+ more: damaged .*and trained again"):
+    with pytest.warns(DamageWarning, match=r"\.safetensors\b.*\b\d+\b.*damaged .*trained"):
         folders._study_again(study)
     assert [path.read_bytes() for path in stored] == before
 
@@ -267,5 +267,5 @@ def test_a_cache_of_an_earlier_version_is_set_aside(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "encodings.sqlite") as connection:
         connection.execute("PRAGMA user_version = 1")
     connection.close()
-    with pytest.warns(DamageWarning, match=r"of version 1, where this one reads 2.*renamed to .*\.damaged"):
+    with pytest.warns(DamageWarning, match=r"\bversion 1\b.*\b2\b.*\.damaged\b"):
         assert folders._encoded(tmp_path) == before

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.hostile.limits import outcome_of, refusal
+from tests.messages import mentions
 
 from weatherglass.encoders import load_encoder
 
@@ -86,7 +87,7 @@ def test_weights_of_other_shapes_are_one_line_that_says_so(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     file = folders / "gpt2" / "config.json"
     line = refusal_with(file, {"n_positions": 41}, "hf")
-    assert "other shapes than config.json asks for" in line
+    assert mentions(line, "shapes", "config.json")
 
 
 @pytest.mark.parametrize("zipped", [True, False])
@@ -113,7 +114,7 @@ def test_weights_that_promise_more_bytes_than_they_have_are_refused_before_torch
     if zipped:
         _repack(weights)
     line = refusal(encode, f"hf:{tmp_path}?pooling=mean")
-    assert "promises more bytes than the file has" in line
+    assert mentions(line, "bytes")
 
 
 @pytest.mark.parametrize("kind", ["hf", "st"])
@@ -129,7 +130,7 @@ def test_a_token_with_a_number_that_only_a_larger_file_could_have_is_refused(
     content = json.loads(file.read_text())
     content["model"]["vocab"]["rose"] = 2**31
     file.write_text(json.dumps(content))
-    assert "the token 'rose' has the number 2147483648" in refusal(encode, f"{kind}:{tmp_path}")
+    assert mentions(refusal(encode, f"{kind}:{tmp_path}"), file, "'rose'", 2**31)
 
 
 def test_weights_that_ask_for_a_bytearray_are_refused(
@@ -174,7 +175,7 @@ def test_sentence_transformers_with_a_layer_without_weights_is_refused(
     file = folders / "bert" / "config.json"
     first = load_encoder(f"st:{file.parent}", cache=False).encode(["a rose"])
     line = refusal_with(file, {"num_hidden_layers": 4}, "st")
-    assert "lacks 16 of the model's, such as encoder.layer.3." in line
+    assert mentions(line, 16, "encoder.layer.3.")
     again = load_encoder(f"st:{file.parent}", cache=False).encode(["a rose"])
     assert (first == again).all()
 
@@ -194,10 +195,10 @@ def test_a_module_of_sentence_transformers_is_compared_with_the_files(
     dense = tmp_path / "2_Dense" / "config.json"
     whole = dense.read_text()
     dense.write_text(json.dumps({**json.loads(whole), "out_features": HUGE}))
-    assert "2_Dense/config.json asks for a network of" in refusal(encode, f"st:{tmp_path}")
+    assert mentions(refusal(encode, f"st:{tmp_path}"), "2_Dense/config.json", "network")
     dense.write_text(whole)
     settings = tmp_path / "sentence_bert_config.json"
     content = json.loads(settings.read_text())
     content["modality_config"]["text"]["method"] = 0.5
     settings.write_text(json.dumps(content))
-    assert "cannot encode" in refusal(encode, f"st:{tmp_path}")
+    assert mentions(refusal(encode, f"st:{tmp_path}"), tmp_path, "encode", "'float'")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.messages import naming
 
 from weatherglass.arrays import Matrix, unit_length
 from weatherglass.mitigation.all_but_the_top import AllButTheTop
@@ -183,5 +184,5 @@ def test_a_row_of_nan_stays_one_and_no_row_depends_on_another(neutral: Matrix) -
 def test_a_projection_of_another_width_is_refused() -> None:
     from weatherglass.errors import EncoderError
 
-    with pytest.raises(EncoderError, match="fitted on vectors of 3 dimensions, but these have 2"):
+    with pytest.raises(EncoderError, match=naming("3 dimensions", 2)):
         projection(np.eye(3)[:1])(np.ones((1, 2)), ("word",))

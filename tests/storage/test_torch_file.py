@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.messages import naming
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
 from weatherglass.storage.torch_file import MAGIC, PROTOCOL, read_torch, state_dict
@@ -74,7 +75,7 @@ def test_a_pickled_module_gives_its_weights_only_where_its_class_is_allowed(
     module = torch.nn.GRU(3, 2, bidirectional=True)
     path = tmp_path / "module.pt"
     save(torch, module, path, layout)
-    with pytest.raises(UnsafeFileError, match=r"would call torch\.nn\.modules\.rnn\.GRU"):
+    with pytest.raises(UnsafeFileError, match=naming(path, "torch.nn.modules.rnn.GRU")):
         read_torch(path)
     loaded = read_torch(path, allowed=["torch.nn.modules.rnn.GRU"])
     assert isinstance(loaded, Record)
@@ -97,7 +98,7 @@ def test_a_payload_is_refused_by_name_and_does_not_run(torch: Any, tmp_path: Pat
     trace = tmp_path / "trace"
     path = tmp_path / "weights.pt"
     save(torch, {"weight": torch.ones(2), "extra": Payload(trace)}, path, layout)
-    with pytest.raises(UnsafeFileError, match=r"weights\.pt: refused.*shutil\.copyfile"):
+    with pytest.raises(UnsafeFileError, match=naming(path, "shutil.copyfile")):
         read_torch(path)
     assert not trace.exists()
     # The payload does work: it is our reader that does not run it.
@@ -124,7 +125,7 @@ def test_a_tensor_that_reaches_outside_its_storage_is_damage(tmp_path: Path) -> 
     )
     path = tmp_path / "reaching.pt"
     path.write_bytes(legacy_file(stored, ["0"], [struct.pack("<q4f", 4, 1, 2, 3, 4)]))
-    with pytest.raises(VectorFileError, match=r"reaching\.pt: this pickle is cut off or damaged"):
+    with pytest.raises(VectorFileError, match=naming(path, "damaged")):
         read_torch(path)
     within = stored.replace(b"QK\x02K\x03", b"QK\x01K\x03")
     path.write_bytes(legacy_file(within, ["0"], [struct.pack("<q4f", 4, 1, 2, 3, 4)]))
@@ -135,7 +136,7 @@ def test_a_file_that_is_cut_off_says_so(torch: Any, tmp_path: Path) -> None:
     path = tmp_path / "weights.pt"
     save(torch, {"w": torch.ones(100)}, path, "legacy")
     path.write_bytes(path.read_bytes()[:-50])
-    with pytest.raises(VectorFileError, match=r"cut off"):
+    with pytest.raises(VectorFileError, match=naming(path, "cut off")):
         read_torch(path)
 
 
@@ -143,12 +144,12 @@ def test_a_file_that_is_cut_off_says_so(torch: Any, tmp_path: Path) -> None:
 def test_another_file_is_told_apart(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.pt"
     path.write_bytes(content)
-    with pytest.raises(VectorFileError, match=r"other\.pt: not a file that torch\.save wrote"):
+    with pytest.raises(VectorFileError, match=naming(path, "torch.save")):
         read_torch(path)
 
 
 def test_something_else_than_weights_is_no_state_dict(torch: Any, tmp_path: Path, layout: str) -> None:
     path = tmp_path / "odd.pt"
     save(torch, {"w": torch.ones(2), "epoch": 3}, path, layout)
-    with pytest.raises(VectorFileError, match="'epoch' is no tensor"):
+    with pytest.raises(VectorFileError, match=naming("odd.pt", "'epoch'", "tensor")):
         state_dict(read_torch(path), "odd.pt")

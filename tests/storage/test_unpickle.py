@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.messages import naming
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
 from weatherglass.storage import unpickle
@@ -101,7 +102,7 @@ def test_an_object_of_an_allowed_class_is_a_record_of_its_state(protocol: int) -
 def test_a_class_that_is_not_allowed_is_named_together_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "thing.kv"
     path.write_bytes(pickle.dumps(Thing()))
-    with pytest.raises(UnsafeFileError, match=rf"thing\.kv: refused.*{THING}"):
+    with pytest.raises(UnsafeFileError, match=naming("thing.kv", THING)):
         read_pickle(path)
 
 
@@ -128,7 +129,7 @@ PAYLOADS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_code_is_refused_and_does_not_run(payload: str, protocol: int, marker: Path) -> None:
     content = pickle.dumps(PAYLOADS[payload](marker), protocol=protocol)
-    with pytest.raises(UnsafeFileError, match=r"file\.kv: refused, because reading this pickle would call "):
+    with pytest.raises(UnsafeFileError, match=r"file\.kv: .*\b(call|calls|called)\b"):
         read(content, THING)
     assert not marker.exists()
     assert not list(marker.parent.iterdir())
@@ -165,17 +166,17 @@ def text(value: str) -> bytes:
     ids=["dotted numpy", "dotted multiarray", "INST", "posix", "attrgetter", "persistent id"],
 )
 def test_handwritten_opcodes_find_no_way_round_the_table(content: bytes) -> None:
-    with pytest.raises(UnsafeFileError, match="refused"):
+    with pytest.raises(UnsafeFileError, match=naming("file.kv")):
         read(content)
 
 
 def test_an_array_of_objects_is_refused() -> None:
-    with pytest.raises(UnsafeFileError, match="an array of type 'O8'"):
+    with pytest.raises(UnsafeFileError, match=naming("file.kv", "array", "'O8'")):
         read(pickle.dumps(np.array([None, "x"], dtype=object)))
 
 
 def test_an_array_with_fields_is_refused() -> None:
-    with pytest.raises(UnsafeFileError, match="refused, because this pickle holds an array"):
+    with pytest.raises(UnsafeFileError, match=naming("file.kv", "array")):
         read(pickle.dumps(np.zeros(2, dtype=[("a", "f4"), ("b", "O")])))
 
 
@@ -183,7 +184,7 @@ def test_a_file_cannot_change_what_the_next_file_meets() -> None:
     # BUILD with (None, {name: value}) is setattr: on a class or a function it would outlive the reading.
     state = b"N}" + text("__setstate__") + pickle.NONE + b"s" + pickle.TUPLE2 + b"b."
     for name in (tuple(THING.rsplit(".", 1)), ("numpy", "dtype"), ("builtins", "set")):
-        with pytest.raises(VectorFileError, match="cut off or damaged"):
+        with pytest.raises(VectorFileError, match=naming("file.kv", "damaged")):
             read(pickle.PROTO + b"\x02" + global_name(*name) + state, THING)
     record = read(pickle.dumps(Thing()), THING)
     assert isinstance(record, Record)
@@ -193,7 +194,7 @@ def test_a_file_cannot_change_what_the_next_file_meets() -> None:
 def test_an_array_whose_bytes_do_not_fill_its_shape_is_refused() -> None:
     array = pickle.dumps(np.arange(4, dtype=np.int8), protocol=2)
     assert array.count(b"K\x04\x85") == 1  # the shape (4,)
-    with pytest.raises(VectorFileError, match=r"4 bytes do not fill an array of shape \(200,\)"):
+    with pytest.raises(VectorFileError, match=naming("4 bytes", "(200,)")):
         read(array.replace(b"K\x04\x85", b"K\xc8\x85"))
 
 
@@ -201,7 +202,7 @@ def test_an_array_whose_bytes_do_not_fill_its_shape_is_refused() -> None:
     "content", [b"", b"\x80", b"\x80\x04\x95", pickle.dumps({"a": list(range(99))})[:-40]]
 )
 def test_a_pickle_that_is_cut_off_is_told_in_one_line(content: bytes) -> None:
-    with pytest.raises(VectorFileError, match=r"file\.kv: this pickle is cut off or damaged") as caught:
+    with pytest.raises(VectorFileError, match=naming("file.kv", "damaged")) as caught:
         read(content)
     assert "\n" not in str(caught.value)
 

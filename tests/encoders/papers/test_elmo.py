@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.encoders.papers.tiny_elmo import PlainElmo, write_elmo
+from tests.messages import mentions, naming
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.papers.elmo.characters import boundary_ids, character_ids
@@ -139,7 +140,9 @@ def test_a_word_longer_than_the_network_reads_is_cut_and_noted(folder: Path) -> 
     encoder = load_encoder(f"elmo:{folder}")
     long, longer = "a" * 48, "a" * 60
     np.testing.assert_array_equal(encoder.encode([long]), encoder.encode([longer]))
-    assert [covered.note for covered in encoder.coverage([long, longer])] == ["", "a token cut to 48 bytes"]
+    whole, cut = encoder.coverage([long, longer])
+    assert whole.note == ""
+    assert mentions(cut.note, 48)
 
 
 def test_a_word_is_spelt_in_bytes_between_marks() -> None:
@@ -158,24 +161,26 @@ def test_equal_files_and_choices_have_equal_identities(folder: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("query", "message"),
+    ("query", "facts"),
     [
-        ("pooling=cls", "pooling=cls is none of"),
-        ("layers=3", "layers 0"),
-        ("layers=top", "layers=top"),
-        ("tokens=bytes", "tokens=bytes is none of"),
-        ("layer=1", "did you mean 'layers'"),
+        ("pooling=cls", ["pooling=cls", "mean", "max"]),
+        ("layers=3", ["layers=3", 0, 2]),
+        ("layers=top", ["layers=top", "sum:-4.."]),
+        ("tokens=bytes", ["tokens=bytes", "words", "whitespace"]),
+        ("layer=1", ["'layer'", "'layers'"]),
     ],
 )
-def test_a_wrong_option_is_refused_before_anything_is_loaded(folder: Path, query: str, message: str) -> None:
-    with pytest.raises(SpecError, match=message):
+def test_a_wrong_option_is_refused_before_anything_is_loaded(
+    folder: Path, query: str, facts: list[object]
+) -> None:
+    with pytest.raises(SpecError, match=naming(*facts)):
         load_encoder(f"elmo:{folder}?{query}")
 
 
 def test_a_folder_without_elmo_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"no file matches \*options\.json"):
+    with pytest.raises(SpecError, match=naming(tmp_path, "*options.json")):
         load_encoder(f"elmo:{tmp_path}")
-    with pytest.raises(SpecError, match="no folder"):
+    with pytest.raises(SpecError, match=naming(f"'{tmp_path / 'nowhere'}'", "folder")):
         load_encoder(f"elmo:{tmp_path / 'nowhere'}")
 
 
@@ -184,7 +189,7 @@ def test_weights_that_do_not_belong_to_the_options_are_refused(folder: Path, tmp
     options = json.loads((folder / "options.json").read_text(encoding="utf-8"))
     options["lstm"]["n_layers"] = 3
     (tmp_path / "options.json").write_text(json.dumps(options), encoding="utf-8")
-    with pytest.raises(EncoderError, match=r"lm_weights\.hdf5: no array 'RNN_0/RNN/MultiRNNCell/Cell2"):
+    with pytest.raises(EncoderError, match=r"lm_weights\.hdf5: .*'RNN_0/RNN/MultiRNNCell/Cell2"):
         load_encoder(f"elmo:{tmp_path}").encode(["dog"])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.encoders.papers.paper_networks import gru_states, random_recurrent
+from tests.messages import naming
 
 from weatherglass.encoders import load_encoder
 from weatherglass.encoders.papers.gensen.expansion import Expansion
@@ -196,7 +197,7 @@ def test_without_glove_an_unseen_word_is_unk_and_the_record_says_so(
     np.testing.assert_allclose(
         encoder.encode(["a zinnia"])[0], models["nli_large_bothskip"].last(["a", "zinnia"], {}), atol=1e-5
     )
-    assert "read as <unk>" in encoder.notes()[0]
+    assert "<unk>" in encoder.notes()[0]
 
 
 def test_the_regression_recovers_an_affine_map() -> None:
@@ -221,7 +222,7 @@ def test_a_vocabulary_with_a_payload_is_refused_by_name_and_does_not_run(tmp_pat
     # shutil.copyfile(this file, trace), which pickle itself would call
     call = f"cshutil\ncopyfile\n(V{__file__}\nV{trace}\ntR.".encode()
     (tmp_path / "bad_vocab.pkl").write_bytes(call)
-    with pytest.raises(UnsafeFileError, match=r"bad_vocab\.pkl: refused.*shutil\.copyfile"):
+    with pytest.raises(UnsafeFileError, match=naming("bad_vocab.pkl", "shutil.copyfile")):
         load_encoder(f"gensen:{tmp_path}").encode(["dog"])
     assert not trace.exists()
 
@@ -229,16 +230,16 @@ def test_a_vocabulary_with_a_payload_is_refused_by_name_and_does_not_run(tmp_pat
 def test_a_vocabulary_of_another_model_is_refused(tmp_path: Path) -> None:
     Model(tmp_path, "bad", layers=1, seed=0)
     (tmp_path / "bad_vocab.pkl").write_bytes(python_2_vocabulary((*OWN, "one", "more")))
-    with pytest.raises(EncoderError, match="has row 15, but the model has 14 rows"):
+    with pytest.raises(EncoderError, match=naming("bad_vocab.pkl", "row 15", "14 rows")):
         load_encoder(f"gensen:{tmp_path}").encode(["dog"])
 
 
 def test_a_folder_that_does_not_say_which_model_is_meant_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"no file NAME\.model"):
+    with pytest.raises(SpecError, match=naming(tmp_path, "NAME.model")):
         load_encoder(f"gensen:{tmp_path}")
     for name in ("one", "two"):
         Model(tmp_path, name, layers=1, seed=0)
-    with pytest.raises(SpecError, match=r"several models \(one, two\)"):
+    with pytest.raises(SpecError, match=naming(tmp_path, "one, two", "models=NAME")):
         load_encoder(f"gensen:{tmp_path}")
-    with pytest.raises(SpecError, match=r"the folder holds one, two"):
+    with pytest.raises(SpecError, match=naming(f"'{tmp_path / 'three.model'}'", "one, two")):
         load_encoder(f"gensen:{tmp_path}?models=three")

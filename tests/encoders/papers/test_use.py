@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.messages import naming
 
 from weatherglass.api.audits import run
 from weatherglass.encoders import load_encoder
@@ -61,7 +62,7 @@ def test_a_blank_text_is_a_row_of_nan(packaged: Encoder) -> None:
 
 
 def test_a_folder_without_a_module_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"no saved_model\.pb"):
+    with pytest.raises(SpecError, match=naming("saved_model.pb", f"'{tmp_path}'")):
         load_encoder(f"use:{tmp_path}")
 
 

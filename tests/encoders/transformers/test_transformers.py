@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.encoders.transformers.tiny_models import FAMILIES, LAYERS, POSITIONS, SIZE
+from tests.messages import mentions, naming
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders.spec import Spec
@@ -137,7 +138,7 @@ def test_a_longest_length_that_is_no_number_is_one_line(tiny_model: TinyModel, t
     folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": {"512": 1}}))
-    with pytest.raises(EncoderError, match=r"model_max_length in .* is not a whole number"):
+    with pytest.raises(EncoderError, match=naming("model_max_length", "tokenizer_config.json")):
         encoder(folder).encode(TEXTS)
 
 
@@ -176,7 +177,7 @@ def test_a_text_longer_than_the_model_is_cut_and_the_cut_is_on_record(
     long = "the wasp is here " * 30
     (coverage,) = model.coverage([long])
     assert len(coverage.tokens) == POSITIONS
-    assert coverage.note.startswith(f"cut to {POSITIONS} of ")
+    assert mentions(coverage.note, POSITIONS)
     assert np.isfinite(model.encode([long])).all()
 
 
@@ -191,13 +192,13 @@ def test_a_text_without_tokens_is_a_row_of_nan_and_leaves_the_others_alone(tiny_
     vectors = model.encode(["", TEXTS[0]])
     assert np.isnan(vectors[0]).all()
     np.testing.assert_allclose(vectors[1], model.encode([TEXTS[0]])[0], atol=CLOSE)
-    assert model.coverage([""])[0].note == "no tokens"
+    assert "tokens" in model.coverage([""])[0].note
 
 
 def test_pieces_unknown_to_the_model_are_on_record(tiny_model: TinyModel) -> None:
     (coverage,) = encoder(tiny_model("bert")).coverage(["a 漢 rose"])
     assert "[UNK]" in coverage.tokens
-    assert coverage.note == "1 unknown, read as [UNK]"
+    assert mentions(coverage.note, 1, "[UNK]")
 
 
 def test_the_default_pooling_is_the_papers(tiny_model: TinyModel) -> None:
@@ -222,37 +223,37 @@ def test_the_encoder_half_of_an_encoder_decoder_is_used(tmp_path: Path, tiny_mod
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "facts"),
     [
-        ({"pooling": "cls", "special_tokens": "no"}, "pooling=cls needs special_tokens=yes"),
-        ({"pooling": "men"}, "did you mean 'mean'"),
-        ({"layers": "4"}, f"the model has layers 0 (its tokens) to {LAYERS}"),
-        ({"layers": "sum:2..1"}, "an empty range"),
-        ({"layers": "top"}, "layers=top is not a layer"),
-        ({"max_length": "41"}, "the model reads 40 tokens at most"),
-        ({"batch_size": "0"}, "below 1"),
-        ({"poling": "mean"}, "did you mean 'pooling'"),
-        ({"revision": "main"}, "this is a folder"),
+        ({"pooling": "cls", "special_tokens": "no"}, ["pooling=cls", "special_tokens=yes", "pooling=first"]),
+        ({"pooling": "men"}, ["pooling=men", "'mean'"]),
+        ({"layers": "4"}, ["layers=4", 0, LAYERS]),
+        ({"layers": "sum:2..1"}, ["layers=sum:2..1", "2 to 1"]),
+        ({"layers": "top"}, ["layers=top", "sum:-4.."]),
+        ({"max_length": "41"}, ["max_length=41", POSITIONS]),
+        ({"batch_size": "0"}, ["batch_size=0", 1]),
+        ({"poling": "mean"}, ["'poling'", "'pooling'"]),
+        ({"revision": "main"}, ["revision=main", "folder"]),
     ],
 )
 def test_a_mistake_in_the_spec_is_told_before_weights_are_loaded(
-    tiny_model: TinyModel, options: dict[str, str], message: str
+    tiny_model: TinyModel, options: dict[str, str], facts: list[object]
 ) -> None:
     with pytest.raises(SpecError, match=r"^[^\n]*$") as caught:
         encoder(tiny_model("bert"), **options)
-    assert message in str(caught.value)
+    assert mentions(str(caught.value), *facts)
 
 
 def test_cls_pooling_of_a_model_without_cls_token_is_an_error(tiny_model: TinyModel) -> None:
-    with pytest.raises(EncoderError, match="adds no cls token; use pooling=first, mean or last"):
+    with pytest.raises(EncoderError, match=naming("pooling=cls", "pooling=first", "mean", "last")):
         encoder(tiny_model("gpt2"), pooling="cls").encode(TEXTS)
 
 
 def test_a_folder_that_is_no_model_is_told(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    with pytest.raises(SpecError, match=r"this folder has no config\.json, so it is not"):
+    with pytest.raises(SpecError, match=naming(tmp_path, "config.json")):
         encoder(tmp_path)
-    with pytest.raises(SpecError, match="no folder"):
+    with pytest.raises(SpecError, match=naming(f"'{tmp_path / 'absent'}'", "folder")):
         encoder(tmp_path / "absent")
 
 
@@ -263,7 +264,7 @@ def test_weights_that_the_file_lacks_are_never_made_up(tiny_model: TinyModel, tm
     weights = load_file(folder / "model.safetensors")
     lost = next(name for name in weights if "layer.1" in name)
     save_file({k: v for k, v in weights.items() if k != lost}, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(EncoderError, match=r"lacks 1 of the model's.*would be random"):
+    with pytest.raises(EncoderError, match=naming(1, lost)):
         encoder(folder).encode(TEXTS)
 
 
@@ -283,7 +284,7 @@ def test_a_tokenizer_of_another_model_is_told(tiny_model: TinyModel, tmp_path: P
     folder = shutil.copytree(tiny_model("bert"), tmp_path / "model")
     for file in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(tiny_model("roberta") / file, folder / file)
-    with pytest.raises(EncoderError, match="do the two belong together"):
+    with pytest.raises(EncoderError, match=naming("tokenizer")):
         encoder(folder).encode(["漢字"])  # bytes whose numbers are above the 120 that this model knows
 
 
@@ -363,8 +364,7 @@ def test_a_models_own_code_runs_only_when_the_spec_says_so_and_then_it_is_noted(
     payload = tmp_path / "it ran"
     code_in_folder(folder, payload)
     with pytest.raises(
-        UnsafeFileError,
-        match=r"own code \(own\.OwnConfig, own\.OwnModel\), which is not run.*trust_remote_code",
+        UnsafeFileError, match=naming("own.OwnConfig", "own.OwnModel", "trust_remote_code=yes")
     ):
         encoder(folder).encode(TEXTS)
     assert not payload.exists()
@@ -417,8 +417,7 @@ def test_a_hub_name_without_network_is_one_clear_line(
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")  # nothing listens there
     with pytest.raises(WeatherglassError, match=r"^[^\n]*$") as caught:
         encoder(Path("nobody/no-such-model"))
-    assert "not in the local Hugging Face cache and the hub cannot be reached" in str(caught.value)
-    assert "copy the model's folder" in str(caught.value)
+    assert mentions(str(caught.value), "'nobody/no-such-model'", "Hugging Face cache", "folder")
 
 
 def test_a_hub_name_in_the_local_cache_is_used_without_network(

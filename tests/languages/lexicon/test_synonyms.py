@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.messages import naming
 
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import CatalogueError, UnknownNameError
@@ -60,22 +61,21 @@ def test_a_list_of_the_users_own_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('joy = "glee"', "'joy' should be a list of words"),
-        ("joy = [1]", "'joy' should be a list of words"),
+        ('joy = "glee"', "'joy'"),
+        ("joy = [1]", "'joy'"),
         ('joy = ["glee"', "Unclosed array"),
-        ('[joy]\nnoun = ["glee"]', "'joy' should be a list of words"),
+        ('[joy]\nnoun = ["glee"]', "'joy'"),
     ],
 )
 def test_a_malformed_list_is_refused_with_the_place(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text)
-    with pytest.raises(CatalogueError, match=complaint) as caught:
+    with pytest.raises(CatalogueError, match=naming(path, complaint)):
         load_synonyms(path)
-    assert str(path) in str(caught.value)
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(UnknownNameError, match=r"synonyms 'nowhere.toml': No such file"):
+    with pytest.raises(UnknownNameError, match=naming("'nowhere.toml'", "No such file")):
         load_synonyms("nowhere.toml")
 
 
@@ -96,10 +96,10 @@ def test_wordnet_is_found_where_the_environment_says(
 
 def test_without_wordnet_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weatherglass.languages.lexicon.wordnet.find_wordnet", lambda: None)
-    with pytest.raises(UnknownNameError, match=r"WordNet is not installed; run: .*wordnet-base.*catalogue"):
+    with pytest.raises(UnknownNameError, match=naming("WordNet", "wordnet-base", "--synonyms catalogue")):
         load_synonyms("wordnet")
 
 
 def test_a_folder_that_is_no_wordnet_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CatalogueError, match=r"data.noun: not a data file of WordNet"):
+    with pytest.raises(CatalogueError, match=naming(tmp_path / "data.noun", "WordNet")):
         load_synonyms(tmp_path)
