@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests import engines
 from tests.cli.test_help import LEAVES
+from tests.messages import mentions, naming
 from typer.testing import CliRunner
 
 from weatherglass.cli import app
@@ -48,7 +49,7 @@ def test_fewer_than_one_process_is_a_mistake_that_names_the_option(words: tuple[
     done = CliRunner().invoke(app, [*words, *given, "--jobs", jobs])
     assert done.exit_code == 2
     (line,) = (line for line in done.stderr.splitlines() if "--jobs" in line)
-    assert line == "Error: Invalid value for '--jobs': Input should be greater than or equal to 1"
+    assert mentions(line, "--jobs", 1)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,5 @@ def test_an_interrupt_says_where_finished_work_is_and_how_to_continue(
 
     engines.register(monkeypatch).dies_with = interrupt
     folder = tmp_path / "out"
-    with pytest.raises(
-        InterruptedRunError, match=f"finished work is in {folder}, and the same command continues"
-    ):
+    with pytest.raises(InterruptedRunError, match=naming(str(folder), "same command")):
         CliRunner().invoke(app, [*command, str(folder), "--scheduler", engines.NAME], catch_exceptions=False)

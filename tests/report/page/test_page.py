@@ -448,7 +448,7 @@ def test_the_curve_of_a_multiverse_stands_in_the_detail_and_among_the_cards(
     browser.wait_for_detail()
     assert browser.run("document.querySelectorAll('#detail .curve circle:not(.ring-only)').length") == 4
     assert browser.run("document.querySelectorAll('#detail .curve .ring-only').length") == 1
-    assert "It hangs on the similarity." in browser.find("#detail .curve").text
+    assert mentions(browser.find("#detail .curve").text, "similarity")
     browser.press(ESCAPE)
     card = next(text for text in texts(browser, ".changes li") if "multiverse" in text)
     assert "d −0.20 → 1.10" in card
@@ -476,7 +476,7 @@ def test_a_metric_that_is_no_effect_size_goes_by_its_own_name(browser: Browser, 
     assert figures(browser) == ["mac", "p"]
     shown = browser.find("#detail").text
     assert mentions(browser.find("#detail .figures").text, "mac", 1)  # the value without bias
-    assert "mac exchanges no words" in shown
+    assert mentions(shown, "mac", "words")
     browser.press(ESCAPE)
     browser.choose("metric", "1")
     assert browser.run("document.querySelector('#tests-table .chip').className.trim()") == "chip z"
