@@ -22,8 +22,10 @@ from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import RenamedWarning, has_no_room
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
+from weatherglass.metrics.weat.measure import Measure
 from weatherglass.parallel import Backend, backend
-from weatherglass.progress import Progress, progress_here
+from weatherglass.progress import Progress, check_progress, progress_here
+from weatherglass.registry import checked_path
 from weatherglass.runs import results
 from weatherglass.runs.folder import PAGE, RECORD, RunFolder
 from weatherglass.runs.stored import read_record
@@ -40,7 +42,7 @@ FAMILIES = "families.json"
 def run(
     models: Any = DEFAULT_MODEL,
     tests: Sequence[str | Test] | str | Test = "*",
-    metrics: Sequence[str | Metric] | str | Metric = DEFAULT_METRIC,
+    metrics: Sequence[str | Measure | Metric] | str | Measure | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     *,
     jobs: int = 1,
@@ -83,7 +85,8 @@ def run(
         WeatherglassError: if an argument is wrong; raised before work starts.
     """
     models = models_in(models)
-    call = CommandCall(tuple(command)) if command is not None else PythonCall.of(run, locals())
+    check_progress(progress)
+    call = CommandCall.of(command) if command is not None else PythonCall.of(run, locals())
     if measures is not None:
         warnings.warn("measures= is now metrics=", RenamedWarning, stacklevel=2)
         metrics = measures
@@ -102,13 +105,15 @@ def run(
         frozenset(metric.name for metric in selected) - by_name,
     )
     plan.check()
-    workers = backend(jobs, scheduler, Path(shared_dir) if shared_dir is not None else None)
+    workers = backend(
+        jobs, scheduler, checked_path("shared_dir", shared_dir) if shared_dir is not None else None
+    )
     registrations = _registrations(plan, workers)
     shown = progress or progress_here()
     if folder is None:
         done = _carry_out(plan, call, workers, shown, registrations)
         return _with_families(Run.of(done), families)
-    with RunFolder(Path(folder)) as opened:
+    with RunFolder(checked_path("folder", folder)) as opened:
         added_to = read_record(opened.path) if add and (opened.path / RECORD).exists() else None
         if added_to:
             check_addable(added_to, plan, plain(asdict(chosen)))

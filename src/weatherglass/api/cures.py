@@ -41,7 +41,8 @@ from weatherglass.mitigation.change import Step, Steps
 from weatherglass.mitigation.lists import NEUTRAL, PAIR_LISTS, PairList, Sides, pair_list, word_list
 from weatherglass.multiverses.lists import select_tests
 from weatherglass.parallel import backend
-from weatherglass.progress import Progress, Silent
+from weatherglass.progress import Progress, Silent, check_progress
+from weatherglass.registry import checked_path
 from weatherglass.runs.compare import Difference, compare_models
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import Result
@@ -98,7 +99,9 @@ def judge_mitigation(
     Raises:
         WeatherglassError: if no test is known for the lists, or the model knows too few neutral words.
     """
+    check_progress(progress)
     shown = progress or Silent()
+    folder = checked_path("folder", folder) if folder is not None else None
     model = mitigation.model
     listed, sides = attribute_of(mitigation, pairs)
     chosen = tests_of(mitigation, tests)

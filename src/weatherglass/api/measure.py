@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,17 +14,20 @@ from weatherglass.audit.plan import Model
 from weatherglass.audit.profile import chosen_settings
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Element, set_roles
+from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics import select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.sets import VectorSet, matrix
+from weatherglass.metrics.weat.measure import Measure
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
+from weatherglass.registry import wrong_type
 from weatherglass.runs.results import Result
 
 
 def measure(
-    metric: str | Metric,
+    metric: str | Measure | Metric,
     targets: Sequence[ArrayLike | Sequence[str]],
     attributes: Sequence[ArrayLike | Sequence[str]],
     model: Any = None,
@@ -60,19 +63,22 @@ def measure(
     if len(metrics) != 1:
         raise WeatherglassError(f"'{metric}' stands for {len(metrics)} metrics; name one of them")
     chosen = chosen_settings(settings, changes, measure)
+    for name, sets in (("targets", targets), ("attributes", attributes)):
+        if isinstance(sets, str | bytes | Mapping) or not hasattr(sets, "__len__"):
+            raise wrong_type(name, "a list of sets", sets)
     roles = set_roles(len(targets), len(attributes))
     if not metrics[0].shape.fits(len(targets), len(attributes)):
         raise UnitError(
             f"{metrics[0].name} takes {metrics[0].shape}; {len(targets)} and {len(attributes)} are given"
         )
     given = (*targets, *attributes)
-    sets = _encoded(roles, given, model) if model is not None else _as_given(roles, given)
-    result = evaluate_sets(sets, metrics[0], chosen)
+    measured = _encoded(roles, given, model) if model is not None else _as_given(roles, given)
+    result = evaluate_sets(measured, metrics[0], chosen)
     return replace(result, sets=" ".join(roles), categories=roles)
 
 
 def _as_given(roles: Sequence[str], given: Sequence[Any]) -> list[VectorSet]:
-    if any(len(rows) and isinstance(rows[0], str) for rows in given):
+    if any(map(_has_words, given)):
         raise WeatherglassError("words are given, but no model that encodes them; add model=SPEC")
     matrices = [matrix(role, rows) for role, rows in zip(roles, given, strict=True)]
     return [
@@ -83,11 +89,18 @@ def _as_given(roles: Sequence[str], given: Sequence[Any]) -> list[VectorSet]:
     ]
 
 
+def _has_words(given: object) -> bool:
+    return isinstance(given, str) or (
+        isinstance(given, list | tuple) and any(isinstance(each, str) for each in given)
+    )
+
+
 def _encoded(roles: Sequence[str], given: Sequence[Any], model: Any) -> list[VectorSet]:
     for role, words in zip(roles, given, strict=True):
-        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        listed = isinstance(words, Collection) and not isinstance(words, str)
+        if not listed or not all(isinstance(word, str) for word in words):
             raise WeatherglassError(f"{role} should be a list of words, since a model is given")
-    found = Model.of(model)
+    found = Model.of(one_model_in(model))
     texts = [word for words in given for word in words]
     encodings = encode_texts(found.encoder, [*texts, *found.texts()], backend(1, None, None), Silent())
     unknown = list(dict.fromkeys(text for text in texts if not encodings.known(text)))

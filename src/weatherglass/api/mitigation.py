@@ -14,7 +14,8 @@ from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import encode_texts
 from weatherglass.audit.plan import Model
 from weatherglass.cures.judgement import Judgement
-from weatherglass.encoders.base import Encoder, WarningEncoder
+from weatherglass.encoders.base import WarningEncoder
+from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import EncoderError, OutputError, SpecError, output_error
 from weatherglass.mitigation import Change, Transform, read_transforms
@@ -23,7 +24,8 @@ from weatherglass.mitigation.change import Step, Steps
 from weatherglass.mitigation.lists import Sides
 from weatherglass.mitigation.saved import SUFFIX, write_transform
 from weatherglass.parallel import backend
-from weatherglass.progress import Progress, Silent
+from weatherglass.progress import Progress, Silent, check_progress
+from weatherglass.registry import checked_path, checked_texts
 from weatherglass.vectors import read_every_word
 from weatherglass.vectors.writing import FORMATS, write_vectors
 
@@ -91,7 +93,7 @@ class Mitigation:
             OutputError: if the name ends otherwise or the file cannot be written.
             EncoderError: if the model has no list of words to write.
         """
-        path = Path(path)
+        path = checked_path("path", path)
         if path.suffix == SUFFIX:
             return self._write_transform(path)
         if path.suffix.lower() not in FORMATS:
@@ -164,7 +166,7 @@ def sides_of_transforms(transforms: Sequence[Transform]) -> Sides | None:
 
 
 def mitigate(
-    model: str | Encoder,
+    model: Any,
     transforms: str | Sequence[str] = (),
     *,
     progress: Progress | None = None,
@@ -172,7 +174,8 @@ def mitigate(
     """Fit transforms on a model, each on the named words of its own list.
 
     Args:
-        model: a spec, perhaps with transforms behind it (`vectors:glove.txt | centre`), or an encoder of your own.
+        model: a spec, perhaps with transforms behind it (`vectors:glove.txt | centre`), or an object in memory, as
+            `run` takes it.
         transforms: further ones, such as "hard-debias?pairs=gender" or ["centre", "leace?classes=gender"].
         progress: told how far the encoding has come.
 
@@ -187,6 +190,7 @@ def mitigate(
         >>> debiased.encode(["doctor"]).shape
         (1, 256)
     """
+    check_progress(progress)
     chosen = with_transforms(model, transforms)
     texts = [*chosen.texts(), PROBE]
     encodings = encode_texts(chosen.encoder, texts, backend(1, None, None), progress or Silent())
@@ -201,17 +205,18 @@ def mitigate(
     return Mitigation(chosen, tuple(changes), encodings.vectors.shape[1], tuple(notes))
 
 
-def with_transforms(model: str | Encoder, transforms: str | Sequence[str]) -> Model:
+def with_transforms(model: Any, transforms: str | Sequence[str]) -> Model:
     """A model with its own transforms and further ones.
 
     Raises:
         SpecError: if there are none.
     """
-    given = [transforms] if isinstance(transforms, str) else list(transforms)
-    if isinstance(model, str):
-        chosen = Model.of(" | ".join([model, *given]))
+    given = [transforms] if isinstance(transforms, str) else checked_texts("transforms", transforms)
+    found = one_model_in(model)
+    if isinstance(found, str):
+        chosen = Model.of(" | ".join([found, *given]))
     else:
-        chosen = Model.of(model).followed_by(tuple(t for text in given for t in read_transforms(text)))
+        chosen = Model.of(found).followed_by(tuple(t for text in given for t in read_transforms(text)))
     if not chosen.transforms:
         raise SpecError("no transform is named; add --with, such as --with 'hard-debias?pairs=gender'")
     return chosen

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from weatherglass.errors import OutputError, WeatherglassError, output_error
-from weatherglass.registry import one_of
+from weatherglass.registry import checked_path, one_of
 from weatherglass.runs import results
 from weatherglass.runs.folder import PAGE, RECORD, RunFolder
 from weatherglass.runs.results import Failure
@@ -160,7 +160,7 @@ class Run(results.Run):
         from weatherglass.report.page.html import page
         from weatherglass.storage.atomic import write_whole
 
-        file = Path(path) if path is not None else (self.folder or Path()) / PAGE
+        file = checked_path("path", path) if path is not None else (self.folder or Path()) / PAGE
         try:
             write_whole(file, page([self.stored()]))
         except OSError as error:
@@ -176,7 +176,7 @@ class Run(results.Run):
         Raises:
             OutputError: if the folder holds a run already, or cannot be written.
         """
-        path = Path(folder)
+        path = checked_path("folder", folder)
         if self.folder is not None and path.resolve() == self.folder.resolve():
             return self
         if (path / RECORD).exists():
@@ -243,7 +243,7 @@ def load_run(folder: str | Path) -> Run:
     Raises:
         OutputError: if the folder holds no run, or one that cannot be read in full.
     """
-    path = Path(folder)
+    path = checked_path("folder", folder)
     stored = read_run(path)
     if stored.lacking:
         raise OutputError(f"{path}: this run cannot be read in full: {stored.lacking[0]}")

@@ -11,8 +11,9 @@ from weatherglass.api.study_results import FIGURES as FIGURES
 from weatherglass.api.study_results import PAGE as PAGE
 from weatherglass.api.study_results import TABLES as TABLES
 from weatherglass.api.study_results import StudyResult as StudyResult
-from weatherglass.parallel import Backend
-from weatherglass.progress import Progress, progress_here
+from weatherglass.parallel import Backend, check_backend
+from weatherglass.progress import Progress, check_progress, progress_here
+from weatherglass.registry import checked_path
 from weatherglass.reliability.corpus.language import language_fact
 from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
 from weatherglass.reliability.families import PRECISION, FamilyReport
@@ -49,8 +50,8 @@ def run_study(
     backend: Backend | None = None,
     progress: Progress | None = None,
     train: bool = True,
-    senses: Path | None = None,
-    parts: Path | None = None,
+    senses: str | Path | None = None,
+    parts: str | Path | None = None,
 ) -> StudyResult:
     """Train, score, assess, explain and report; steps that are already in `folder` are skipped.
 
@@ -61,8 +62,12 @@ def run_study(
         senses: a file of words and their numbers of senses, to use instead of WordNet.
         parts: a file of words and their parts of speech, to use instead of Brill's lexicon.
     """
-    study = study if isinstance(study, Study) else read_study(Path(study))
-    folder = Path(folder)
+    check_progress(progress)
+    check_backend(backend)
+    study = study if isinstance(study, Study) else read_study(checked_path("study", study))
+    folder = checked_path("folder", folder)
+    senses = checked_path("senses", senses) if senses is not None else None
+    parts = checked_path("parts", parts) if parts is not None else None
     with study_folder(folder):
         if train:
             groups, failures = train_study(study, folder, backend, progress)

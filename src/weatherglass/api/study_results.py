@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import OutputError, WeatherglassError, output_error
-from weatherglass.registry import one_of
+from weatherglass.registry import checked_path, one_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,7 +110,7 @@ class StudyResult:
 
     def report(self, path: str | Path | None = None) -> Path:
         """The page of the study; with a path, a copy of it there."""
-        return self.page if path is None else _copied(self.page, Path(path))
+        return self.page if path is None else _copied(self.page, checked_path("path", path))
 
     def save(self, folder: str | Path) -> StudyResult:
         """Copy tables, figures and page to another folder; embeddings and scores stay where they are.
@@ -118,7 +118,7 @@ class StudyResult:
         Raises:
             OutputError: if the folder holds a study already, or cannot be written.
         """
-        path = Path(folder)
+        path = checked_path("folder", folder)
         if (path / TABLES).exists():
             raise OutputError(f"{path}: holds a study already; choose another folder")
         try:
@@ -165,7 +165,7 @@ def load_study(folder: str | Path) -> StudyResult:
     """
     from weatherglass.reliability.tables import read_tables
 
-    path = Path(folder)
+    path = checked_path("folder", folder)
     return StudyResult(read_tables(path / TABLES), path / PAGE)
 
 

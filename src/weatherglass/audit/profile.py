@@ -13,6 +13,7 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.metric import Weat
 from weatherglass.metrics.weat.profiles import Profile, profile_of
+from weatherglass.registry import wrong_type
 from weatherglass.runs.results import Result
 
 
@@ -47,6 +48,8 @@ def chosen_settings(
         WeatherglassError: for a name that is no setting, or a value that it cannot have.
     """
     check_setting_names(given, _arguments(function) if function else ())
+    if settings is not None and not isinstance(settings, Settings):
+        raise wrong_type("settings", "a Settings(…)", settings)
     if settings is not None:
         return settings.changed(**given)
     profile = given.get("profile")

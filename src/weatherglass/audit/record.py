@@ -16,6 +16,7 @@ from weatherglass.audit.plan import Model, Plan
 from weatherglass.audit.profile import cautions_of, headline, warnings_of
 from weatherglass.audit.settings import Settings
 from weatherglass.encoders.base import IdentifiedEncoder, WarningEncoder
+from weatherglass.registry import checked_texts
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
 from weatherglass.storage.installed import installed_version
@@ -42,6 +43,11 @@ class CommandCall:
 
     command: tuple[str, ...]
     """The words of the command, to be given again."""
+
+    @classmethod
+    def of(cls, command: Sequence[str]) -> CommandCall:
+        """Return the call of these words of the command line."""
+        return cls(tuple(checked_texts("command", command)))
 
     def record(self) -> dict[str, Any]:
         """For run.json."""

@@ -7,7 +7,17 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.registry import one_of, suggestion, unknown
+from weatherglass.registry import (
+    check_number,
+    checked_text,
+    checked_texts,
+    checked_whole_number,
+    one_of,
+    shown,
+    suggestion,
+    unknown,
+    wrong_type,
+)
 
 if TYPE_CHECKING:
     from weatherglass.inference.significance.base import Alternative, Budget
@@ -91,15 +101,18 @@ class Settings:
             one_of("profile", self.profile, list(PROFILES))
         _between("alpha", self.alpha, 0, 0.5)
         _between("precision", self.precision, 0, 1)
-        if self.ddof not in (0, 1):
-            raise WeatherglassError(f"ddof is {self.ddof}, but should be 0 or 1")
+        if not isinstance(self.ddof, int) or self.ddof not in (0, 1):
+            raise WeatherglassError(f"ddof is {shown(repr(self.ddof))}, but should be 0 or 1")
         if not isinstance(self.budget, Budget):
             raise WeatherglassError(f"budget is {self.budget!r}, but should be a Budget(seconds, bytes)")
+        check_number("budget.seconds", self.budget.seconds)
+        check_number("budget.bytes", self.budget.bytes)
         _at_least("seed", self.seed, 0)
         if self.smallest is not None:
             _between("smallest", self.smallest, 0, 2)
         if self.family is not None:
             _at_least("family", self.family, 1)
+        _check_synonyms(self.synonyms)
 
     def trusts(self, metric: Metric) -> bool:
         """Whether this metric is to get an interval and the like."""
@@ -137,14 +150,22 @@ def check_setting_names(given: Iterable[str], arguments: Sequence[str] = ()) -> 
 
 
 def _between(name: str, value: float, low: float, high: float) -> None:
-    if not isinstance(value, float | int):
-        raise WeatherglassError(f"{name} is {value!r}, but should be a number")
+    check_number(name, value)
     if not low < value < high:
         raise WeatherglassError(f"{name} is {value}, but should lie between {low} and {high}")
 
 
 def _at_least(name: str, value: int, least: int) -> None:
     if not isinstance(value, int):
-        raise WeatherglassError(f"{name} is {value!r}, but should be a whole number")
-    if value < least:
-        raise WeatherglassError(f"{name} is {value}, but should be at least {least}")
+        raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be a whole number")
+    checked_whole_number(name, value, least)
+
+
+def _check_synonyms(given: object) -> None:
+    """Refuse what is neither a name nor lists of words by word."""
+    if given is None or isinstance(given, str):
+        return
+    if not isinstance(given, Mapping):
+        raise wrong_type("synonyms", "a file, catalogue, wordnet, or a dict of lists of words", given)
+    for word, others in given.items():
+        checked_texts(f"synonyms of {checked_text('a word of synonyms', word)!r}", others)

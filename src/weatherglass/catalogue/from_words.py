@@ -15,6 +15,7 @@ from weatherglass.catalogue.checks import (
     checked_texts,
     distinct,
     overlaps,
+    type_name,
 )
 from weatherglass.catalogue.published import SENTENCE_PREFIX, list_sets, word_set
 from weatherglass.catalogue.sentences import in_sentences
@@ -75,14 +76,20 @@ def make_test(
     place = _place(name)
     if (targets or attributes) and any(each is not None for each in (X, Y, A, B)):
         raise place.error("targets", "and attributes stand for X, Y, A and B; give one or the other")
+    for key, text in {"topic": topic, "language": language, "source": source, "citation": citation}.items():
+        if not isinstance(text, str):
+            raise place.error(key, f"should be text, but is {type_name(text)}")
+    for key, sets in (("targets", targets), ("attributes", attributes)):
+        if not isinstance(sets, list | tuple):
+            raise place.error(key, f"should be a list of sets, but is {type_name(sets)}")
     given_targets = list(targets) or _given(place, "X", X, Y)
     given_attributes = list(attributes) or _given(place, "A", A, B)
     roles = set_roles(len(given_targets), len(given_attributes))
     read = [
         _set(place, role, each) for role, each in zip(roles, (*given_targets, *given_attributes), strict=True)
     ]
-    sets = tuple(element_set for element_set, _ in read)
-    first, second = sets[: len(given_targets)], sets[len(given_targets) :]
+    whole = tuple(element_set for element_set, _ in read)
+    first, second = whole[: len(given_targets)], whole[len(given_targets) :]
     repeats = (warning for _, warnings in read for warning in warnings)
     return Test(
         checked_name(place, name),
@@ -90,7 +97,7 @@ def make_test(
         attributes=second,
         source=source or "made in Python",
         citation=citation,
-        warnings=(*repeats, *overlaps(first, second), *belonging(language, sets)),
+        warnings=(*repeats, *overlaps(first, second), *belonging(language, whole)),
         language=language,
         topic=topic,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -15,7 +16,7 @@ from weatherglass.catalogue.test import Test
 from weatherglass.catalogue.toml_format import read_toml, to_toml
 from weatherglass.catalogue.writing import write_test_file
 from weatherglass.errors import CatalogueError, UnknownNameError
-from weatherglass.registry import did_you_mean
+from weatherglass.registry import checked_text, described, did_you_mean, shown
 from weatherglass.storage.reading import exists, user_path
 
 FILE_KINDS = (".jsonl", ".toml")
@@ -39,6 +40,7 @@ def list_topics() -> list[str]:
 
 def list_tests(pattern: str = "*") -> list[str]:
     """The names of the published tests that match a glob, in the order of May et al. 2019, Table 4."""
+    checked_text("pattern", pattern)
     return [name for name in published_names() if fnmatchcase(name, pattern)]
 
 
@@ -49,7 +51,7 @@ def load_test(name_or_path: str | Path) -> Test:
         UnknownNameError: naming the nearest published test.
         CatalogueError: if the file is malformed, or a folder is given.
     """
-    tests = load_tests([str(name_or_path)])
+    tests = load_tests([name_or_path])
     if len(tests) != 1:
         raise CatalogueError(f"'{name_or_path}' stands for {len(tests)} tests, but one is expected")
     return tests[0]
@@ -67,7 +69,7 @@ def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
     """
     tests: dict[str, Test] = {}
     sources: dict[str, str] = {}
-    for source, name in (hit for pattern in patterns for hit in _resolve(str(pattern))):
+    for source, name in (hit for pattern in patterns for hit in _resolve(checked_pattern(pattern))):
         if source == CATALOGUE:
             test = catalogue_test(name)
         elif source in sources.values():
@@ -80,6 +82,25 @@ def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
             )
         tests.setdefault(test.name, test)
     return list(tests.values())
+
+
+def checked_pattern(given: object) -> str:
+    """Return a name, glob, topic or path of tests as text.
+
+    Raises:
+        CatalogueError: if it is something else.
+        UnknownNameError: if it is blank, or no path can be called so.
+    """
+    pattern = os.fspath(given) if isinstance(given, os.PathLike) else given
+    if not isinstance(pattern, str):
+        raise CatalogueError(
+            f"a test should be a name, glob, topic or path, but is {described(given)}; give several in a list"
+        )
+    if not pattern.strip() or "\0" in pattern:
+        raise UnknownNameError(
+            f"unknown test '{shown(pattern)}' (a test is a name, glob, topic or path; see: weatherglass tests list)"
+        )
+    return pattern
 
 
 def read_file(path: str | Path) -> Test:

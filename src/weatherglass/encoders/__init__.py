@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
 from weatherglass.encoders.presets import PRESETS, find_preset
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, UnknownNameError
-from weatherglass.registry import Registry, did_you_mean
+from weatherglass.registry import Registry, described, did_you_mean, shown
 from weatherglass.storage.reading import exists, is_regular_file, one_line
 
 __all__ = ["ENCODERS", "Coverage", "Encoder", "ModelEncoder", "Spec", "load_encoder", "resolve_spec"]
@@ -43,6 +44,10 @@ ENCODERS = Registry[type[ModelEncoder]](
 
 def resolve_spec(text: str) -> Spec:
     """What the user typed as a spec: `kind:…`, the bare name of a kind, a path, or a preset such as `gpt2`."""
+    if not text.strip() or "\0" in text:
+        raise UnknownNameError(
+            f"unknown model '{shown(text)}' (a model is a path or kind:target; see: weatherglass models)"
+        )
     kind, colon, rest = text.partition(":")
     if colon and kind in ENCODERS:
         return Spec.of_kind(kind, rest)
@@ -90,7 +95,7 @@ def _is_model2vec(path: Path) -> bool:
         return False
 
 
-def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
+def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> ModelEncoder:
     """The encoder that a spec such as `vectors:glove.txt?case=lower` describes.
 
     Args:
@@ -101,6 +106,13 @@ def load_encoder(spec: str | Spec, cache: bool = True) -> ModelEncoder:
         UnknownNameError: if the text is no kind, preset or path.
         SpecError: if an option is unknown or out of range.
     """
+    if isinstance(spec, os.PathLike):
+        spec = os.fspath(spec)
+    if not isinstance(spec, str | Spec):
+        raise EncoderError(
+            f"a spec should be text such as vectors:glove.txt, but is {described(spec)}; for an object in memory, use "
+            "weatherglass.model"
+        )
     parsed = resolve_spec(spec) if isinstance(spec, str) else spec
     kind = ENCODERS.get(parsed.kind)
     if getattr(kind, "reads_dim", False):  # the model itself knows shorter vectors

@@ -13,10 +13,11 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.registry import Registry, unknown
+from weatherglass.registry import Registry, described, unknown
 
 if TYPE_CHECKING:
     from weatherglass.metrics.base import Metric
+    from weatherglass.metrics.weat.measure import Measure
 
 __all__ = ["DEFAULT_METRIC", "METRICS", "select_metrics"]
 
@@ -43,7 +44,7 @@ DEFAULT_METRIC = "cosine/mean"
 _CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
 
 
-def select_metrics(patterns: Sequence[str | Metric]) -> list[Metric]:
+def select_metrics(patterns: Sequence[str | Measure | Metric]) -> list[Metric]:
     """The metrics that spellings, globs and groups stand for, each once, in the order first asked for.
 
     "weat" is "cosine/mean", "*/mean" every similarity with the mean, "*" every metric in its default form.
@@ -57,11 +58,29 @@ def select_metrics(patterns: Sequence[str | Metric]) -> list[Metric]:
     """
     selected: dict[str, Metric] = {}
     for pattern in patterns:
-        for metric in _matching(pattern) if isinstance(pattern, str) else [pattern]:
+        for metric in _metrics(pattern):
             selected.setdefault(metric.name, metric)
     if not selected:
         raise WeatherglassError("no metric is asked for; leave out -m for cosine/mean")
     return list(selected.values())
+
+
+def _metrics(given: str | Measure | Metric) -> Sequence[Metric]:
+    """Return the metrics that a spelling, a measure or a metric stands for.
+
+    Raises:
+        WeatherglassError: if it is something else.
+    """
+    from weatherglass.metrics.weat.measure import Measure
+
+    if isinstance(given, str | Measure):
+        return _matching(str(given))
+    if isinstance(given, type) or not all(hasattr(given, name) for name in ("name", "shape", "measure")):
+        raise WeatherglassError(
+            f"a metric should be a spelling such as cosine/mean, or an object with name, shape and measure, but is "
+            f"{described(given)}; give several in a list"
+        )
+    return [given]
 
 
 def _matching(pattern: str) -> Sequence[Metric]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
-from weatherglass.registry import one_of
+from weatherglass.registry import check_number, checked_texts, checked_whole_number, one_of, unknown
 
 KNOBS = ("similarity", "statistic", "template", "pooling", "layers", "words", "seed", "list")
 """All that can be turned. `words` are halves of the word lists, `list` other lists of the same topic."""
@@ -30,6 +30,14 @@ class Knobs:
     """Of random halves and random labellings."""
 
     def __post_init__(self) -> None:
+        from weatherglass.metrics.weat.covariance import ESTIMATORS
+
+        for name in ("turned", "similarities", "statistics"):
+            checked_texts(name, getattr(self, name))
+        if self.covariance not in ESTIMATORS:
+            raise unknown("covariance estimator", self.covariance, ESTIMATORS.names())
+        check_number("alpha", self.alpha)
+        checked_whole_number("seed", self.seed, 0)
         for knob in self.turned:
             one_of("knob", knob, KNOBS)
         for name in self.similarities:

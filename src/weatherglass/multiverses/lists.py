@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.published import SENTENCE_PREFIX, published_names, published_test
+from weatherglass.catalogue.select import checked_pattern
 from weatherglass.catalogue.test import Element, Test
 from weatherglass.errors import WeatherglassError
 
@@ -137,7 +138,7 @@ def select_tests(selected: Sequence[str]) -> list[Test]:
     """Tests by topic, name, glob or path; a topic stands for all its published tests."""
     published = [published_test(name) for name in published_names()]
     tests: dict[str, Test] = {}
-    for given in selected:
+    for given in map(checked_pattern, selected):
         found = [test for test in published if test.topic == given] or load_tests([given])
         tests |= {test.name: test for test in found}
     return list(tests.values())

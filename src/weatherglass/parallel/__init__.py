@@ -9,7 +9,7 @@ from pathlib import Path
 from weatherglass.errors import WeatherglassError
 from weatherglass.parallel.base import ATTEMPTS, Backend, Engine, EngineOptions, Outcome
 from weatherglass.parallel.local import THREAD_VARIABLES, InProcess, LocalProcesses
-from weatherglass.registry import Registry
+from weatherglass.registry import Registry, checked_path, checked_text, checked_whole_number, wrong_type
 
 __all__ = [
     "ATTEMPTS",
@@ -43,6 +43,7 @@ def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: Path | None
             of ENGINES.
         shared_dir: a folder that this machine and all workers see under the same path.
     """
+    jobs = checked_whole_number("jobs", jobs, 1)
     if scheduler is not None:
         engine, address = _engine_and_address(scheduler)
     elif shared_dir is not None:
@@ -52,9 +53,20 @@ def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: Path | None
     return ENGINES.get(engine)(EngineOptions(jobs, address, shared_dir))
 
 
+def check_backend(given: object) -> None:
+    """Refuse an argument `backend` that is not where units can be computed; None is allowed.
+
+    Raises:
+        WeatherglassError: naming the function that makes one.
+    """
+    if given is not None and not (callable(getattr(given, "map", None)) and hasattr(given, "in_process")):
+        raise wrong_type("backend", "what weatherglass.parallel.backend(jobs) gives", given)
+
+
 def _engine_and_address(scheduler: str) -> tuple[str, str]:
     """`tcp://HOST:PORT` and files are Dask's, whatever engines there are."""
-    name, colon, address = scheduler.partition(":")
-    if colon and not address.startswith("//") and name in ENGINES and not Path(scheduler).exists():
+    name, colon, address = checked_text("scheduler", scheduler).partition(":")
+    file = checked_path("scheduler", scheduler)
+    if colon and not address.startswith("//") and name in ENGINES and not file.exists():
         return name, address
     return "dask", scheduler

@@ -192,7 +192,7 @@ def _read_sums(folder: Path) -> dict[str, str]:
     """Checksum by name; what is no line of such a list is passed over, so that its file counts as damaged."""
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").split("\n")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     parts = (line.partition("  ") for line in lines)
     return {name: checksum for checksum, separator, name in parts if separator and "/" not in name}

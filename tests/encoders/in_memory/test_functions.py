@@ -93,7 +93,7 @@ def test_measure_and_multiverse_take_objects_too(expected: float) -> None:
         (np.zeros((2, 2)), "an array, which has no words"),
         (Encodes, "Encodes is a class; give an object of it"),
         ({}, "an empty dict is no model"),
-        (None, "cannot encode with a NoneType"),
+        (None, "cannot encode with None"),
         ({3: embed}, "should have texts as names, not int"),
         (lambda _: 3, "a list of 32 texts should give an array with 32 rows, one vector for each"),
         (lambda texts: embed(texts)[0], r"shape \(16,\)"),

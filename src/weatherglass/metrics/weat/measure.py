@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from weatherglass.errors import UnknownNameError
-from weatherglass.registry import Registry, did_you_mean
+from weatherglass.registry import Registry, checked_text, did_you_mean, shown
 
 if TYPE_CHECKING:
     from weatherglass.metrics.weat.similarity import Similarity
@@ -50,6 +50,10 @@ class Measure:
     similarity: str = "cosine"
     statistic: str = "mean"
 
+    def __post_init__(self) -> None:
+        if self.similarity not in SIMILARITIES or self.statistic not in STATISTICS:
+            raise _unknown(str(self))
+
     def __str__(self) -> str:
         return f"{self.similarity}/{self.statistic}"
 
@@ -65,10 +69,10 @@ class Measure:
         Raises:
             UnknownNameError: naming the nearest measure there is.
         """
-        similarity, _, statistic = text.partition("/")
-        if similarity in SIMILARITIES and statistic in STATISTICS:
-            return cls(similarity, statistic)
-        raise _unknown(text)
+        similarity, slash, statistic = checked_text("a measure", text).partition("/")
+        if not slash:
+            raise _unknown(text)
+        return cls(similarity, statistic)
 
 
 GLOB = frozenset("*?[")
@@ -121,7 +125,7 @@ def _unknown(text: str) -> UnknownNameError:
     # A bare "cosine" is nearest to the default statistic of that name, not to whichever measure sorts first.
     hint = f"; did you mean '{text}/mean'?" if text in SIMILARITIES else did_you_mean(text, names)
     return UnknownNameError(
-        f"unknown measure '{text}'{hint} (a measure is similarity/statistic, or a glob over them, or "
+        f"unknown measure '{shown(text)}'{hint} (a measure is similarity/statistic, or a glob over them, or "
         f"{', '.join(GROUPS)}; similarities: {', '.join(SIMILARITIES.names())}; "
         f"statistics: {', '.join(STATISTICS.names())})"
     )
