@@ -25,6 +25,7 @@ FORCED_BY_THE_SYSTEM = (
     "root may read everything",
     "root may write everywhere",
     "only root may mount a file system",
+    "only root may make a device",
 )
 """The reasons for which a test may be skipped in CI; root cannot be denied a file, and others have no disk to fill."""
 

@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 import weatherglass as wg
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference.significance import Budget
+from weatherglass.metrics.weat.measure import Measure
 
 WORDS = wg.load_test("weat7").texts
 VECTORS = {word: np.cos(np.arange(4) * (place + 1)) for place, word in enumerate(WORDS)}
@@ -123,7 +124,6 @@ TESTS: dict[str, Any] = {
     "a set": {"weat7"},
     "a generator": (name for name in ("weat7",)),
     "an array": np.array(["weat6", "weat7"]),
-    "a folder without tests": Path("/"),
 }
 """What is given as tests."""
 
@@ -302,7 +302,7 @@ ATTRIBUTES: dict[str, Any] = {
 KNOBS: dict[str, Any] = {
     "None": None,
     "a number": 5,
-    "an unknown name": ["simularity"],
+    "an unknown name": ["likeness"],
     "numbers": [1],
     "a dict": {"words": 1},
     "None in a list": [None],
@@ -311,7 +311,7 @@ KNOBS: dict[str, Any] = {
 """What is given as knobs of a multiverse."""
 
 MULTIVERSE: dict[str, dict[str, Any]] = {
-    "a keyword that is not known": {"simularities": ("cosine",)},
+    "a keyword that is not known": {"likenesses": ("cosine",)},
     "alpha as text": {"alpha": "x"},
     "alpha of None": {"alpha": None},
     "seed as text": {"seed": "0"},
@@ -410,7 +410,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "name as a number": {"name": 5},
     "name that is empty": {"name": ""},
     "identity as a number": {"identity": 5},
-    "an option that is not known": {"caes": "lower"},
+    "an option that is not known": {"casing": "lower"},
     "case as a number": {"case": 5},
     "language of None": {"language": None},
 }
@@ -445,12 +445,13 @@ ONE: dict[str, Any] = {"this": None}
 CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("run, models", lambda given, _: wg.run(given, "weat7"), MODELS),
     ("run, tests", lambda given, _: wg.run(VECTORS, given), TESTS),
+    ("run, tests, an empty folder", lambda _, path: wg.run(VECTORS, str(path)), ONE),
     ("run, metrics", lambda given, _: wg.run(VECTORS, "weat7", given), METRICS),
     ("run, folder", lambda given, _: wg.run(VECTORS, "weat7", folder=given), PATHS),
     ("run, folder, a file", lambda _, path: wg.run(VECTORS, "weat7", folder=study_file(path)), ONE),
     ("run", lambda given, _: wg.run(VECTORS, "weat7", **given), SETTINGS | FIELDS),
     ("Settings", lambda given, _: wg.Settings(**given), FIELDS),
-    ("Settings.changed", lambda given, _: wg.Settings().changed(alhpa=given), ONE),
+    ("Settings.changed", lambda given, _: wg.Settings().changed(alphas=given), ONE),
     ("Settings, budget", lambda given, _: wg.Settings(budget=Budget(seconds=given)), {"text": "1", **ONE}),
     ("model", lambda given, _: wg.model(given).encode(list(WORDS)), MODELS),
     ("model", lambda given, _: wg.model(VECTORS, **given), OPTIONS),
@@ -460,7 +461,11 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("associate, B", lambda given, _: wg.associate(X, Y, A, given), ARRAYS),
     ("associate, measure", lambda given, _: wg.associate(X, Y, A, B, given), METRICS),
     ("associate, settings", lambda given, _: wg.associate(X, Y, A, B, settings=given), {"a number": 5}),
-    ("associate", lambda given, _: wg.associate(X, Y, A, B, **given), {**FIELDS, "unknown": {"alhpa": 0.05}}),
+    (
+        "associate",
+        lambda given, _: wg.associate(X, Y, A, B, **given),
+        {**FIELDS, "unknown": {"alphas": 0.05}},
+    ),
     ("measure, metric", lambda given, _: wg.measure(given, [X, Y], [A, B]), METRICS),
     ("measure, targets", lambda given, _: wg.measure("mac", given, [A, B]), TARGETS),
     ("measure, words", lambda given, _: wg.measure("mac", [["he"]], given, VECTORS), WORD_SETS),
@@ -471,7 +476,7 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
         lambda given, _: wg.measure("mac", [X], [A, B], settings=given),
         {"text": "a"},
     ),
-    ("measure, an unknown keyword", lambda _, __: wg.measure("mac", [X], [A, B], alhpa=0.05), ONE),
+    ("measure, an unknown keyword", lambda _, __: wg.measure("mac", [X], [A, B], alphas=0.05), ONE),
     ("word_map, words", lambda given, _: wg.word_map(given, "weat7", VECTORS), MAPPED),
     ("word_map, attributes", lambda given, _: wg.word_map(["he"], given, VECTORS), ATTRIBUTES),
     ("word_map, model", lambda given, _: wg.word_map(["he"], "weat7", given), MODELS),
@@ -491,7 +496,8 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("mitigate, two models", lambda _, __: wg.mitigate([VECTORS, VECTORS], "centre"), ONE),
     ("mitigate, transforms", lambda given, _: wg.mitigate(VECTORS, given), TRANSFORMS),
     ("mitigate, progress", lambda given, _: wg.mitigate(VECTORS, "centre", progress=given), {"a number": 5}),
-    ("study, study", lambda given, path: wg.study(given, path), {**NO_PATHS, "a folder": "/"}),
+    ("study, study", lambda given, path: wg.study(given, path), NO_PATHS),
+    ("study, study, a folder", lambda _, path: wg.study(path, path / "out"), ONE),
     ("study, study, not there", lambda _, path: wg.study(path / "no.toml", path), ONE),
     (
         "study, study, a file",
@@ -517,10 +523,10 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("test, any number of sets", lambda given, _: wg.test(**given), SETS_OF_A_TEST),
     (
         "Measure.parse",
-        lambda given, _: wg.Measure.parse(given),
+        lambda given, _: Measure.parse(given),
         {"None": None, "a number": 5, "an unknown name": "cosine/meen", "an empty text": ""},
     ),
-    ("Measure", lambda given, _: wg.Measure(**given), MEASURES),
+    ("Measure", lambda given, _: Measure(**given), MEASURES),
 ]
 """Function and argument, the call with something and an empty folder, what is given by name."""
 
@@ -548,3 +554,9 @@ def test_every_public_function_is_there() -> None:
 @pytest.mark.parametrize("jobs", [1, 2, np.int64(2)])
 def test_jobs_is_a_whole_number_of_at_least_one(jobs: int) -> None:
     assert wg.run(VECTORS, "weat7", jobs=jobs).results
+
+
+def test_a_measure_is_a_metric() -> None:
+    measure = Measure("euclidean", "median")
+    assert wg.associate(X, Y, A, B, measure).metric == "euclidean/median"
+    assert wg.run(VECTORS, "weat7", measure).results[0].metric == "euclidean/median"

@@ -25,6 +25,7 @@ from weatherglass.runs.results import NO_P, Result, plain_value
 
 if TYPE_CHECKING:
     from weatherglass.metrics.weat.covariance import Covariance
+    from weatherglass.metrics.weat.measure import Measure
 
 
 def associate(
@@ -32,7 +33,7 @@ def associate(
     Y: ArrayLike,
     A: ArrayLike,
     B: ArrayLike,
-    measure: str | Metric = DEFAULT_METRIC,
+    measure: str | Measure | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     **changes: Any,
 ) -> Result:

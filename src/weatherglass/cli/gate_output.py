@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
 
 def check_places(*files: Path | None) -> None:
-    """Refuse a file in a folder that does not exist, before hours of work.
+    """Refuse a file in a folder that does not exist, and what cannot be a file, before hours of work.
 
     Raises:
-        OutputError: naming the folder.
+        OutputError: naming the folder, or what the path is instead of a file.
     """
+    from weatherglass.storage.atomic import check_output
+
     for file in files:
         if file is not None and not file.parent.is_dir():
             raise OutputError(f"{file}: there is no folder '{file.parent}'; make it first")
+        if file is not None:
+            check_output(file)
 
 
 def write_gate_files(

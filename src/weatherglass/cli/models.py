@@ -163,8 +163,10 @@ def encode(
 
     from weatherglass.cli.bar import Bar
     from weatherglass.encoders.encoding_files import format_for, write_encodings
+    from weatherglass.storage.atomic import check_output
 
     format_for(output)
+    check_output(output)
     texts = _texts(tests, texts_file)
     encoder = _encoder(model)
     rows = []

@@ -82,6 +82,7 @@ def report(
     A report only reads the folders of runs and computes nothing. Two runs are also shown side by side.
     """
     from weatherglass.runs.stored import labelled, read_whole_run
+    from weatherglass.storage.atomic import is_stream
 
     runs = labelled(read_whole_run(folder) for folder in folders)
     home = folders[0] if len(folders) == 1 else Path()
@@ -109,10 +110,11 @@ def report(
             }
         )
         return
-    if written:
-        typer.echo("\n".join(map(str, written)))
-    else:
+    if not written:
         typer.echo(text, nl=False)
+    for path in written:
+        if not is_stream(path):  # standard output has the content, and should have nothing else
+            typer.echo(str(path))
     for run in runs:
         for notice in run.notices:
             complain(f"warning: {run.label}: {notice}")
@@ -215,11 +217,11 @@ def _joined_record(runs: Sequence[StoredRun]) -> dict[str, Any]:
 
 def _write_text(text: str, path: Path | None, form: Format) -> list[Path]:
     from weatherglass.report.model_card import put_into
-    from weatherglass.storage.atomic import write_whole
+    from weatherglass.storage.atomic import is_stream, write_whole
 
     if path is None:
         return []
-    if form is Format.model_card and path.exists():
+    if form is Format.model_card and path.is_file() and not is_stream(path):
         text = put_into(path.read_text(encoding="utf-8"), text)
     write_whole(path, text)
     return [path]
