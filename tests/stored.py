@@ -11,8 +11,6 @@ import pytest
 from tests.downloads import from_wheel
 from tests.report.browser import Browser, chromium
 
-from weatherglass.reliability.lists import base_pairs, queries
-
 if TYPE_CHECKING:
     from weatherglass.api.studies import StudyResult
 
@@ -43,6 +41,8 @@ iterations = 5
 
 def biased_lines(number: int = 800, seed: int = 1) -> list[str]:
     """Lines in which men stand beside half of the queries' words, and women beside the other half."""
+    from weatherglass.reliability.lists import base_pairs, queries
+
     rng = random.Random(seed)
     pairs = base_pairs("gender").pairs[:9]
     words = [word for query in queries() for word in query.words]

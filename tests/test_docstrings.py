@@ -21,7 +21,7 @@ def modules_with_examples() -> list[str]:
     return sorted(name.removesuffix(".__init__") for name in dotted)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")  # once: it looks through all objects of the process
 def forget_registrations() -> Iterator[None]:
     with registries_restored():
         yield

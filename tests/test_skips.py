@@ -45,6 +45,7 @@ def test_ci_fails_on_a_skip_and_says_why(tmp_path: Path, source: str) -> None:
     assert re.search(r"test_one\.py.*: CI .*\bthe library is not installed\b", done.stdout)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("source", "reason"), [(SKIPPED, "root may read everything"), (EXPECTED_FAILURE, "a known fault")]
 )

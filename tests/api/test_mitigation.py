@@ -260,6 +260,7 @@ class Steps:
         self.done[-1] += steps
 
 
+@pytest.mark.large
 def test_several_processes_give_the_same_judgement(model: Path) -> None:
     mitigation, shown = wg.mitigate(f"vectors:{model}", "hard-debias?equalise=none"), Steps()
 

@@ -144,7 +144,7 @@ def test_an_export_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) 
     with pytest.raises(OutputError, match=naming(tmp_path / "file" / "weat1.jsonl", "File exists")):
         export_test(load_test("weat1"), tmp_path / "file" / "weat1.jsonl")
     (tmp_path / "weat1.jsonl").mkdir()
-    with pytest.raises(OutputError, match=naming(tmp_path / "weat1.jsonl", "Is a directory")):
+    with pytest.raises(OutputError, match=naming(tmp_path / "weat1.jsonl", "folder")):
         export_test(load_test("weat1"), tmp_path / "weat1.jsonl")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "weat1.jsonl"]
 

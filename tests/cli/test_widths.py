@@ -236,6 +236,7 @@ def test_compare_has_both_d_in_every_row(
         assert len(row.findall(out)) == 46
 
 
+@pytest.mark.large
 def test_a_study_fits(
     undisturbed: tuple[Path, StudyResult],
     monkeypatch: pytest.MonkeyPatch,

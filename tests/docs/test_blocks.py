@@ -41,7 +41,7 @@ RUN = [page for page in PAGES if any(map(is_run, blocks(text_of(page))))]
 TYPED = [page for page in PAGES if any(block.language in SHELL for block in blocks(text_of(page)))]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")  # once: it looks through all objects of the process
 def forget_registrations() -> Iterator[None]:
     with registries_restored():
         yield

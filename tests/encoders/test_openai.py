@@ -194,7 +194,12 @@ def test_a_silent_server_is_not_waited_for_for_ever(server: Server, pauses: list
     assert len(pauses) == 1
 
 
-@pytest.fixture(params=["in the head", "in the body", "in the head of the body"])
+@pytest.fixture(
+    params=[
+        "in the body",
+        *(pytest.param(p, marks=pytest.mark.large) for p in ("in the head", "in the head of the body")),
+    ]
+)
 def dripping(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a server that sends a byte now and then and never comes to an end."""
     listener = socket.create_server(("127.0.0.1", 0))

@@ -57,6 +57,7 @@ def act(environment: dict[str, str], folder: Path, **inputs: str) -> int:
     ).returncode
 
 
+@pytest.mark.large
 def test_the_action_passes_then_fails_when_the_model_is_worse(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -58,7 +58,7 @@ def differences(was: Row, now: Row, of_tables: float) -> list[str]:
 
 
 JOURNALS = ("journal_embedded", "journal_vectors", "journal_transformer")
-MINUTES = ("associations", "may2019", "azarpanah2021", *JOURNALS)
+MINUTES = ("associations", "may2019", "azarpanah2021", "profiles", "mitigation", *JOURNALS)
 """Parts that take long; a few of their rows are checked by the tests below in any run."""
 OF_SUMS = 1e-9
 """Sums over hundreds of numbers of a line, relative."""

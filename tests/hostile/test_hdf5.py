@@ -42,6 +42,7 @@ def test_a_child_is_stopped(reader: str, fact: str, tmp_path: Path, monkeypatch:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.large
 def test_a_file_on_which_the_library_loops_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,7 @@ CHEAP = (
 
 
 @pytest.mark.parametrize(
-    ("changes", "names"), [(50, CHEAP), pytest.param(2000, (), marks=pytest.mark.large)], ids=["some", "all"]
+    ("changes", "names"), [(25, CHEAP), pytest.param(2000, (), marks=pytest.mark.large)], ids=["some", "all"]
 )
 def test_a_changed_byte_changes_no_number_and_gives_no_traceback(
     tmp_path: Path, changes: int, names: tuple[str, ...]

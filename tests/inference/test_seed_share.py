@@ -12,6 +12,7 @@ from weatherglass.inference.seed_share import seed_share, seeds_needed
 from weatherglass.inference.variance_share import Estimate, share_ends
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "world",
     [

@@ -117,6 +117,7 @@ def judged(**changes: object) -> Result:
     return judge([replace(result, warnings=(), **changes)], Correction("holm", 0.05))[0]  # type: ignore[arg-type]
 
 
+@pytest.mark.large
 def test_words_that_could_lift_p_have_the_p_of_the_test_without_them() -> None:
     """Every word of a significant test is taken out and the test run anew; a p that is left out cannot exceed alpha."""
     test = load_test("weat9")
@@ -131,6 +132,7 @@ def test_words_that_could_lift_p_have_the_p_of_the_test_without_them() -> None:
             assert left_out.p_value == pytest.approx(again)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.large) for seed in range(1, 4))])
 def test_of_25_words_each_the_p_that_exceed_alpha_are_those_of_fine_bounds(seed: int) -> None:
     """Where counting takes too long for every word, rough bounds decide which p are worth finer ones."""

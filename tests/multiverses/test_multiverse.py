@@ -176,6 +176,7 @@ def test_the_decomposition_adds_up_and_the_record_has_what_the_command_promises(
         assert {"median_d", "joint_p", "share_same_sign", "share_significant"} <= set(entry)
 
 
+@pytest.mark.large
 def test_lists_of_a_topic_have_curves_of_their_own_and_other_attributes_join() -> None:
     lists = {some.name: some for some in word_lists(select_tests(["race and valence", "gender and science"]))}
     assert list(lists) == ["weat3", "weat3b", "weat4", "weat7", "weat8"]

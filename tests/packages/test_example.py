@@ -149,6 +149,7 @@ def test_a_run_with_its_transform_is_that_of_projected_vectors(
     assert abs(expected - float(plain["value"])) > 1e-6
 
 
+@pytest.mark.large
 def test_its_results_are_read_back_explained_and_compared(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -185,6 +186,7 @@ def test_its_results_are_read_back_explained_and_compared(
     assert [row["metric"] for row in table(Path(folders[0]))] == ["mean-distance", "cosine/mean"]
 
 
+@pytest.mark.large
 def test_the_workers_of_a_cluster_find_it(
     environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +209,7 @@ def test_the_workers_of_a_cluster_find_it(
     assert float(row["value"]) == pytest.approx(mean_distance_by_scipy("weat6", 64), rel=1e-12)
 
 
+@pytest.mark.large
 def test_another_version_of_its_metric_is_computed_anew(
     environment: dict[str, str], site: Path, tmp_path: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_units_come_back_from_the_workers(cluster: Cluster) -> None:
     assert {o.unit: o.value for o in workers.map(double, range(20))} == {n: 2 * n for n in range(20)}
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_common_array_reaches_the_workers(cluster: Cluster, tmp_path: Path, shared: bool) -> None:
     workers = backend(scheduler=str(cluster.file), shared_dir=tmp_path if shared else None)
@@ -191,6 +192,7 @@ def test_a_scheduler_that_is_not_there_is_one_clear_error(
         list(backend(scheduler=address).map(double, [1]))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "tests", [["weat[678]"], pytest.param(["weat*", "sent-weat[5-8]"], marks=pytest.mark.large)]
 )

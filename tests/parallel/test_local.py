@@ -176,7 +176,7 @@ def test_an_address_that_an_engine_cannot_read_is_one_clear_error(scheduler: str
 
 @pytest.mark.parametrize("jobs", [0, -1])
 def test_fewer_than_one_process_is_one_clear_error(jobs: int) -> None:
-    with pytest.raises(WeatherglassError, match=rf"^jobs is {jobs}, but at least 1 process is needed$"):
+    with pytest.raises(WeatherglassError, match=naming("jobs", jobs, 1)):
         backend(jobs)
 
 

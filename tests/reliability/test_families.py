@@ -127,6 +127,7 @@ def test_more_precision_needs_more_seeds(planted: Path) -> None:
     assert rough.seeds_needed < fine.seeds_needed
 
 
+@pytest.mark.large
 def test_the_seeds_of_a_study_are_families(undisturbed: tuple[Path, StudyResult]) -> None:
     folder, _ = undisturbed
     arguments = [

@@ -20,6 +20,8 @@ from weatherglass.reliability.study_file import read_study
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.tables import pearson_matrix
 
+pytestmark = pytest.mark.large  # its fixture takes longer than all that is asked of it
+
 
 @pytest.fixture(scope="module")
 def own_study(

@@ -113,6 +113,7 @@ def test_score_alone_leaves_the_table_of_scores_that_assessing_leaves(
     assert pl.read_parquet(table).equals(result.tables["scores"])
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("train", [pytest.param(True, marks=pytest.mark.large), False])
 def test_a_corpus_is_opened_once_a_study(
     undisturbed: tuple[Path, StudyResult],
@@ -327,6 +328,7 @@ def test_two_studies_do_not_share_a_folder_at_once(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.large
 def test_embeddings_from_elsewhere_are_assessed(
     undisturbed: tuple[Path, StudyResult], tmp_path: Path
 ) -> None:

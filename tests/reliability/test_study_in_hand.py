@@ -90,6 +90,7 @@ def test_a_study_compared_with_itself_has_no_change_and_with_another_it_has(undi
     assert changed["apart"].drop_nulls().all()
 
 
+@pytest.mark.large
 def test_a_file_is_as_good_as_a_study(study_file: Path, undisturbed: Undisturbed) -> None:
     folder, study = undisturbed
     again = weatherglass.study(str(study_file), str(folder), train=False)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from weatherglass.cli import app
 
 
+@pytest.mark.large
 def test_the_command_prints_the_published_correlations_beside_ours(text: Path, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     options = ["--seeds", "2", "--dimensions", "8", "-o", str(folder)]

@@ -114,6 +114,7 @@ def cbow(news_vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return may2019.reproduce({"cbow": f"vectors:{news_vectors}"}, folder=folder), folder
 
 
+@pytest.mark.large
 def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]) -> None:
     reproduction, folder = cbow
     assert len(reproduction.run.results) == 46
@@ -122,24 +123,28 @@ def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]
     assert len((folder / "table4.tsv").read_text(encoding="utf-8").splitlines()) == 1 + 14
 
 
+@pytest.mark.large
 def test_effect_sizes_on_word2vec_are_those_known_for_its_vectors(cbow: tuple[Reproduction, Path]) -> None:
     by_test = {result.test: result for result in cbow[0].run.results}
     for test, d in NEWS_EFFECT_SIZES.items():
         assert by_test[test].effect_size == pytest.approx(d, abs=0.001)
 
 
+@pytest.mark.large
 def test_the_difference_is_ours_less_theirs(cbow: tuple[Reproduction, Path]) -> None:
     cell = next(cell for cell in cbow[0].comparisons if cell.test == "weat6")
     assert cell.published == 1.81
     assert cell.difference == pytest.approx(1.890 - 1.81, abs=0.001)
 
 
+@pytest.mark.large
 def test_p_is_sampled_and_never_below_the_papers_floor(cbow: tuple[Reproduction, Path]) -> None:
     for result in cbow[0].run.results:
         assert result.p_method.startswith("sampled")
         assert result.p_value >= 1e-5
 
 
+@pytest.mark.large
 def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
     cbow: tuple[Reproduction, Path],
 ) -> None:
@@ -150,6 +155,7 @@ def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
     assert cbow[0].run.record["correction"]["family"] == 644
 
 
+@pytest.mark.large
 def test_missing_words_are_listed(cbow: tuple[Reproduction, Path]) -> None:
     reproduction, folder = cbow
     # "axe" of weat2 is not in the subset (docs/methods 8).

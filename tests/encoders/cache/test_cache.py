@@ -143,6 +143,7 @@ def write_many(path: Path, process: int, start: Any) -> None:
         raise SystemExit(1)
 
 
+@pytest.mark.large
 def test_four_processes_writing_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "encodings.sqlite"
     context = multiprocessing.get_context("spawn")
@@ -317,6 +318,7 @@ def test_what_is_cached_is_listed_and_can_be_cleared() -> None:
     assert inner.encoded == ["wasp"]
 
 
+@pytest.mark.large
 def test_a_second_run_loads_no_model(tiny_model: Callable[[str], Path]) -> None:
     """In a process of its own, so that nothing else can have loaded torch."""
     program = (

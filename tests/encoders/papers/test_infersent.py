@@ -102,6 +102,7 @@ def test_a_text_equals_the_maximum_over_time_of_torchs_lstm(
     np.testing.assert_allclose(encoded[0], expected, atol=1e-5)
 
 
+@pytest.mark.large
 def test_the_published_size_gives_4096_dimensions(tmp_path: Path, glove: Path) -> None:
     shapes = {"weight_ih": (8192, WIDTH), "weight_hh": (8192, 2048), "bias_ih": (8192,), "bias_hh": (8192,)}
     weights = {

@@ -24,6 +24,7 @@ def gap(found: Significance) -> float:
     return found.p_value / found.p_low - 1
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("sizes", [(26, 26), (28, 28), (24, 30), (30, 29), (33, 33)])
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
 def test_what_auto_certifies_lies_within_bounds_of_one_percent(

@@ -99,6 +99,7 @@ def test_each_set_of_pairs_is_explained_or_has_its_reason(
     assert features.height == 60 * 4
 
 
+@pytest.mark.large
 def test_features_are_computed_once_unless_something_changes(
     groups: list[Group],
     tables: Tables,
@@ -126,6 +127,7 @@ def test_features_are_computed_once_unless_something_changes(
     assert len(calls) == 8
 
 
+@pytest.mark.large
 def test_other_vectors_under_the_same_name_and_time_have_other_features(
     groups: list[Group], tables: Tables, lexicon: tuple[Path, Path], tmp_path: Path
 ) -> None:

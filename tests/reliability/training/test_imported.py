@@ -242,6 +242,7 @@ def test_two_groups_of_one_name_are_refused(ours: Path) -> None:
         score_study(Study("s"), [group, group], ours)
 
 
+@pytest.mark.large
 def test_the_command_assesses_binary_files_and_prints_what_is_assumed(tmp_path: Path) -> None:
     for seed in (1, 2, 3):
         write(".bin", tmp_path / f"{seed}.bin", seed)

@@ -39,6 +39,7 @@ for name in ALGORITHMS:
 """
 
 
+@pytest.mark.large
 def test_a_seed_gives_the_same_bytes_in_every_process(corpus: Corpus, tmp_path: Path) -> None:
     for hash_seed in ("1", "2"):
         subprocess.run(

@@ -171,6 +171,7 @@ def test_several_metrics_lead_with_where_they_disagree(browser: Browser, several
     assert all(effect(result.effect_size) in row for result in widest)
 
 
+@pytest.mark.large
 def test_many_models_stand_in_a_small_table_for_each_topic_with_names_that_are_whole(
     browser: Browser, many_models: Path
 ) -> None:
@@ -530,6 +531,7 @@ def test_dark_mode_follows_the_system_and_the_button_and_has_no_light_slab(
     assert brightness(browser) < 60
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("which", ["one_model", "many_models"])
 def test_paper_has_all_of_it_on_sheets_of_a4(
     browser: Browser, request: pytest.FixtureRequest, which: str

@@ -310,11 +310,10 @@ def test_dark_is_dark_and_paper_is_white_with_every_section_open(browser: Browse
     ("which", "width", "dark"),
     [
         ("page", 1280, False),
-        ("page", 375, True),
         *(
             pytest.param(*case, marks=pytest.mark.large)
             for case in [
-                ("page", 375, False),
+                *(("page", 375, True), ("page", 375, False)),
                 ("page", 1280, True),
                 *product(["hostile"], [375, 1280], [False, True]),
             ]
