@@ -36,7 +36,7 @@ def outcome(folder: Path, source: str, **environment: str) -> subprocess.Complet
 
 @pytest.mark.parametrize(
     "source",
-    [SKIPPED, pytest.param(MARKED, marks=pytest.mark.large), MODULE],
+    [SKIPPED, *(pytest.param(one, marks=pytest.mark.large) for one in (MARKED, MODULE))],
     ids=["in a test", "by a mark", "a whole module"],
 )
 def test_ci_fails_on_a_skip_and_says_why(tmp_path: Path, source: str) -> None:

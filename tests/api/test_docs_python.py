@@ -13,8 +13,6 @@ from tests.encoders.transformers.tiny_models import build
 
 import weatherglass
 
-pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
-
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IN_PROOFS = "import spacy"
@@ -27,6 +25,7 @@ def blocks(page: str) -> list[str]:
 
 @pytest.mark.large
 def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
     build("bert", tmp_path / "my-model")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WEATHERGLASS_CACHE", str(tmp_path / "cache"))

@@ -273,6 +273,7 @@ def test_several_processes_give_the_same_judgement(model: Path) -> None:
     assert [total for _, total in shown.stages] == shown.done
 
 
+@pytest.mark.large
 def test_the_judgement_of_a_folder_goes_on_after_an_interrupt(
     model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

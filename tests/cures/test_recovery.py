@@ -35,6 +35,7 @@ def measured(rows: Matrix, changed: Matrix) -> dict[str, BeforeAfter]:
     return {one.name: one for one in recovery.recoveries(measured, words)}
 
 
+@pytest.mark.large
 def test_removing_one_direction_hides_and_removing_its_shadow_too_removes(rows: Matrix) -> None:
     hidden, removed = (projection(np.eye(WIDTH)[:rank])(rows, ["w"] * N) for rank in (1, 2))
     for name in (recovery.LINEAR, recovery.KERNEL, recovery.NEARBY):

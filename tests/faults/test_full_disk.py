@@ -38,7 +38,9 @@ def assert_nothing_half_written(folder: Path) -> None:
         assert not content or content.endswith(b"\n")
 
 
-@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize(
+    "share", [SHARES[1], *(pytest.param(one, marks=pytest.mark.large) for one in (SHARES[0], *SHARES[2:]))]
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_full_disk_is_one_line_and_the_next_run_is_identical(
     name: str,
@@ -62,7 +64,10 @@ def test_a_full_disk_is_one_line_and_the_next_run_is_identical(
     assert command.numbers(small.place) == expected.numbers
 
 
-@pytest.mark.parametrize("suffix", ["npz", "safetensors", "parquet", "h5"])
+@pytest.mark.parametrize(
+    "suffix",
+    ["npz", *(pytest.param(one, marks=pytest.mark.large) for one in ("safetensors", "parquet", "h5"))],
+)
 def test_encode_writes_the_whole_file_or_none(
     suffix: str, server: Server, data: Path, disk: Callable[[int], Disk]
 ) -> None:

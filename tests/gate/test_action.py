@@ -84,6 +84,7 @@ def test_the_action_installs_its_own_repository_so_that_it_works_before_a_releas
     assert ACTION["inputs"]["package"]["default"] == ""
 
 
+@pytest.mark.large
 def test_the_hooks_run(environment: dict[str, str], tmp_path: Path) -> None:
     entries = {hook["id"]: shlex.split(hook["entry"]) for hook in HOOKS}
     assert all(hook["language"] == "python" for hook in HOOKS), "pre-commit then installs this repository"

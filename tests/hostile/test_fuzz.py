@@ -122,6 +122,7 @@ def test_the_table_has_every_reader_once() -> None:
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.large
 def test_the_command_prints_the_table_and_writes_it(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{fuzz.MARKS[0]}\nold\n{fuzz.MARKS[1]}\nafter\n", encoding="utf-8")

@@ -35,6 +35,7 @@ CHEAP = (
 )
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("changes", "names"), [(25, CHEAP), pytest.param(2000, (), marks=pytest.mark.large)], ids=["some", "all"]
 )

@@ -41,6 +41,7 @@ def test_a_long_word_of_many_dimensions_takes_no_matrix_of_its_ngrams(tmp_path: 
     assert read_every_word(path).matrix == pytest.approx(1 / (1 + ngrams))
 
 
+@pytest.mark.large
 def test_a_stream_unpacks_to_no_more_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "vectors.txt.gz"
     path.write_bytes(vectors.gzip_of_lines(3 * 2**20))

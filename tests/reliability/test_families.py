@@ -60,6 +60,7 @@ def run_of_family(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> tu
     return folder, done.output
 
 
+@pytest.mark.large
 def test_a_family_shows_d_of_every_seed_and_what_the_seed_moves(run_of_family: tuple[Path, str]) -> None:
     folder, output = run_of_family
     report = FamilyReport.from_json(json.loads((folder / FAMILIES).read_text(encoding="utf-8")))

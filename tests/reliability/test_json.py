@@ -23,6 +23,7 @@ def printed(*arguments: object) -> Any:
     return json.loads(done.stdout, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("command", ["run", pytest.param("assess", marks=pytest.mark.large)])
 def test_a_study_prints_its_claims(command: str, study_file: Path, undisturbed: Undisturbed) -> None:
     folder, study = undisturbed

@@ -37,6 +37,7 @@ def test_tables_are_frames_of_either_library(undisturbed: Undisturbed) -> None:
         study.to_frame("summaries")
 
 
+@pytest.mark.large
 def test_plot_draws_a_figure_of_the_study(undisturbed: Undisturbed) -> None:
     folder, study = undisturbed
     with mpl.rc_context({"backend": "Agg"}):

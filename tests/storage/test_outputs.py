@@ -215,7 +215,9 @@ def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("form", ["csv", "md", "model-card"])
+@pytest.mark.parametrize(
+    "form", ["csv", *(pytest.param(form, marks=pytest.mark.large) for form in ("md", "model-card"))]
+)
 def test_a_report_to_standard_output_is_what_a_report_prints(run: Path, form: str) -> None:
     printed = command("report", run, "--format", form)
     written = command("report", run, "--format", form, "-o", "/dev/stdout")

@@ -65,7 +65,9 @@ def count_by_searching(tail: Tail) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 3, 5, 11, 18, 24, 30])
+@pytest.mark.parametrize(
+    "n", [2, 3, 5, 11, 18, *(pytest.param(n, marks=pytest.mark.large) for n in (24, 30))]
+)
 def test_meeting_counts_what_a_plain_search_counts(kind: str, n: int) -> None:
     rng = np.random.default_rng(n)
     for size in {1, n // 3 or 1, n // 2}:

@@ -82,6 +82,7 @@ def dense_optimum(score: Vector, x: Matrix, factors: Levels) -> tuple[float, Vec
     return deviance, best.x**2 * score.var()
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("data_sets", "at_zero"), [(9, 5), pytest.param(54, 20, marks=pytest.mark.large)])
 def test_estimates_variances_and_criterion_are_those_of_a_dense_search(data_sets: int, at_zero: int) -> None:
     zeros = 0
