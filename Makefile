@@ -16,13 +16,17 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
 # A file's tests run on one worker, so that its fixtures are made once, in the order of tests/conftest.py.
 WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-page benchmarks models-proof languages-proof integrations-proof reference docs dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof reference docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
 
-test: $(VENV)/installed-dev lint  ## what CI runs
-	$(BIN)/python -m pytest $(WORKERS) -m "not large"
+# mypy takes one core for half a minute, so it runs beside the tests; its errors are printed after theirs.
+test: $(VENV)/installed-dev lint-fast  ## what CI runs
+	@echo "$(BIN)/mypy and the tests, side by side"
+	@$(BIN)/mypy > $(VENV)/mypy.log 2>&1 & types=$$!; \
+	  $(BIN)/python -m pytest $(WORKERS) -m "not large"; tests=$$?; \
+	  wait $$types; types=$$?; cat $(VENV)/mypy.log; test $$tests -eq 0 -a $$types -eq 0
 
 test-all: $(VENV)/installed-all lint  ## also what needs TensorFlow, large downloads or minutes of work
 	$(BIN)/python -m pytest $(WORKERS)
@@ -46,10 +50,12 @@ coverage: $(VENV)/installed-dev  ## which lines and branches make test reaches (
 fuzz: $(VENV)/installed-dev  ## hostile inputs for every reader: make fuzz MINUTES=60; fails unless every count is 0
 	$(BIN)/python -m tests.hostile.fuzz --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED))
 
-lint: $(VENV)/installed-dev
+lint: lint-fast
+	$(BIN)/mypy
+
+lint-fast: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/typos
 

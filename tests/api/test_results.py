@@ -232,6 +232,7 @@ def test_a_run_with_a_failure_is_saved_and_loaded(tmp_path: Path) -> None:
     assert "1 failed" in repr(loaded)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "again", [False, pytest.param(True, marks=pytest.mark.large)], ids=["at once", "resumed"]
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cases import every
 from tests.hostile import hdf5
 from tests.hostile.limits import NO_MEMORY, outcome_of, refusal
 from tests.messages import mentions
@@ -16,7 +17,7 @@ from weatherglass.storage import child_process
 from weatherglass.storage.child_process import read_in_child
 
 
-@pytest.mark.parametrize("name", hdf5.FILES)
+@pytest.mark.parametrize("name", every(3, hdf5.FILES))
 def test_a_file_that_reads_others_or_holds_itself(name: str, tmp_path: Path) -> None:
     path = tmp_path / "encodings.h5"
     hdf5.FILES[name](path)
@@ -67,7 +68,7 @@ def test_nothing_is_imported_from_the_working_directory(
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(6, marks=pytest.mark.large)])
-@pytest.mark.parametrize("suffix", [".h5", ".parquet", ".npz", ".safetensors"])
+@pytest.mark.parametrize("suffix", every(2, [".h5", ".parquet", ".npz", ".safetensors"]))
 def test_a_damaged_file_is_read_or_refused(suffix: str, times: int, tmp_path: Path) -> None:
     path = tmp_path / f"encodings{suffix}"
     write_encodings(path, ["a", "b"], np.arange(6.0).reshape(2, 3), "m")

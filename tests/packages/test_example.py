@@ -112,7 +112,9 @@ def test_the_list_of_models_shows_its_kind(environment: dict[str, str]) -> None:
     assert "16 dimensions" in weatherglass(environment, "try", "hashed:16", "flower", "insect")
 
 
-@pytest.mark.parametrize("where", [("--jobs", "2"), ("--scheduler", "threads:2")])
+@pytest.mark.parametrize(
+    "where", [("--scheduler", "threads:2"), pytest.param(("--jobs", "2"), marks=pytest.mark.large)]
+)
 def test_a_run_with_its_metric_and_encoder(
     environment: dict[str, str], tmp_path: Path, where: tuple[str, str]
 ) -> None:

@@ -129,6 +129,7 @@ def test_a_full_disk_on_one_worker_is_tried_again(cluster: Cluster, tmp_path: Pa
     assert outcome.error is None
 
 
+@pytest.mark.large
 def test_a_killed_worker_loses_no_unit(cluster: Cluster) -> None:
     outcomes = backend(scheduler=str(cluster.file)).map(slow_pid, [0.4] * 8)
     first = next(outcomes)

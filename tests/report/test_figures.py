@@ -33,6 +33,7 @@ def test_each_measure_has_figures_of_its_own(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore:.*missing from font.*")
 def test_names_are_no_mathematics(hostile: Path, tmp_path: Path) -> None:
     written = write_figures([read_run(hostile)], tmp_path, "png")
