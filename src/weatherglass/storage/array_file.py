@@ -36,7 +36,7 @@ def map_array(path: Path) -> NDArray[Any]:
     """The array of an .npy file, mapped, so that only those of its rows are read that are used.
 
     Raises:
-        VectorFileError: if the file is no array, cut off or damaged.
+        VectorFileError: if the file is not an array, is cut off or is damaged.
         UnsafeFileError: if it holds Python objects.
     """
     with reading(path, VectorFileError, "no array can be read from it: it"), path.open("rb") as file:
@@ -81,7 +81,7 @@ class Npz:
         """The array of that name.
 
         Raises:
-            VectorFileError: if it is no array, or larger than it may be.
+            VectorFileError: if it is not an array, or is larger than it may be.
             UnsafeFileError: if it holds Python objects.
             Exception: whatever a damaged archive makes of itself.
         """
