@@ -16,7 +16,7 @@ CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/la
 # A file's tests run on one worker, so that its fixtures are made once, in the order of tests/conftest.py.
 WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof reference docs dist clean
+.PHONY: run test test-all test-shared test-envs test-base test-lowest coverage fuzz lint lint-fast lint-page benchmarks models-proof languages-proof integrations-proof reference papers docs dist clean
 
 run: $(VENV)/installed-base  ## audit the embedded model with all 46 tests
 	$(BIN)/weatherglass run
@@ -60,7 +60,7 @@ lint-fast: $(VENV)/installed-dev
 	$(BIN)/typos
 
 lint-page:  ## the page's scripts; needs Node.js, so it is not a part of lint
-	npx --yes $(ESLINT) src/weatherglass/report/page/templates
+	npx --yes $(ESLINT) src/weatherglass/report
 
 benchmarks: $(VENV)/installed-dev  ## measure all against the goals; fails where one is missed
 	$(BIN)/python -m benchmarks --write docs/performance.md
@@ -76,6 +76,9 @@ integrations-proof: .venv-integrations/installed  ## evaluate, mteb and spaCy, t
 
 reference: $(VENV)/installed-dev  ## audit the reference models; writes their table and docs/reference.md
 	$(BIN)/python docs/reference/write.py .reference
+
+papers: $(VENV)/installed-dev  ## run what each paper describes, item by item; writes docs/papers
+	$(BIN)/python docs/papers/write.py $(PAPER)
 
 docs: $(VENV)/installed-docs  ## the site, into site/: strict, from what is installed; needs no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -2,19 +2,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const PAGE = "src/weatherglass/report/page/templates";
+const KIT = "src/weatherglass/report/kit";
+const PAGES = ["src/weatherglass/report/page/templates", "src/weatherglass/report/study/templates"];
 const DECLARED = /^(?:async )?(?:function|const|let) (\w+)/gm;
 
-const scripts = readdirSync(join(import.meta.dirname, PAGE)).filter((name) => name.endsWith(".js"));
-const declared = new Map(scripts.map((name) => {
-  const source = readFileSync(join(import.meta.dirname, PAGE, name), "utf-8");
-  return [name, Array.from(source.matchAll(DECLARED), (match) => match[1])];
-}));
+const scriptsOf = (folder) => readdirSync(join(import.meta.dirname, folder)).filter((name) => name.endsWith(".js")).map((name) => `${folder}/${name}`);
+const declaredIn = (path) => Array.from(readFileSync(join(import.meta.dirname, path), "utf-8").matchAll(DECLARED), (match) => match[1]);
 
 // What the page may use of the browser: a new name here is a decision, not an accident.
 const browser = [
-  "atob", "Blob", "clearTimeout", "DecompressionStream", "document", "FormData", "getSelection", "history",
-  "IntersectionObserver", "location", "navigator", "Response", "setTimeout", "window",
+  "addEventListener", "atob", "Blob", "clearTimeout", "DecompressionStream", "document", "FormData", "getComputedStyle", "getSelection",
+  "history", "Image",
+  "IntersectionObserver", "location", "navigator", "Response", "setTimeout", "URL", "window", "XMLSerializer",
 ];
 
 const rules = {
@@ -37,7 +36,7 @@ const rules = {
   "no-unreachable": "error",
   "no-unsafe-optional-chaining": "error",
   "no-unused-expressions": "error",
-  "no-unused-vars": ["error", { vars: "local" }],
+  "no-unused-vars": ["error", { varsIgnorePattern: "." }],
   "no-use-before-define": ["error", { functions: false, variables: false }],
   "no-useless-assignment": "error",
   "no-var": "error",
@@ -46,11 +45,18 @@ const rules = {
   "prefer-template": "error",
 };
 
-export default scripts.map((name) => {
-  const others = scripts.filter((other) => other !== name).flatMap((other) => declared.get(other));
+function configured(path, others) {
   const globals = Object.fromEntries([
     ...browser.map((global) => [global, "readonly"]),
-    ...others.map((global) => [global, "writable"]),
+    ...others.flatMap(declaredIn).map((global) => [global, "writable"]),
   ]);
-  return { files: [`${PAGE}/${name}`], languageOptions: { ecmaVersion: 2023, sourceType: "script", globals }, rules };
-});
+  return { files: [path], languageOptions: { ecmaVersion: 2023, sourceType: "module", globals }, rules };
+}
+
+export default [
+  ...scriptsOf(KIT).map((path) => configured(path, [])),
+  ...PAGES.flatMap((folder) => {
+    const together = [...scriptsOf(KIT), ...scriptsOf(folder)];
+    return scriptsOf(folder).map((path) => configured(path, together.filter((other) => other !== path)));
+  }),
+];

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import weatherglass as wg
 from weatherglass.metrics import select_metrics
-from weatherglass.metrics.of_sets import MetricOfSets
+from weatherglass.metrics.set_metric import SetMetric
 
 Array = NDArray[np.float64]
 WIDTH, ENDLESS = 20, 4_000
@@ -48,7 +48,7 @@ def coverage(name: str, size: int, repetitions: int, seed: int = 0) -> tuple[flo
         return (varied, fixed) if EXCHANGED[name] == "targets" else (fixed, varied)
 
     (metric,) = select_metrics([name])
-    assert isinstance(metric, MetricOfSets)
+    assert isinstance(metric, SetMetric)
     truth = metric.value_and_scores(*sets(ENDLESS))[0]
     results = [wg.measure(metric, *sets(size)) for _ in range(repetitions)]
     ends = [(result.ci_low, result.ci_high) for result in results]

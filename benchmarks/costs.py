@@ -89,12 +89,12 @@ ROWS = {
         "f'{corpus.counts.sum() / 1e6:.2f} M tokens'",
     ),
     PAIRS: (
-        OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence",
+        OPEN + "\nfrom weatherglass.reliability.training.glove import count_cooccurrence",
         "counts = count_cooccurrence(corpus, 15)",
         "f'{len(counts.keys) / 1e6:.1f} M pairs, {16 * len(counts.keys) / 1e6:.0f} MB on the disk'",
     ),
     GLOVE: (
-        OPEN + "\nfrom weatherglass.reliability.corpus.cooccurrence import count_cooccurrence\n"
+        OPEN + "\nfrom weatherglass.reliability.training.glove import count_cooccurrence\n"
         "from weatherglass.reliability.training.glove import GloveSettings, fit\n"
         "counts = count_cooccurrence(corpus, 15)\n"
         "fit(counts, 0, GloveSettings(dimensions=2, iterations=1), folder)",

@@ -31,7 +31,6 @@ import numpy as np
 from benchmarks.scale import dask
 
 from weatherglass.parallel.base import Outcome
-from weatherglass.reliability.corpus.cooccurrence import count_cooccurrence
 from weatherglass.reliability.corpus.corpus import (
     Corpus,
     CorpusSettings,
@@ -40,7 +39,7 @@ from weatherglass.reliability.corpus.corpus import (
     sentences,
 )
 from weatherglass.reliability.training import glove
-from weatherglass.reliability.training.glove import GloveSettings
+from weatherglass.reliability.training.glove import GloveSettings, count_cooccurrence
 from weatherglass.reliability.training.train import (
     Algorithm,
     TrainingUnit,

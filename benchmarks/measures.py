@@ -18,7 +18,7 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.audit.covariances import enlarged
 from weatherglass.catalogue import load_tests
 from weatherglass.encoders import load_encoder
-from weatherglass.languages.lexicon.synonyms import load_synonyms
+from weatherglass.languages.wordnet import load_synonyms
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.metrics.weat.glasso import FOLDS, fit_graphical_lasso, sample_covariance
 from weatherglass.metrics.weat.measure import Measure, select_measures

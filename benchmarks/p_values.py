@@ -15,8 +15,8 @@ from benchmarks._rows import Options, Row, cpu
 
 import weatherglass.inference.significance as significance
 from weatherglass.arrays import Vector
-from weatherglass.audit.evaluate import INNER_BUDGET
 from weatherglass.inference.significance import Significance, permutation_test
+from weatherglass.metrics.exchange import INNER_SECONDS
 
 DRAWS = 99_999
 Asked = tuple[Vector, Vector, dict[str, Any]]
@@ -183,4 +183,4 @@ def compute(asked: Sequence[Asked]) -> list[Significance]:
 
 def is_inner(asked: Asked) -> bool:
     """Whether it is one of the many p without a word or template, which have a small budget of their own."""
-    return bool(asked[2]["budget"] == INNER_BUDGET)
+    return bool(asked[2]["budget"].seconds == INNER_SECONDS)

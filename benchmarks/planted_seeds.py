@@ -11,10 +11,11 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks._rows import write_between
 from tests.inference.planted_seeds import ScoreWorld, World, coverage
 from tests.inference.worlds_of_seeds import DEPENDENT, FIRST, FRESH, RESERVED
 
-BEGIN, END = "<!-- planted seeds -->", "<!-- /planted seeds -->"
+MARK = "planted seeds"
 NEAR_NORMAL = ("normal", "uniform")
 SETS: Mapping[str, Sequence[World]] = {
     "first": FIRST,
@@ -52,9 +53,7 @@ def main() -> None:
     lines = table(options.repetitions)
     print("\n".join(lines))
     if options.write:
-        before, _, rest = options.write.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        options.write.write_text("\n".join([before + BEGIN, "", *lines, "", END + after]), encoding="utf-8")
+        write_between(options.write, MARK, lines)
 
 
 if __name__ == "__main__":

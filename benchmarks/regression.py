@@ -19,9 +19,8 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.reliability.regression.explain import explain_part
+from weatherglass.reliability.regression.features import Design, embedding_stability
 from weatherglass.reliability.regression.fit import MODELS, fit
-from weatherglass.reliability.regression.observations import Design
-from weatherglass.reliability.regression.procrustes import embedding_stability
 
 TAGS = 10
 Result = TypeVar("Result")

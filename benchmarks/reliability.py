@@ -22,7 +22,7 @@ from benchmarks._rows import cpu
 
 from weatherglass.reliability.agreement.icc import retest
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
-from weatherglass.reliability.scoring.projections import projections
+from weatherglass.reliability.scoring.scorers import projections
 from weatherglass.reliability.training.glove import CONTEXT, PAIR, WORD, descend, initial_parameters
 
 WORDS, WIDTH, PAIRS, K = 200_000, 300, 23, 100
@@ -64,8 +64,8 @@ from benchmarks.reliability import K, PAIRS, some_vectors
 vectors = some_vectors(int(sys.argv[2]))
 rows = np.arange(int(sys.argv[3]))
 if sys.argv[1] == "ours":
-    from weatherglass.reliability.scoring.base import ScoringContext
-    from weatherglass.reliability.scoring.nbm import nbm
+    from weatherglass.reliability.scoring.scorers import ScoringContext
+    from weatherglass.reliability.scoring.scorers import nbm
     def context(vectors, rows):
         first, second = np.arange(0, 2 * PAIRS, 2), np.arange(1, 2 * PAIRS, 2)
         return ScoringContext(range(len(vectors)), vectors, [None] * PAIRS, first, second, rows, K)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from tests.downloads import from_wheel
 
-from weatherglass.audit.encode import Chunk, encode_chunk
+from weatherglass.audit.encode import Chunk, observe_chunk
 from weatherglass.catalogue import load_tests
 from weatherglass.inference.significance import permutation_test
 from weatherglass.parallel import Backend, backend
@@ -87,7 +87,10 @@ def _expect(outcome: Any) -> None:
 def encoding_units(model: str) -> list[Chunk]:
     """The distinct texts of the 46 tests, in chunks."""
     texts = list(dict.fromkeys(text for test in load_tests(["*"]) for text in test.texts))
-    return [Chunk(f"hf:{model}?pooling=mean", texts[start : start + 128]) for start in range(0, 2048, 128)]
+    return [
+        Chunk(f"hf:{model}?pooling=mean", [*texts[start : start + 128]], "vectors")
+        for start in range(0, 2048, 128)
+    ]
 
 
 def training_units(folder: Path) -> list[TrainingUnit]:
@@ -110,7 +113,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         work: dict[str, tuple[Callable[..., Any], Callable[[], Sequence[Any]]]] = {
-            "encoding (MiniLM, 2 048 texts)": (encode_chunk, lambda: encoding_units(str(model))),
+            "encoding (MiniLM, 2 048 texts)": (observe_chunk, lambda: encoding_units(str(model))),
             "permutation (exact, 25 + 25)": (permute, lambda: range(60)),
             "training (sgns, 8 seeds)": (train_unit, lambda: training_units(folder)),
         }

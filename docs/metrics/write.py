@@ -82,7 +82,7 @@ def agreements(python: str, tests: Sequence[Test], vectors: Words) -> list[Agree
 
 
 def differences(python: str, tests: Sequence[Test], vectors: Words) -> Iterator[str]:
-    """Where WEFE computes something else unless told otherwise: both numbers, and why."""
+    """Yield a line for each case in which WEFE computes something else by default: both numbers, and the reason."""
     weat, rnsb, ripa = (select_metrics([name])[0] for name in ("weat", "rnsb", "ripa"))
     ((four,), (split,)) = (
         [case for case in cases_of(metric, tests, vectors) if case.name.startswith(f"{SHOWN} ")]
@@ -108,21 +108,21 @@ def differences(python: str, tests: Sequence[Test], vectors: Words) -> Iterator[
     splits = sorted(answer.values[0] for answer in drawn)
     yield (
         f"- `weat` on {SHOWN}: ours {number(measured(weat, four, vectors).value)}, WEFE's `effect_size` "
-        f"{number(d.values[0])}. It divides by the standard deviation with n, we with n − 1 (docs/methods 2); "
-        "`--profile wefe` gives its number."
+        f"{number(d.values[0])}. WEFE divides by the standard deviation with n, weatherglass with n − 1 (docs/methods "
+        "2); `--profile wefe` gives WEFE's number."
     )
     yield (
         f"- `rnsb` on {SHOWN}: ours {number(ours)}. WEFE's default fits on 80 % of the attribute words, drawn at "
         f"random: from {number(splits[0])} to {number(splits[-1])} over {SPLITS} seeds. With `holdout=False` it gives "
-        f"{number(liblinear.values[0])}, since its solver, liblinear, penalises the intercept, too; with a solver that "
-        "does not, our number (the table)."
+        f"{number(liblinear.values[0])}, since its solver, liblinear, also penalises the intercept; with another "
+        "solver it gives our number (the table)."
     )
     if unpaired.words == pairs.words:
         return
     yield (
         f"- `ripa` on {pairs.name}: ours {number(measured(ripa, pairs, vectors).value)}, WEFE "
-        f"{number(shifted.values[0])}. The model does not know one word of X. WEFE drops it from X alone, so that each "
-        "word behind it is paired with its neighbour's partner; we leave out the pair, and warn."
+        f"{number(shifted.values[0])}. The model does not know one word of X. WEFE drops it from X only, so that each "
+        "later word is paired with its neighbour's partner; weatherglass drops the pair and gives a warning."
     )
 
 
@@ -145,7 +145,7 @@ def main() -> None:
         "|---|---|---|---|---|---|---|",
         *(agreement.line() for agreement in found),
         "",
-        "Where WEFE's definition is another, or its default is:",
+        "WEFE's definition or default differs in three cases:",
         "",
         *differences(arguments.wefe_python, tests, vectors),
         "",

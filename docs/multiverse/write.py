@@ -24,12 +24,15 @@ from weatherglass.report.numbers import effect, p_value
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "multiverse.md"
-METHODS = "[methods 11](methods/README.md#11-the-multiverse-does-the-conclusion-hang-on-a-choice)"
+METHODS = (
+    "[methods 11](methods/README.md#11-the-multiverse-does-the-conclusion-depend-on-a-choice), "
+    "[how to read it](concepts/multiverse.md)"
+)
 Block = Mapping[str, Any]
 Specifications = Sequence[Mapping[str, Any]]
 KINDS = {
-    "robust": "shown at every level of every knob",
-    "hangs": "shown on the whole, but it hangs on a choice",
+    "robust": "shown for every option of every choice",
+    "hangs": "shown on the whole, but it depends on a choice",
     "somewhere": "not shown on the whole, only somewhere",
     "not shown": "not shown",
 }
@@ -94,11 +97,11 @@ def outcomes(blocks: Sequence[Block]) -> Iterator[str]:
         if kind == "not shown":
             yield ", ".join(f"{b['list']} ({b['model']})" for b in own).replace("_", "\\_") + ".\n"
             continue
-        yield "| list | model | median d | joint p | maxT p | sentence |\n|---|---|---|---|---|---|"
+        yield "| list | model | median d | corrected joint p | corrected maxT p | sentence |\n|---|---|---|---|---|---|"
         for b in own:
             yield (
-                f"| {b['list']} | {b['model']} | {effect(b['median_d'])} | {p_value(b['joint_p'])} | "
-                f"{p_value(b['max_t_p'])} | {b['conclusion']['sentence']} |".replace("_", "\\_")
+                f"| {b['list']} | {b['model']} | {effect(b['median_d'])} | {p_value(b['joint_p_holm'])} | "
+                f"{p_value(b['max_t_p_holm'])} | {b['conclusion']['sentence']} |".replace("_", "\\_")
             )
         yield ""
 

@@ -23,15 +23,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import weatherglass as wg
-from weatherglass.runs.reference import METRIC, TABLE
+from weatherglass.metrics import DEFAULT_METRIC
+from weatherglass.report.paper import in_markdown
+from weatherglass.report.statements import outcome_text
+from weatherglass.runs.reference import TABLE
 from weatherglass.runs.results import Result
-from weatherglass.runs.stored import StoredRun, read_whole_run
+from weatherglass.runs.run import Run
+from weatherglass.runs.stored import read_whole_run
 from weatherglass.runs.verdict import Verdict
 from weatherglass.storage.atomic import write_whole
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference.md"
 TEMPLATE = Path(__file__).with_name("template.md")
+BEFORE = Path(__file__).with_name("before.tsv")
+"""The verdicts of these models by the rule of version 0.2."""
 PUBLISHED = {"permute": "elements", "alternative": "greater", "alpha": 0.01, "trust": "none"}
 """As May et al. (2019) tested, but with the exact p."""
 
@@ -157,7 +163,7 @@ def fetched(package: str, folder: Path) -> Path:
     return next(home.iterdir())
 
 
-def audited(reference: Reference, folder: Path) -> tuple[StoredRun, StoredRun]:
+def audited(reference: Reference, folder: Path) -> tuple[Run, Run]:
     """The run with the default settings, and the one with the published settings."""
     home = folder / hashlib.sha256(reference.name.encode()).hexdigest()[:8]
     home.mkdir(parents=True, exist_ok=True)
@@ -168,19 +174,19 @@ def audited(reference: Reference, folder: Path) -> tuple[StoredRun, StoredRun]:
     return read_whole_run(home / "run"), read_whole_run(home / "published")
 
 
-def table(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> str:
+def table(runs: Sequence[tuple[Reference, Run, Run]]) -> str:
     """reference.tsv: d of every test on every model."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
     writer.writerow(["model", "test", "effect_size"])
     for reference, run, _ in runs:
         for result in run.results:
-            if result.metric == METRIC and result.effect_size == result.effect_size:
+            if result.metric == DEFAULT_METRIC and result.effect_size == result.effect_size:
                 writer.writerow([reference.name, result.test, f"{result.effect_size:.6f}"])
     return text.getvalue()
 
 
-def model_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
+def model_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
     """Models, packages, versions, dates."""
     for reference, run, _ in runs:
         record = run.record
@@ -195,38 +201,60 @@ def model_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterat
         )
 
 
-def verdict_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
-    """Topics down, models across: the verdict, d̄ with its interval, and k of J tests."""
+def verdict_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
+    """Yield topics down, models across: the outcome, D with its interval, and how many tests differ."""
     by_model = {ref.name: {v.topic: v for v in run.verdicts()} for ref, run, _ in runs}
     topics = dict.fromkeys(topic for verdicts in by_model.values() for topic in verdicts)
     yield f"| topic | {' | '.join(by_model)} |"
     yield "|---|" + "---|" * len(by_model)
     for topic in topics:
-        cells = []
-        for verdicts in by_model.values():
-            v = verdicts.get(topic)
-            if v is None or v.effect_size is None:
-                cells.append("–")
-                continue
-            ends = "" if v.ci_low is None else f" ({v.ci_low:.2f} … {v.ci_high:.2f})"
-            cells.append(
-                f"**{v.verdict}**<br>{v.effect_size:.2f}{ends}<br>{v.significant} of {len(v.tests)}".replace(
-                    "-", "−"
-                )
-            )
+        cells = [_cell(verdicts[topic]) if topic in verdicts else "–" for verdicts in by_model.values()]
         yield f"| {topic} | {' | '.join(cells)} |"
 
 
+def _cell(v: Verdict) -> str:
+    if v.effect_size is None:
+        return outcome_text(v)
+    ends = "" if v.ci_low is None else f" ({v.ci_low:.2f} … {v.ci_high:.2f})"
+    differ = "" if v.check else f"<br>{len(v.marked)} of {len(v.tests)}"
+    return f"**{outcome_text(v)}**<br>{v.effect_size:.2f}{ends}{differ}".replace("-", "−")
+
+
+SAME = {
+    "shown": "robust",
+    "shown for these words": "limited",
+    "suggested": "unconfirmed",
+    "mixed": "conflicting",
+    "cannot tell": "inconclusive",
+}
+"""The word of version 0.2 -> the word that claims as much."""
+
+
+def changed_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
+    """Yield each topic and model whose verdict claims more or less than by the rule of version 0.2, and why."""
+    with BEFORE.open(encoding="utf-8", newline="") as file:
+        before = {(r["topic"], r["model"]): r["verdict"] for r in csv.DictReader(file, delimiter="\t")}
+    found = [(ref.name, v) for ref, run, _ in runs for v in run.verdicts() if (v.topic, ref.name) in before]
+    same = sum(SAME.get(before[v.topic, name]) == v.outcome for name, v in found)
+    yield f"{same} of {len(found)} verdicts claim as much as before; the others:"
+    yield ""
+    yield "| topic | model | rule of 0.2 | now | why |"
+    yield "|---|---|---|---|---|"
+    for name, v in sorted(found, key=lambda each: each[1].topic):
+        if SAME.get(before[v.topic, name]) != v.outcome:
+            yield f"| {v.topic} | {name} | {before[v.topic, name] or '–'} | {outcome_text(v)} | {in_markdown(v.why)} |"
+
+
 def fallen(
-    runs: Sequence[tuple[Reference, StoredRun, StoredRun]],
+    runs: Sequence[tuple[Reference, Run, Run]],
 ) -> Iterator[tuple[Reference, Result, Result | None, str]]:
-    """Each test with ** as published whose topic is not shown: model, both results, and why."""
+    """Each test with ** as published whose topic is not robust: model, both results, and why."""
     for reference, run, published in runs:
         by_test = {result.test: result for result in run.results}
-        verdicts = {test: v for v in run.verdicts() for test in v.tests}
+        verdicts = {test: v for v in run.verdicts() for test in (*v.tests, *v.measured)}
         for old in published.results:
             verdict = verdicts.get(old.test)
-            if old.significance == "**" and verdict is not None and verdict.verdict != "shown":
+            if old.mark == "**" and verdict is not None and not verdict.check and verdict.outcome != "robust":
                 yield (
                     reference,
                     old,
@@ -235,54 +263,58 @@ def fallen(
                 )
 
 
+MEASURED = "measured, not tested"
 SENTENCES = "sentences of one word are not independent"
 TWO_SIDED = "p is two-sided now"
 OPPOSITE = "another test of the topic points the other way"
-CORRECTED = "not after correction over topics and tests"
-ATTRIBUTES = "not for other attributes like these"
-ONE_WORD = "hangs on one word"
-CAUSES = (SENTENCES, TWO_SIDED, OPPOSITE, CORRECTED, ATTRIBUTES, ONE_WORD)
-"""Why a ** is none of a topic that is shown, in the order in which they are tried."""
+CORRECTED = "not after correction over topics"
+LIMITS = {
+    "attribute words": "not for other attributes like these",
+    "one word": "depends on one word",
+    "pieces": "not beside the number of pieces",
+}
+CAUSES = (MEASURED, SENTENCES, TWO_SIDED, OPPOSITE, CORRECTED, *LIMITS.values())
+"""Why a ** is not of a robust topic, in the order in which they are tried."""
 
 
 def _why_fallen(new: Result, verdict: Verdict, alpha: float) -> str:
+    if new.not_tested:
+        return MEASURED
     if new.p_value > alpha:
         return TWO_SIDED if new.p_elements is None else SENTENCES
-    if verdict.verdict == "mixed":
+    if verdict.outcome == "conflicting":
         return OPPOSITE
-    if verdict.p_these is None or verdict.p_these > alpha:
-        return CORRECTED
-    if verdict.p_both is None or verdict.p_both > alpha:
-        return ATTRIBUTES
-    return ONE_WORD
+    if verdict.limit in LIMITS:
+        return LIMITS[verdict.limit]
+    return CORRECTED
 
 
-def fallen_rows(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
-    """How many of the published ** are of topics that are shown now, by model, and why the others are not."""
+def fallen_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
+    """How many of the published ** are of robust topics now, by model, and why the others are not."""
     reasons: dict[str, dict[str, int]] = {}
     for reference, _, _, why in fallen(runs):
         own = reasons.setdefault(reference.name, {})
         own[why] = own.get(why, 0) + 1
     causes = [cause for cause in CAUSES if any(cause in own for own in reasons.values())]
-    yield f"| model | ** as published | of a topic that is shown | {' | '.join(causes)} |"
+    yield f"| model | ** as published | of a robust topic | {' | '.join(causes)} |"
     yield "|---|---|---|" + "---|" * len(causes)
     for reference, _, published in runs:
-        stars = sum(result.significance == "**" for result in published.results)
+        stars = sum(result.mark == "**" for result in published.results)
         own = reasons.get(reference.name, {})
         counts = " | ".join(str(own.get(cause, 0)) for cause in causes)
         yield f"| {reference.name} | {stars} | {stars - sum(own.values())} | {counts} |"
 
 
-def fallen_list(runs: Sequence[tuple[Reference, StoredRun, StoredRun]]) -> Iterator[str]:
+def fallen_list(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
     """Each of them."""
     yield "| model | test | published d, p | by words: d, p, p for other attributes | why |"
     yield "|---|---|---|---|---|"
     for reference, old, new, why in fallen(runs):
         assert new is not None, "both runs have the same tests"
-        other = "–" if new.p_attr is None else f"{new.p_attr:.2g}"
+        other = "–" if new.p_random is None else f"{new.p_random:.2g}"
         yield (
             f"| {reference.name} | {old.test} | {old.effect_size:.2f}, {old.p_value:.1e} | "
-            f"{new.effect_size:.2f}, {new.p_value:.2g}, {other} | {why} |"
+            f"{new.effect_size:.2f}, {'–' if new.not_tested else f'{new.p_value:.2g}'}, {other} | {why} |"
         )
 
 
@@ -301,6 +333,7 @@ def main() -> None:
     parts = {
         "models": model_rows(runs),
         "verdicts": verdict_rows(runs),
+        "changed": changed_rows(runs),
         "fallen": fallen_rows(runs),
         "list": fallen_list(runs),
     }

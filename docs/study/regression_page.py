@@ -9,15 +9,15 @@ import polars as pl
 from markup import bullets, fill, table
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.reliability.regression.explain import Explanation, Part, explain
-from weatherglass.reliability.regression.study import study_scores
-from weatherglass.reliability.regression.tables import filled_table, regression_table
-from weatherglass.reliability.regression.words import (
+from weatherglass.reliability.regression.explain import Explanation, Part, explain, study_scores
+from weatherglass.reliability.regression.tables import (
     agreeing_in_all,
     differing_signs,
+    filled_table,
     join_names,
     plain_sentences,
     preferred_model,
+    regression_table,
 )
 
 TOLERANCE = 1e-4

@@ -18,16 +18,15 @@ from scipy.stats import t
 
 from weatherglass.api.studies import audit_study, study_facts
 from weatherglass.reliability.agreement.assess_study import target_lists
-from weatherglass.reliability.agreement.batches import BOX_WIDTH, Movement, box_of, box_width_error, movements
 from weatherglass.reliability.agreement.claims import CONSISTENCY
 from weatherglass.reliability.agreement.icc import FEWEST, Tables
+from weatherglass.reliability.agreement.seeds import BOX_WIDTH, Movement, box_of, box_width_error, movements
 from weatherglass.reliability.lists import base_pairs
-from weatherglass.reliability.rows import Condition
-from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import Group, score_study, trained_groups
 from weatherglass.reliability.study_file import Study, read_study
-from weatherglass.reliability.tables import read_tables
+from weatherglass.reliability.tables import Condition, read_tables
 from weatherglass.report.study.plots import COLOURS, label
 from weatherglass.storage.atomic import whole_file, write_whole
 

@@ -20,6 +20,7 @@ from regression_page import figure_paths, regression_page
 from weatherglass.api.studies import study_facts
 from weatherglass.reliability.agreement.claims import (
     CONSISTENCY,
+    ENSEMBLE,
     FAILS,
     HOLDS,
     RATER,
@@ -27,15 +28,22 @@ from weatherglass.reliability.agreement.claims import (
     STATEMENTS,
     UNDECIDED,
     claim_rows,
+    concepts,
     judged_by,
 )
 from weatherglass.reliability.agreement.seeds import seed_lines
-from weatherglass.reliability.rows import SeedBatch, SeedNumber
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.study_file import Study, read_study
-from weatherglass.reliability.tables import read_rows, read_tables
+from weatherglass.reliability.tables import (
+    CorpusPair,
+    SeedBatch,
+    SeedNumber,
+    SetComparison,
+    read_rows,
+    read_tables,
+)
 from weatherglass.report.study.tables import missing_entries
-from weatherglass.reproduce.du2021.procedure import correlations, verdicts
+from weatherglass.reproduce.du2021 import correlations, verdicts
 from weatherglass.storage.atomic import write_whole
 
 HERE = Path(__file__).parent
@@ -44,7 +52,12 @@ SHOWN = (
     "test-retest-gender-glove",
     "inter-rater-gender-sgns",
     "inter-rater-gender-glove",
+    "test-retest-base-pairs-gender-sgns",
+    "inter-rater-base-pairs-gender-glove",
+    "consistency-boxes-gender",
     "consistency-gender-glove",
+    "test-retest-each-pair-gender",
+    "frequency-gender-sgns",
     "test-retest-pairs-gender-sgns",
     "seed-batches-gender-sgns",
     "seed-numbers-gender-sgns",
@@ -69,6 +82,40 @@ def claims_table(claims: pl.DataFrame, claim: str) -> str:
         rows.append([row.pairs, row.corpus, row.algorithm, *cells, row.reason])
     return table(
         ["base pairs", "corpus", "algorithm", *judged_by(claims, claim), "not estimable because"], rows
+    )
+
+
+def sets_table(rows: Sequence[SetComparison]) -> str:
+    """Two sets of base pairs, measure by measure: median, range and height of the box."""
+    heads = ["sets", "measure", "conditions", "first", "second", "second higher", "second box taller"]
+    cells = []
+    for row in rows:
+        first = f"{number(row.first_median)} ({number(row.first_low)} to {number(row.first_high)})"
+        second = f"{number(row.second_median)} ({number(row.second_low)} to {number(row.second_high)})"
+        boxes = [
+            f", box {number(width)}" if width == width else ""
+            for width in (row.first_width, row.second_width)
+        ]
+        counts = [str(row.higher), str(row.wider) if boxes[1] else "–"]
+        names = [f"{row.first}, {row.second}", f"{row.measure} of {row.unit}", str(row.conditions)]
+        cells.append([*names, first + boxes[0], second + boxes[1], *counts])
+    return table(heads, cells)
+
+
+def corpora_table(rows: Sequence[CorpusPair]) -> str:
+    """Two corpora over their common words: is the difference owed to frequency?"""
+    heads = ["base pairs", "corpora", "algorithm", "measure", "words", "first", "second", "difference"]
+    return table(
+        [*heads, "as frequent", "owed to frequency"],
+        [
+            [
+                *(row.pairs, f"{row.first}, {row.second}", row.algorithm, row.measure, str(row.words)),
+                *(number(row.first_median), number(row.second_median), number(row.difference)),
+                f"{number(row.alike_difference)} ({row.alike_words} words)",
+                row.owed,
+            ]
+            for row in rows
+        ],
     )
 
 
@@ -120,6 +167,10 @@ def study_page(
         "retest": claims_table(claims, RETEST),
         "consistency": claims_table(claims, CONSISTENCY),
         "rater": claims_table(claims, RATER),
+        "ensemble": claims_table(claims, ENSEMBLE),
+        "concepts": bullets(f"{concept.pairs}: {concept}" for concept in concepts(claims)),
+        "sets": sets_table(read_rows(tables["pair_sets"], SetComparison)),
+        "corpora": corpora_table(read_rows(tables["corpus_pairs"], CorpusPair)),
         "pearson": table(
             ["base pairs", "algorithm", "rules", "ours", "reproduction", "original"],
             [

@@ -77,9 +77,9 @@ def table(before: Sequence[Row], after: Sequence[Row]) -> Iterator[str]:
             interval(row, "ci_low", "ci_high"),
             p(row["p_value"]),
             row["significance"],
-            number(row["effect_size_attr"]),
-            interval(row, "ci_attr_low", "ci_attr_high"),
-            p(row["p_attr"]),
+            number(row["effect_size_random"]),
+            interval(row, "ci_random_low", "ci_random_high"),
+            p(row["p_random"]),
             cause(was, row),
         )
         yield "| " + " | ".join(cell.replace("*", "\\*") for cell in cells) + " |"
@@ -88,7 +88,7 @@ def table(before: Sequence[Row], after: Sequence[Row]) -> Iterator[str]:
 def summary(before: Sequence[Row], after: Sequence[Row]) -> str:
     """How many marks there were and are, and how many both readings share."""
     was, now = (Counter(row["significance"] for row in rows) for rows in (before, after))
-    both = sum(row["significance"] != "" and float(row["p_attr"] or 1) <= ALPHA for row in after)
+    both = sum(row["significance"] != "" and float(row["p_random"] or 1) <= ALPHA for row in after)
     held_zero = sum(
         row["significance"] != ""
         and row["ci_low"] != ""

@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
     from weatherglass.api.measure import measure as measure
     from weatherglass.api.mitigation import mitigate as mitigate
-    from weatherglass.api.multiverse_results import Multiverse as Multiverse
     from weatherglass.api.multiverses import multiverse as _multiverse
-    from weatherglass.api.results import Run as Run
-    from weatherglass.api.results import load_run as load_run
     from weatherglass.api.studies import run_study as _study
     from weatherglass.api.study_results import StudyResult as StudyResult
     from weatherglass.api.study_results import load_study as load_study
@@ -29,7 +26,10 @@ if TYPE_CHECKING:
     from weatherglass.encoders import load_encoder as load_encoder
     from weatherglass.encoders.in_memory import model as model
     from weatherglass.errors import WeatherglassError as WeatherglassError
+    from weatherglass.multiverses.multiverse import Multiverse as Multiverse
     from weatherglass.runs.results import Result as Result
+    from weatherglass.runs.run import Run as Run
+    from weatherglass.runs.stored import load_run as load_run
 
     multiverse = _multiverse
     test = _test
@@ -40,13 +40,13 @@ _PLACES = {
     "Test": "catalogue.test",
     "list_tests": "catalogue",
     "load_encoder": "encoders",
-    "load_run": "api.results",
+    "load_run": "runs.stored",
     "load_study": "api.study_results",
     "load_test": "catalogue",
     "measure": "api.measure",
-    "Multiverse": "api.multiverse_results",
+    "Multiverse": "multiverses.multiverse",
     "Result": "runs.results",
-    "Run": "api.results",
+    "Run": "runs.run",
     "Settings": "audit.settings",
     "StudyResult": "api.study_results",
     "model": "encoders.in_memory",

@@ -1,4 +1,4 @@
-"""Type names for arrays, arrays of real numbers from whatever a caller gives, and rows scaled to unit length."""
+"""Type names for arrays, conversion of a caller's data to real arrays, unit length and cosine neighbours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Integers = NDArray[np.int64]
 
 
 class ArrayError(ValueError):
-    """Something that is not an array of real numbers; the text goes on from its name, as in "X has masked values"."""
+    """Something that is not an array of real numbers; the text continues its name, as in "X has masked values"."""
 
     def __init__(self, text: str, row: int | None = None) -> None:
         super().__init__(text)
@@ -70,20 +70,29 @@ def _dense(given: Any) -> Any:
     """Return what numpy can read of a tensor of torch or a sparse matrix of scipy; other things as they are."""
     if hasattr(given, "detach"):
         tensor = given.detach()
-        tensor = (tensor.to_dense() if tensor.layout != _strided() else tensor).cpu()
+        strided = sys.modules["torch"].strided  # whoever has a tensor has imported torch
+        tensor = (tensor.to_dense() if tensor.layout != strided else tensor).cpu()
         return (
             tensor.float() if tensor.element_size() < 4 and tensor.is_floating_point() else tensor
         ).numpy()
     return given.toarray() if hasattr(given, "toarray") else given
 
 
-def _strided() -> Any:
-    """Return the layout of dense tensors; whoever has a tensor has imported torch."""
-    return sys.modules["torch"].strided
-
-
 def unit_length(vectors: NDArray[F]) -> NDArray[F]:
-    """Each row divided by its Euclidean length, in its own precision; a row of zeros stays as it is."""
+    """Return each row divided by its Euclidean length, in its own precision; a row of zeros is unchanged."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     units: NDArray[F] = vectors / np.where(norms == 0, norms.dtype.type(1), norms)
     return units
+
+
+def neighbours(vectors: AnyMatrix) -> list[list[tuple[int, float]]]:
+    """Return for each row the other rows with their cosine, nearest first; rows of NaN or zeros are not compared."""
+    unit = unit_length(np.asarray(vectors, dtype=np.float64))
+    usable = np.array([bool(np.isfinite(row).all() and row.any()) for row in unit])
+    cosines = unit @ unit.T
+    ranked: list[list[tuple[int, float]]] = []
+    for row in range(len(unit)):
+        others = [other for other in np.flatnonzero(usable) if other != row] if usable[row] else []
+        pairs = ((int(other), float(cosines[row, other])) for other in others)
+        ranked.append(sorted(pairs, key=lambda pair: -pair[1]))
+    return ranked

@@ -1,4 +1,4 @@
-"""The errors that a user can cause: each says what is wrong, where, and what to do next."""
+"""The errors that a user can cause: each states what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TypeGuard
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the operating system says when a file may not grow: a full disk, a quota, a limit on the size of files."""
+"""Errors of the operating system for a file that may not grow: a full disk, a quota, a limit on the size of files."""
 
 
 def reason_of(error: Exception) -> str:
-    """The operating system's message without its number and the path; for other errors, their own text."""
+    """Return the operating system's message without number and path; for other errors, their own text."""
     return getattr(error, "strerror", None) or str(error)
 
 
 def unreadable(path: Path | str, error: Exception) -> str:
-    """The line for a file that cannot be read.
+    """Return the line for a file that cannot be read.
 
     >>> unreadable("words.txt", FileNotFoundError(2, "No such file or directory", "words.txt"))
     'words.txt: cannot be read (No such file or directory)'
@@ -25,15 +25,15 @@ def unreadable(path: Path | str, error: Exception) -> str:
 
 
 def unwritable(path: Path | str, error: Exception) -> str:
-    """The line for a file or folder that cannot be written."""
+    """Return the line for a file or folder that cannot be written."""
     return f"{path}: cannot be written ({reason_of(error)})"
 
 
 def output_error(path: Path | str, error: OSError, kept: str = "") -> OutputError:
-    """The error for a file or folder that cannot be written; a full disk is one of its own.
+    """Return the error for a file or folder that cannot be written: `NoRoomError` if the disk is full.
 
     Args:
-        kept: what is safe all the same, if that is known.
+        kept: what is safe in spite of it, if that is known.
 
     >>> raise output_error("run", OSError(errno.ENOSPC, "No space left on device"))
     Traceback (most recent call last):
@@ -46,12 +46,12 @@ def output_error(path: Path | str, error: OSError, kept: str = "") -> OutputErro
 
 
 def has_no_room(error: BaseException | None) -> TypeGuard[OSError]:
-    """Whether the operating system refused to let a file grow."""
+    """Return whether the operating system refused to let a file grow."""
     return isinstance(error, OSError) and error.errno in NO_ROOM
 
 
 class WeatherglassError(Exception):
-    """A mistake that the user can correct; they see its text and no traceback."""
+    """A mistake that the user can correct; the command line prints its text without a traceback."""
 
     exit_code = 2
 
@@ -73,7 +73,7 @@ class CatalogueError(WeatherglassError):
 
 
 class VectorFileError(WeatherglassError):
-    """A file of vectors that is missing, truncated, ragged or holds no numbers."""
+    """A file of vectors that is missing, truncated, ragged or without numbers."""
 
 
 class UnsafeFileError(WeatherglassError):
@@ -93,24 +93,24 @@ class OutputError(WeatherglassError):
 
 
 class NoRoomError(OutputError):
-    """The disk is full; once there is room, the same command gives what it would have given."""
+    """The disk is full; once there is room, the same command gives the same results."""
 
     exit_code = 1
 
 
 class UnitError(WeatherglassError):
-    """One test that cannot be computed for one model; the others go on."""
+    """One test that cannot be computed for one model; the others continue."""
 
     exit_code = 3
 
 
 class ZeroVectorError(UnitError):
-    """A zero vector where a measure needs a direction; the caller, which has the texts, names the text."""
+    """A zero vector where a metric needs a direction; the caller, which has the texts, names the text."""
 
     def __init__(self, where: str, row: int) -> None:
         super().__init__(f"row {row} of {where} is a zero vector, which has no cosine to anything")
         self.where = where
-        """The set: "targets", "A" or "B"; "attributes" where only that is known."""
+        """The set: "targets", "A" or "B"; "attributes" if no more is known."""
         self.row = row
 
 
@@ -135,11 +135,11 @@ class GateError(WeatherglassError):
 
 
 def reason(error: Exception | None) -> str:
-    """One line on why something failed; what is not a user's mistake is an internal error."""
+    """Return one line on why something failed; what is not a user's mistake is an internal error."""
     if isinstance(error, WeatherglassError):
         return str(error)
     return f"internal error, please report it: {type(error).__name__}: {error}"
 
 
 class DamageWarning(UserWarning):
-    """A file of ours was damaged, or cannot be checked; the text says which, and what is done about it."""
+    """A file that weatherglass wrote is damaged or cannot be checked; the text names it and what is done about it."""

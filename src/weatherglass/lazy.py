@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lazy_names(package: str, places: Mapping[str, str]) -> tuple[Getattr, Dir]:
-    """`__getattr__` and `__dir__` of a package (PEP 562).
+    """Return `__getattr__` and `__dir__` of a package (PEP 562).
 
     Args:
         package: its `__name__`.

@@ -9,19 +9,19 @@ from weatherglass.registry import wrong_type
 
 
 class Progress(Protocol):
-    """Stages of known length, one after another."""
+    """Reports stages of known length, one after another."""
 
     def stage(self, name: str, total: int) -> None:
         """Begin a stage of `total` steps."""
         ...
 
     def advance(self, steps: int = 1) -> None:
-        """Some steps of the current stage are done."""
+        """Report that some steps of the current stage are done."""
         ...
 
 
 class Silent:
-    """Shows nothing."""
+    """A Progress that shows nothing."""
 
     def stage(self, name: str, total: int) -> None:
         pass
@@ -31,10 +31,10 @@ class Silent:
 
 
 class NotebookBar:
-    """A bar below the cell of a notebook, one for each stage in turn; it goes when the work is done."""
+    """A bar below the cell of a notebook, which starts again with each stage."""
 
     def __init__(self, show: Any) -> None:
-        """A bar that `show`, IPython's `display`, puts into the notebook."""
+        """Make a bar that `show`, IPython's `display`, puts into the notebook."""
         self._show = show
         self._handle: Any = None
         self._name, self._total, self._done, self._shown = "", 0, 0, -1
@@ -66,7 +66,7 @@ class NotebookBar:
 
 
 def check_progress(given: object) -> None:
-    """Refuse an argument `progress` that has not the methods of `Progress`; None is allowed.
+    """Refuse an argument `progress` without the methods of `Progress`; None is allowed.
 
     Raises:
         WeatherglassError: naming the methods.
@@ -76,7 +76,7 @@ def check_progress(given: object) -> None:
 
 
 def progress_here() -> Progress:
-    """A bar in a notebook, else nothing: a library prints nothing unasked."""
+    """Return a bar in a notebook, and elsewhere a silent progress: a library prints nothing unasked."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if type(shell).__name__ != "ZMQInteractiveShell":  # a notebook's, not that of a terminal
@@ -84,3 +84,15 @@ def progress_here() -> Progress:
     from IPython.display import display
 
     return NotebookBar(display)
+
+
+def spoken_duration(seconds: float) -> str:
+    """Return a duration in its largest unit.
+
+    >>> spoken_duration(42), spoken_duration(150), spoken_duration(7300)
+    ('42 s', '2 min', '2.0 h')
+    """
+    seconds = max(0.0, seconds)  # a clock may be set back
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

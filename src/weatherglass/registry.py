@@ -1,4 +1,4 @@
-"""Registries: names that stand for "module:attribute", imported at their first use; checks of what callers give."""
+"""Registries, which map names to "module:attribute" and import at first use; checks of arguments."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ C = TypeVar("C", bound=str)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """ "; did you mean 'hf'?" if a known name is similar, else an empty text."""
+    """Return "; did you mean 'hf'?" if a known name is similar, else an empty text."""
     by_folded = {candidate.casefold(): candidate for candidate in known}
     near = difflib.get_close_matches(str(name).casefold(), by_folded, n=1, cutoff=0.6)
     return f"; did you mean '{by_folded[near[0]]}'?" if near else ""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The end of an error about an unknown name: the nearest known one, and all of them."""
+    """Return the end of an error about an unknown name: the nearest known one, and all of them."""
     known = list(known)
     return f"{did_you_mean(name, known)} (known: {', '.join(known)})"
 
 
 def one_of(noun: str, name: str, known: Sequence[C]) -> C:
-    """`name`, if it is known.
+    """Return `name` if it is known.
 
     Raises:
         UnknownNameError: naming the nearest known name.
@@ -47,7 +47,7 @@ def one_of(noun: str, name: str, known: Sequence[C]) -> C:
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """The error for an unknown name, with the nearest known one."""
+    """Return the error for an unknown name, with the nearest known one."""
     return UnknownNameError(f"unknown {noun} '{shown(name)}'{suggestion(name, known)}")
 
 
@@ -90,12 +90,12 @@ def checked_path(name: str, value: Any) -> Path:
     if not isinstance(path, str):
         raise wrong_type(name, "a path", value)
     if "\0" in path:
-        raise WeatherglassError(f"{name} is {path!r}, but no path has a NUL character")
+        raise WeatherglassError(f"{name} is {path!r}, but a path cannot contain a NUL character")
     return Path(path)
 
 
 def checked_whole_number(name: str, value: Any, least: int) -> int:
-    """Return the whole number that is given as the argument `name`; one of numpy is one, too.
+    """Return the whole number, of Python or numpy, that is given as the argument `name`.
 
     Raises:
         WeatherglassError: if it is not a whole number, or too small.
@@ -104,7 +104,7 @@ def checked_whole_number(name: str, value: Any, least: int) -> int:
         raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be a whole number")
     try:
         number = int(value.__index__())
-    except TypeError:  # an array has the method, and refuses
+    except TypeError:  # an array has the method, and raises
         raise WeatherglassError(f"{name} is an array, but should be a whole number") from None
     if number < least:
         raise WeatherglassError(f"{name} is {number}, but should be at least {least}")
@@ -112,7 +112,7 @@ def checked_whole_number(name: str, value: Any, least: int) -> int:
 
 
 def check_number(name: str, value: Any) -> None:
-    """Refuse an argument that is not a number; one of numpy in single precision could not be stored.
+    """Refuse an argument that is not a number; a numpy number in single precision could not be stored.
 
     Raises:
         WeatherglassError: if it is not a number.
@@ -141,28 +141,28 @@ def described(value: object) -> str:
 
 
 class Registry(Generic[T]):
-    """Values by name, imported lazily so that a table of heavy things stays light.
+    """Values by name, imported at first use so that a table of heavy modules stays light.
 
-    A package that is installed beside ours adds values through the entry-point group; spawned processes and the
-    workers of a cluster then know them, too. `register` adds one to this process alone.
+    Another installed package adds values through the entry-point group; spawned processes and the workers of a cluster
+    then know them, too. `register` adds a value to this process alone.
     """
 
-    def __init__(self, noun: str, table: Mapping[str, str], entry_points: str | None = None) -> None:
-        """A table of names.
+    def __init__(self, noun: str, table: Mapping[str, str | T], entry_points: str | None = None) -> None:
+        """Make a table of names.
 
         Args:
             noun: what the values are, for messages.
-            table: name to "module:attribute".
+            table: name to "module:attribute", or to the value itself.
             entry_points: the group under which other packages add names.
         """
         self.noun = noun
         self.group = entry_points
-        self._table: dict[str, str] = dict(table)
+        self._table: dict[str, str | T] = dict(table)
         self._registered: dict[str, T] = {}
 
     @cached_property
-    def _locations(self) -> dict[str, str]:
-        """Ours and those of other packages; a name of ours cannot be taken."""
+    def _locations(self) -> dict[str, str | T]:
+        """Return the locations by name, with those of other packages, which cannot replace a name of the table."""
         from importlib.metadata import entry_points
 
         added = entry_points(group=self.group) if self.group else ()
@@ -174,19 +174,19 @@ class Registry(Generic[T]):
         return name in self._table or name in self._registered or name in self._locations
 
     def names(self) -> list[str]:
-        """Every known name, in the order of the table, then those of other packages and later registrations."""
+        """Return every known name: those of the table, then those of other packages, then later registrations."""
         return list(dict.fromkeys([*self._table, *self._locations, *self._registered]))
 
     def register(self, name: str, value: T) -> None:
-        """Add a value of the user's own, or replace one."""
+        """Add a value, or replace one, in this process."""
         self._registered[name] = value
 
     def registered(self, names: Iterable[str]) -> dict[str, T]:
-        """The values among `names` that were registered in this process; other processes do not have them."""
+        """Return the values among `names` that were registered in this process; other processes do not have them."""
         return {name: self._registered[name] for name in names if name in self._registered}
 
     def get(self, name: str) -> T:
-        """The value called `name`.
+        """Return the value called `name`.
 
         Raises:
             UnknownNameError: naming the nearest known name.
@@ -198,11 +198,13 @@ class Registry(Generic[T]):
         location = self._table.get(name) or self._locations.get(name)
         if location is None:
             raise unknown(self.noun, name, self.names())
+        if not isinstance(location, str):
+            return location
         module, _, attributes = location.partition(":")
         try:
             return cast(T, reduce(getattr, attributes.split("."), import_module(module)))
-        except Exception as error:  # Importing a module of someone else's may raise anything.
-            if name in self._table:  # Ours: the caller knows which extra is missing.
+        except Exception as error:  # Importing another package's module may raise anything.
+            if name in self._table:  # The caller knows which extra is missing.
                 raise
             raise WeatherglassError(
                 f"{self.noun} '{name}' of another package cannot be loaded from {location} "

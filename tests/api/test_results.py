@@ -20,8 +20,10 @@ from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
 import weatherglass
+from weatherglass.catalogue.names import topic_name
 from weatherglass.errors import MissingExtraError, OutputError, UnknownNameError, WeatherglassError
 from weatherglass.metrics.ripa import RelationalInnerProduct
+from weatherglass.report import statements
 from weatherglass.report.model_card import END, START, put_into
 
 HOSTILE = '<script>alert("x")</script> & \\end{table} _1_ | `'
@@ -78,7 +80,7 @@ def parsed(html: str) -> Tags:
 def test_repr_is_short_and_says_what_it_is(run: weatherglass.Run) -> None:
     assert repr(run).startswith("<Run: ")
     assert mentions(repr(run), "6 results", "2 models", "3 tests", "1 metric", "complete")
-    assert mentions(repr(run), "4 cannot tell")  # controls are not counted
+    assert mentions(repr(run), "4 inconclusive")  # controls are not counted
     assert len(repr(weatherglass.run(HashedEncoder()))) < 300  # it was 15 219 characters
 
 
@@ -115,15 +117,15 @@ def test_without_a_name_the_library_that_is_installed_is_used(
 
 def test_verdicts_are_a_frame_too(run: weatherglass.Run) -> None:
     frame = run.verdict_frame("polars")
-    assert frame["verdict"].to_list() == [verdict.verdict for verdict in run.verdicts()]
+    assert frame["outcome"].to_list() == [verdict.outcome for verdict in run.verdicts()]
     assert frame["effect_size"].to_list() == [verdict.effect_size for verdict in run.verdicts()]
 
 
 def test_the_view_of_a_notebook_has_verdicts_and_numbers(run: weatherglass.Run) -> None:
     texts = parsed(run._repr_html_()).texts
     for verdict in run.verdicts():
-        assert verdict.topic in texts
-        assert verdict.verdict in texts
+        assert (statements.check_name(verdict) if verdict.check else topic_name(verdict.topic)) in texts
+        assert statements.outcome_text(verdict) in texts
     for result in run.results:
         assert f"{result.effect_size:.2f}".replace("-", "−") in texts
 
@@ -148,21 +150,22 @@ def test_a_forest_has_a_panel_per_model_with_every_point(run: weatherglass.Run) 
     axes = run.plot("forest")
     panels: Any = axes.figure.axes
     assert [panel.get_title() for panel in panels] == ["a", "b"]
-    drawn = sorted(line.get_xdata()[0] for line in panels[0].lines if line.get_marker() == "o")
+    drawn = sorted({float(marks.get_offsets()[0][0]) for marks in panels[0].collections})
     assert drawn == pytest.approx(sorted(result.effect_size for result in run.results[:3]))
 
 
 def test_a_matrix_has_a_cell_per_result(run: weatherglass.Run) -> None:
-    texts = [text.get_text().rstrip("*") for text in run.plot("matrix").texts]
+    texts = [text.get_text().split()[-1] for text in run.plot("matrix").texts]  # behind its mark
     for result in run.results:
         assert f"{result.effect_size:.2f}".replace("-", "−") in texts
 
 
 def test_a_curve_is_sorted_by_d(run: weatherglass.Run) -> None:
     axes = run.plot("curve")
-    lines: list[Any] = list(axes.lines)
-    points = [line.get_ydata()[0] for line in lines if line.get_marker() == "o"]
-    assert points == sorted(result.effect_size for result in run.results)
+    marks: list[Any] = list(axes.collections)
+    points = {float(x): float(y) for x, y in (one.get_offsets()[0] for one in marks)}
+    assert list(points) == sorted(points)
+    assert list(points.values()) == sorted(result.effect_size for result in run.results)
 
 
 def test_pyplot_knows_the_figure(run: weatherglass.Run) -> None:
@@ -283,7 +286,7 @@ def test_a_model_card_has_its_numbers_for_programs(run: weatherglass.Run, hostil
         fenced = re.findall(r"```json weatherglass\n(.*?)\n```", block, re.DOTALL)
         assert len(fenced) == 1
         content = json.loads(fenced[0])
-        assert [v["verdict"] for v in content["verdicts"]] == [v.verdict for v in each.verdicts()]
+        assert [v["outcome"] for v in content["verdicts"]] == [v.outcome for v in each.verdicts()]
         assert [m["model"] for m in content["models"]] == [m["model"] for m in each.record["models"]]
 
 
@@ -302,7 +305,7 @@ def test_text_for_papers(run: weatherglass.Run) -> None:
 
 
 def test_a_multiverse_in_hand() -> None:
-    found = weatherglass.multiverse(HashedEncoder(), ["weat6", "weat6b"], knobs=["similarity", "statistic"])
+    found = weatherglass.multiverse(HashedEncoder(), ["weat6", "weat6b"], choices=["similarity", "statistic"])
     number = sum(len(entry["specifications"]) for entry in found.topics)
     assert repr(found).startswith("<Multiverse: ")
     assert mentions(repr(found), f"{number} specifications", len(found.topics))

@@ -326,7 +326,7 @@ MULTIVERSE: dict[str, dict[str, Any]] = {
     "covariance that is not known": {"covariance": "lasso"},
     "progress as a number": {"progress": 5},
     "command as a number": {"command": 5},
-    "knobs under another name": {"turned": ("words",)},
+    "choices under another name": {"varied": ("words",)},
 }
 """Keywords of `multiverse`."""
 

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.messages import mentions, naming
 from tests.results import change_record
-from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.cli import app

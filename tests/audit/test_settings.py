@@ -12,7 +12,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.settings import JUDGING, Settings
-from weatherglass.cli.words import words
+from weatherglass.cli.questions import words
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.inference.correction import adjust
@@ -133,6 +133,7 @@ def test_associate_takes_one_measure() -> None:
 
 
 def test_whoever_names_no_correction_gets_the_same_one() -> None:
-    named = [signature(function).parameters for function in (wg.word_map, words)]
-    defaults = {Settings().correction, Correction().method, *(one["correction"].default for one in named)}
+    of_words = next(option.default for option in words.params if option.name == "correction")
+    in_python = signature(wg.word_map).parameters["correction"].default
+    defaults = {Settings().correction, Correction().method, in_python, of_words}
     assert defaults == {DEFAULT_CORRECTION, signature(adjust).parameters["method"].default}

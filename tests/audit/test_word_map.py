@@ -86,7 +86,7 @@ def test_a_unit_that_fails_ends_the_map_with_its_error(monkeypatch: pytest.Monke
 
 
 def run(*arguments: str) -> str:
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from weatherglass.cli import app
 
@@ -126,7 +126,7 @@ def test_the_command_reads_a_table_and_writes_map_and_figure(tmp_path: Path) -> 
 def test_a_bad_table_is_one_line_that_names_the_place(
     tmp_path: Path, content: str, facts: str | None, message: str
 ) -> None:
-    from weatherglass.storage.word_table import read_word_table
+    from weatherglass.storage.documents import read_word_table
 
     path = tmp_path / "words.tsv"
     path.write_text(content, encoding="utf-8")

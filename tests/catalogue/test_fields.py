@@ -6,7 +6,7 @@ import pytest
 from tests.messages import naming
 
 from weatherglass.catalogue import list_tests, load_test, load_tests, reference
-from weatherglass.catalogue.fields import field_names, licence
+from weatherglass.catalogue.published import field_names, licence
 from weatherglass.errors import UnknownNameError
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.messages import mentions, naming
+from tests.messages import naming
 
 from weatherglass.catalogue import Element, ElementSet, Test, export_test, load_test, read_jsonl
 from weatherglass.errors import CatalogueError, OutputError
@@ -122,21 +122,31 @@ def test_of_duplicates_the_first_is_kept_and_the_others_are_counted(write_jsonl:
     )
     assert test.targets[0].texts == ("rose", "aster")
     (warning,) = test.warnings
-    assert mentions(warning, "X (F)", "3 duplicates", "(rose, aster)")
+    assert (warning.kind, warning.values) == (
+        "duplicates",
+        {"set": "X (F)", "count": 3, "words": ["rose", "aster"]},
+    )
 
 
 def test_targets_that_share_elements_are_a_warning(write_jsonl: WriteJsonl) -> None:
     test = read_jsonl(write_jsonl(targ2={"category": "Insects", "examples": ["ant", "rose"]}))
     (warning,) = test.warnings
-    assert mentions(warning, "X (Flowers)", "Y (Insects)", "1 element", "(rose)")
+    assert warning.kind == "shared-words"
+    assert warning.values == {"first": "X (Flowers)", "second": "Y (Insects)", "words": ["rose"]}
 
 
 def test_sets_that_are_the_same_are_a_warning_whatever_their_order(write_jsonl: WriteJsonl) -> None:
     same = {"category": "Insects", "examples": ["rose", "aster"]}
     warning = read_jsonl(write_jsonl(targ2=same)).warnings[0]
-    assert mentions(warning, "X (Flowers)", "Y (Insects)", "same")
+    assert warning.kind == "same-sets"
+    assert warning.values == {"first": "X (Flowers)", "second": "Y (Insects)", "effect_is_zero": True}
     same = {"category": "Bad", "examples": ["love", "peace"]}
-    assert mentions(read_jsonl(write_jsonl(attr2=same)).warnings[0], "A (Pleasant)", "B (Bad)", "same")
+    other = read_jsonl(write_jsonl(attr2=same)).warnings[0]
+    assert (other.kind, other.values["first"], other.values["second"]) == (
+        "same-sets",
+        "A (Pleasant)",
+        "B (Bad)",
+    )
 
 
 def test_an_export_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:

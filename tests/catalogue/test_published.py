@@ -15,10 +15,9 @@ from tests.oracles.checksum import checksum
 from tests.oracles.sent_bias import CONTENT, WEAT1_BYTES
 
 from weatherglass.catalogue import export_test, list_sets, list_tests, load_test, load_tests, reference
-from weatherglass.catalogue.data import table
-from weatherglass.catalogue.published import lexicon
-from weatherglass.languages.en.sentences import word_classes
-from weatherglass.storage.resources import shipped_toml
+from weatherglass.catalogue.published import lexicon, table
+from weatherglass.languages.en import word_classes
+from weatherglass.storage.documents import shipped_toml
 
 CUT_AT_RANDOM = {"sent-weat2", "sent-weat7", "sent-weat7b", "sent-weat8", "sent-weat8b", "sent-weat9"}
 VIGNETTES = [name for name in list_tests("heilman*") if not name.endswith("_one_word")]

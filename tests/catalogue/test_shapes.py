@@ -24,9 +24,9 @@ from weatherglass.catalogue import (
     sentence_test,
     to_toml,
 )
-from weatherglass.catalogue.checks import overlaps
+from weatherglass.catalogue.test import overlaps
 from weatherglass.errors import CatalogueError
-from weatherglass.metrics.base import AT_LEAST_ONE, Context, Measurement, Shape
+from weatherglass.metrics.base import AT_LEAST_ONE, Context, Estimate, MetricInfo, Shape
 from weatherglass.metrics.sets import VectorSet
 
 # SHA-256 over the lines "NAME FINGERPRINT" of the 46 tests, computed with the code before tests could have another
@@ -101,8 +101,9 @@ def test_every_pair_of_targets_and_of_attributes_is_compared_for_overlaps() -> N
     targets = words("P", "p", "q"), words("Q", "r"), words("R", "q")
     attributes = words("S", "p"), words("T", "t"), words("U", "t")
     shared, same = overlaps(targets, attributes)
-    assert mentions(shared, "X (P)", "X3 (R)", "1 element", "(q)")
-    assert mentions(same, "B (T)", "A3 (U)", "same")
+    assert shared.values == {"first": "X (P)", "second": "X3 (R)", "words": ["q"]}
+    assert same.values == {"first": "B (T)", "second": "A3 (U)", "effect_is_zero": False}
+    assert (shared.kind, same.kind) == ("shared-words", "same-sets")
 
 
 def test_the_published_format_has_one_shape(tmp_path: Path) -> None:
@@ -164,27 +165,22 @@ class MeanDot:
     """A metric of any shape: the mean dot product of targets and attributes."""
 
     name = "mean-dot"
-    shape = Shape(AT_LEAST_ONE, AT_LEAST_ONE)
-    signed = False
-    unbiased = 0.0
-    whitened = False
-    assessed = False
-    is_effect_size = False
+    info = MetricInfo(shape=Shape(AT_LEAST_ONE, AT_LEAST_ONE), signed=False, cheap_to_resample=False)
 
     def texts(self, test: Test) -> tuple[str, ...]:
         del test
         return ()
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
+    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         del context
         target_sets = [each for each in sets if each.role[0] in "XY"]
         attribute_sets = [each for each in sets if each.role[0] in "AB"]
         targets, attributes = (
             np.concatenate([each.vectors for each in kind]) for kind in (target_sets, attribute_sets)
         )
-        return Measurement(
+        return Estimate(
             value=float((targets @ attributes.T).mean()),
-            is_effect_size=False,
+            info=self.info,
             test_statistic=math.nan,
             target_sizes=tuple(map(len, target_sets)),
             attribute_sizes=tuple(map(len, attribute_sets)),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.messages import mentions, naming
+from tests.messages import naming
 
 from weatherglass.catalogue import (
     Element,
@@ -130,8 +130,9 @@ def test_stated_classes_are_read_the_single_word_over_its_set(write_toml: WriteT
 def test_duplicates_and_overlaps_are_warnings(write_toml: WriteToml) -> None:
     text = GOOD.replace('["oven", "pan"]', '["oven", "saw", "oven"]')
     duplicates, overlaps = read_toml(write_toml(text)).warnings
-    assert mentions(duplicates, "X (Kitchen)", "1 duplicate", "(oven)")
-    assert mentions(overlaps, "X (Kitchen)", "Y (Workshop)", "1 element", "(saw)")
+    assert duplicates.values == {"set": "X (Kitchen)", "count": 1, "words": ["oven"]}
+    assert overlaps.values == {"first": "X (Kitchen)", "second": "Y (Workshop)", "words": ["saw"]}
+    assert (duplicates.kind, overlaps.kind) == ("duplicates", "shared-words")
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,10 @@ def test_any_number_of_sets_is_given_as_lists(write_toml: WriteToml) -> None:
     assert test.categories == ("FemaleTerms", "Low", "High", "Middle")
     assert (test.topic, test.language, test.context) == ("gender and rank", "en", "sent")
     (warning,) = test.warnings
-    assert mentions(warning, "A3 (Middle)", "1 duplicate", "(clerk)")
+    assert (warning.kind, warning.values) == (
+        "duplicates",
+        {"set": "A3 (Middle)", "count": 1, "words": ["clerk"]},
+    )
 
 
 def test_lists_may_name_catalogue_sets_on_one_line(write_toml: WriteToml) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests import engines
-from tests.cli.test_help import LEAVES
+from tests.cli.commands import LEAVES
 from tests.messages import mentions, naming
-from typer.testing import CliRunner
 
 from weatherglass.cli import app
 from weatherglass.errors import InterruptedRunError, WeatherglassError
@@ -26,7 +26,7 @@ TESTS = ("-t", "weat8", "-t", "weat9")
 
 
 def described(option: Any) -> tuple[Any, ...]:
-    return option.opts, option.help, option.metavar, option.default, option.rich_help_panel
+    return option.opts, option.help, option.metavar, option.default, option.group
 
 
 def test_the_commands_that_take_long_take_the_options() -> None:
@@ -48,7 +48,7 @@ def test_fewer_than_one_process_is_a_mistake_that_names_the_option(words: tuple[
     given = ["x"] if words in (("mitigate",), ("reproduce", "du2021"), ("reliability", "audit")) else []
     done = CliRunner().invoke(app, [*words, *given, "--jobs", jobs])
     assert done.exit_code == 2
-    (line,) = (line for line in done.stderr.splitlines() if "--jobs" in line)
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("Error"))
     assert mentions(line, "--jobs", 1)
 
 

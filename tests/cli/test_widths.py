@@ -9,27 +9,29 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
+from click.testing import CliRunner
 from tests.messages import mentions
 from tests.models import HashedEncoder
-from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.api.studies import StudyResult
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app
-from weatherglass.cli.console import in_ascii, is_plain
-from weatherglass.cli.reliability_explain import print_explanations
+from weatherglass.cli.console import in_ascii, is_plain, say
+from weatherglass.cli.reliability import print_explanations
 from weatherglass.cli.run import show
-from weatherglass.cli.study_output import print_claims, print_warnings
-from weatherglass.manual.anchors import with_anchor
-from weatherglass.report.terminal import MOST_ROWS
-from weatherglass.runs.marks import Mark, VerdictMark, mark_of
-from weatherglass.runs.results import Run
+from weatherglass.cli.study import print_warnings
+from weatherglass.report.statements import sign_of, topics
+from weatherglass.report.study.terminal import claim_lines
+from weatherglass.runs.marks import Mark, mark_of_row, mark_of_topic
+from weatherglass.runs.run import Run
+from weatherglass.storage.printable import cell_len
+from weatherglass.warnings import Warning
 
 WIDTHS = (80, 100, 120, 200)
 HOSTILE = (
@@ -42,7 +44,7 @@ HOSTILE = (
 METRICS = ("cosine/mean", "euclidean/median", "mac")
 EFFECT = r"[ −]\d\.\d\d"
 INTERVAL = rf"{EFFECT} … {EFFECT}"
-ROW = re.compile(rf"^[●◐①○≡≈ ] (?P<name>\S.*?) +(?P<d>{EFFECT}) +(?P<interval>{INTERVAL}) +(?P<p>[\d.e-]+)")
+ROW = re.compile(rf"^[●◐○≈·– ] (?P<name>\S.*?) +(?P<d>{EFFECT}) +(?:{INTERVAL} +[\d.e-]+|not tested)")
 
 
 def capture(
@@ -102,21 +104,52 @@ def test_one_model_and_46_tests_are_46_rows_with_mark_d_interval_and_p(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run, _ = everything
-    out = capture(run, width, monkeypatch, capsys)
+    out = capture(run, width, monkeypatch, capsys, table=True)
     rows = rows_of(out)
     assert {row["name"]: row[0][0] for row in rows} == {
-        result.test: mark_of(result, 0.05).glyph or " " for result in run.results
+        result.test: mark_of_row(result).glyph or " " for result in run.results
     }
     head = next(line for line in out.splitlines() if line.startswith("  test"))
     assert ("X+Y" in head, "published" in head) == (width >= 100, width >= 100)
     assert ("direction" in head) == (width >= 120)
     lines = out.splitlines()
-    topics = [line for line in lines if re.match(r"^(Gender|Race|Age|Illness|Angry|Double|Controls)", line)]
-    assert topics[-1] == "Controls"
-    assert lines.index("Controls") > max(lines.index(topic) for topic in topics[:-1])
-    assert "Verdicts" in out.split("Controls")[1]  # they come last
+    topics = [
+        line for line in lines if re.match(r"^(Gender|Race|Age|Illness|“Angry|Likab|Compet|Sanity)", line)
+    ]
+    assert topics[-1] == "Sanity checks"
+    assert lines.index("Sanity checks") > max(lines.index(topic) for topic in topics[:-1])
     assert lines[-1].endswith(" folder/report.html")
-    assert all(mark.words in out for mark in {mark_of(result, 0.05) for result in run.results})
+    assert all(outcome in out for outcome in {result.outcome for result in run.results if result.outcome})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_first_screen_groups_topics_by_outcome(
+    everything: tuple[Run, Path],
+    width: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run, _ = everything
+    out = capture(run, width, monkeypatch, capsys)
+    assert not rows_of(out)  # only with --table
+    lines = out.splitlines()
+    charted = [line for line in lines if line[:2] in {f"{mark.glyph} " for mark in Mark if mark.glyph}]
+    verdicts = topics(run.verdicts())
+    assert [line[0] for line in charted] == [mark_of_topic(one).glyph for one in verdicts]
+    for line, one in zip(charted, verdicts, strict=True):
+        assert ("│" in line) == (sign_of(one) != 0 or one.effect_size is None)
+        assert f"{len(one.marked)} of {len(one.tests)}" in line or not one.tests
+    heads = [line for line in lines if re.match(r"[A-Z]{5,}", line)]
+    assert len(heads) == len({one.outcome for one in verdicts}) + 1
+    checks = [line for line in lines if line[:1] in "✓✗" and line]
+    assert [line[0] == "✓" for line in checks] == [one.found for one in run.verdicts() if one.check]
+    assert len(lines) < 48
+
+
+def test_marks_are_one_column_wide() -> None:
+    for mark in Mark:
+        assert cell_len(mark.glyph) == len(mark.glyph) <= 1
+        assert len(mark.ascii) == len(mark.glyph)
 
 
 @pytest.mark.parametrize("metrics", [1, 2, 3])
@@ -129,48 +162,50 @@ def test_hostile_names_squeeze_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = part_of(hostile, models, metrics)
-    assert len(run.results) <= MOST_ROWS
     for width in WIDTHS:
-        out = capture(run, width, monkeypatch, capsys)
-        effects = [result for result in run.results if result.is_effect_size]
+        out = capture(run, width, monkeypatch, capsys, table=True)
+        effects = [result for result in run.results if result.info.poolable]
         others = [line for line in out.splitlines() if re.search(r" \d\.\d{3} +[ −]\d\.\d{3} … ", line)]
         assert len(rows_of(out)) == len(effects)
         assert len(others) == len(run.results) - len(effects)
         capture(run, width, monkeypatch, capsys, verbose=True)
 
 
-def test_more_than_60_rows_are_a_summary_by_topic_and_model_unless_the_table_is_asked_for(
+def test_several_models_are_one_table_by_topic_unless_every_row_is_asked_for(
     hostile: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = part_of(hostile, 3, 3, times=3)
-    assert len(run.results) > MOST_ROWS
     for width in WIDTHS:
         out = capture(run, width, monkeypatch, capsys)
         assert not rows_of(out)
         assert len(out.splitlines()) < 80
         assert mentions(out, "--table")
         whole = capture(run, width, monkeypatch, capsys, table=True)
-        assert len(rows_of(whole)) == sum(result.is_effect_size for result in run.results)
+        assert len(rows_of(whole)) == sum(result.info.poolable for result in run.results)
 
 
-def test_warnings_are_folded_to_a_line_per_kind_and_whole_with_verbose(
+def kinds_of(warnings: Iterable[Warning]) -> list[str]:
+    """Return the kind of each warning."""
+    return [warning.kind for warning in warnings]
+
+
+def test_warnings_are_one_line_and_whole_with_verbose(
     everything: tuple[Run, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, folder = everything
-    given = sum(len(result.warnings) for result in run.results)
+    given = len(run.warnings)
+    assert {kind for result in run.results for kind in kinds_of(result.warnings)} <= set(
+        kinds_of(run.warnings)
+    )
     monkeypatch.setenv("COLUMNS", "100")
     show(run, folder, False, False)
-    first, *kinds, help_line = capsys.readouterr().err.strip().splitlines()
-    assert help_line.endswith("weatherglass docs warnings")
-    assert mentions(first, f"{given} warnings", f"{len(kinds)} kinds", "--verbose")
-    assert sum(int(line.split()[0]) for line in kinds) == given
-    assert len(kinds) < 10
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert mentions(line, f"{given} warnings", f"{len(set(kinds_of(run.warnings)))} kinds", "--verbose")
     monkeypatch.setenv("COLUMNS", "4000")
     show(run, folder, False, True)
-    assert capsys.readouterr().err.strip().splitlines() == [
-        *(f"warning: {with_anchor(warning)}" for warning in run.warnings),
-        help_line,
-    ]
+    every = capsys.readouterr().err.strip().splitlines()
+    assert len(every) == given
+    assert sorted(every) == sorted(f"warning: {warning} [{warning.kind}]" for warning in run.warnings)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +283,7 @@ def test_a_study_fits(
         for every_row in (False, True):
             print_explanations(study.explanations, every_row)
             print_warnings(study.warnings, study.explanations)
-            print_claims(study.tables, every_row)
+            say(claim_lines(study.tables, width, every_row))
             printed = capsys.readouterr()
             wide = [line for line in (printed.out + printed.err).splitlines() if cell_len(line) > width]
             assert not wide, wide[0]
@@ -260,7 +295,7 @@ def test_a_terminal_that_lacks_the_glyphs_gets_ascii(everything: tuple[Run, Path
     assert is_plain("ascii")
     assert is_plain("cp1252")
     assert not is_plain("utf-8")
-    for mark in [*Mark, *VerdictMark]:
+    for mark in Mark:
         assert in_ascii(mark.glyph) == mark.ascii
     assert in_ascii("词 “x” 0.1 … −0.2") == '? "x" 0.1 - -0.2'
     done = subprocess.run(

@@ -11,10 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from weatherglass.arrays import Matrix, unit_length
 from weatherglass.cures import cost, recovery
-from weatherglass.cures.estimate import BeforeAfter, correlation, share
-from weatherglass.mitigation.change import Steps, projection
-from weatherglass.mitigation.classifier import logistic_weights
-from weatherglass.mitigation.clusters import purity, two_clusters
+from weatherglass.cures.recovery import BeforeAfter, correlation, share
+from weatherglass.mitigation.base import Steps, projection
+from weatherglass.mitigation.fitting import logistic_weights, purity, two_clusters
 
 N, WIDTH = 400, 10
 

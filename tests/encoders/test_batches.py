@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weatherglass.encoders.batches import by_length
+from weatherglass.encoders.pooling import by_length
 
 
 @given(st.lists(st.integers(0, 60), max_size=80), st.integers(1, 20), st.integers(1, 200))

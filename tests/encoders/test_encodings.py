@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from tests.messages import mentions, naming
 
-from weatherglass.encoders.encoding_files import FORMATS, read_encodings, write_encodings
-from weatherglass.encoders.encodings import EncodingsEncoder
+from weatherglass.encoders.encodings import FORMATS, EncodingsEncoder, read_encodings, write_encodings
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import UnsafeFileError, VectorFileError, WeatherglassError
 

@@ -7,8 +7,7 @@ import pytest
 from tests.messages import naming
 
 from weatherglass.arrays import unit_length
-from weatherglass.encoders.layers import Layers
-from weatherglass.encoders.pooling import pool
+from weatherglass.encoders.pooling import Layers, pool
 from weatherglass.errors import EncoderError, SpecError
 
 

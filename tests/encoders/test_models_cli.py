@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.messages import mentions, naming
-from typer.testing import CliRunner
 
+from weatherglass.arrays import neighbours
 from weatherglass.cli import app
 from weatherglass.encoders import ENCODERS, load_encoder, resolve_spec
-from weatherglass.encoders.encoding_files import read_encodings, write_encodings
+from weatherglass.encoders.encodings import read_encodings, write_encodings
 from weatherglass.encoders.kinds import KINDS
-from weatherglass.encoders.neighbours import neighbours
-from weatherglass.encoders.presets import PRESETS
+from weatherglass.encoders.spec import PRESETS
 from weatherglass.errors import MissingExtraError, UnknownNameError, WeatherglassError
 
 TinyModel = Callable[[str], Path]
@@ -84,7 +84,7 @@ def test_what_is_not_installed_comes_with_the_command_that_installs_it(
 
 def test_models_imports_nothing_heavy() -> None:
     program = (
-        "import sys; from weatherglass.cli.models import models; models();"
+        "import sys; from weatherglass.cli.models import models; models([], standalone_mode=False);"
         "heavy = {'torch', 'transformers', 'sentence_transformers', 'huggingface_hub', 'httpx', 'h5py', 'polars'};"
         "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
     )

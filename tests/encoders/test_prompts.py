@@ -12,7 +12,7 @@ import pytest
 from tests.messages import mentions, naming
 
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.base import ModelEncoder
+from weatherglass.encoders.base import Input, ModelEncoder
 from weatherglass.encoders.prompts import CONFIGURATION
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError
 
@@ -113,3 +113,37 @@ def test_a_configuration_that_trusts_itself_runs_no_code(folder: Path, tmp_path:
     with pytest.raises(UnsafeFileError, match=naming("own.C", "own.M")):
         encoder(folder).encode(TEXTS)
     assert not (tmp_path / "it ran").exists()
+
+
+@pytest.mark.parametrize("kind", ["st", "hf"])
+def test_a_query_and_a_passage_have_prompts_of_their_own(folder: Path, kind: str) -> None:
+    configure(folder)
+    model = encoder(folder, "?query=This is &passage=Here are &prompt=There is ", kind)
+    plain = encoder(folder, "", kind)
+    before = {"query": "This is ", "passage": "Here are ", "text": "There is "}
+    inputs = [Input(text, kind=side) for text in TEXTS for side in ("query", "passage", "text")]
+    expected = plain.encode([before[asked.kind] + asked.text for asked in inputs])
+    found = model.observe(inputs)
+    np.testing.assert_allclose(found.matrix, expected, atol=1e-5)
+    assert np.abs(found.matrix[0] - found.matrix[1]).max() > 1e-3
+    assert found.coverage == plain.observe([before[asked.kind] + asked.text for asked in inputs]).coverage
+    assert (model.options["query"], model.options["passage"]) == ("This is ", "Here are ")
+    assert len({model.identity(), plain.identity(), encoder(folder, "?query=This is ", kind).identity()}) == 3
+
+
+def test_a_query_has_the_prompt_of_the_models_configuration_unless_the_spec_says_otherwise(
+    folder: Path,
+) -> None:
+    inputs = [Input("wasp", kind="query"), Input("wasp", kind="passage"), Input("wasp")]
+    plain = encoder(folder)
+    assert not {"prompt", "query", "passage"} & set(plain.options)
+    expected = plain.encode(["This is wasp", "Here are wasp", "wasp"])
+    np.testing.assert_allclose(plain.observe(inputs).matrix, expected, atol=1e-5)
+    without = encoder(folder, "?query=")
+    np.testing.assert_allclose(without.observe(inputs).matrix, expected[[2, 1, 2]], atol=1e-5)
+
+
+def test_a_model_without_prompts_reads_queries_and_passages_as_texts(folder: Path) -> None:
+    configure(folder)
+    observed = encoder(folder).observe([Input("wasp", kind=side) for side in ("query", "passage", "text")])
+    np.testing.assert_allclose(observed.matrix, encoder(folder).encode(["wasp"] * 3), atol=1e-5)

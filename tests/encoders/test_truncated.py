@@ -11,9 +11,9 @@ from tests.messages import naming
 
 import weatherglass as wg
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.cache.store import EncodingCache
+from weatherglass.encoders.cache import EncodingCache
 from weatherglass.encoders.transformers import TransformerEncoder
-from weatherglass.encoders.truncated import first_dimensions
+from weatherglass.encoders.views import first_dimensions
 from weatherglass.errors import EncoderError, SpecError
 
 TinyModel = Callable[[str], Path]
@@ -35,6 +35,16 @@ def test_unit_vectors_stay_unit_vectors_and_others_keep_their_numbers(vectors: s
 
 def test_unknown_texts_stay_unknown(vectors: str) -> None:
     assert np.isnan(load_encoder(f"{vectors}?dim=2").encode(["heather"])).all()
+
+
+def test_warnings_about_the_file_are_those_of_the_whole_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("naïve 1 2\nnai\u0308ve 3 4\n", encoding="utf-8")
+    models = [load_encoder(f"vectors:{path}{options}") for options in ("", "?dim=1")]
+    for model in models:
+        model.encode(["naïve"])
+    whole, cut = (model.warnings() for model in models)
+    assert cut == whole != []
 
 
 def test_dim_is_in_the_name_the_options_and_the_identity(vectors: str) -> None:

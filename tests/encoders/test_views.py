@@ -13,7 +13,7 @@ from tests import engines
 import weatherglass as wg
 from weatherglass.audit.encode import ViewChunk
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.layers import Layers
+from weatherglass.encoders.pooling import Layers
 from weatherglass.encoders.views import View, encode_views, layered
 
 TEXTS = ["This is a rose.", "wasp", "The engineer is here and people like freedom."]
@@ -36,7 +36,7 @@ def test_a_view_has_the_vectors_of_the_spec_that_asks_for_it(tiny_model: Callabl
 def test_every_view_is_cached_after_one_pass(
     tiny_model: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from weatherglass.encoders.transformers.torch_model import TorchModel
+    from weatherglass.encoders.torch_model import TorchModel
 
     passes: list[int] = []
     real = TorchModel.hidden_states

@@ -17,10 +17,15 @@ from pathlib import Path
 from typing import Any
 
 IMPORTED = (
-    *("gensim.models", "matplotlib.figure", "polars", "scipy.stats", "rich.progress", "jinja2"),
+    *("gensim.models", "matplotlib.figure", "polars", "scipy.stats", "jinja2"),
     *("weatherglass.api.cures", "weatherglass.api.mitigation", "weatherglass.api.multiverses"),
-    *("weatherglass.api.studies", "weatherglass.audit.audit", "weatherglass.cli", "weatherglass.cli.bar"),
-    *("weatherglass.reliability.agreement.assess_study", "weatherglass.reliability.regression.study"),
+    *(
+        "weatherglass.api.studies",
+        "weatherglass.audit.audit",
+        "weatherglass.cli",
+        "weatherglass.cli.progress",
+    ),
+    *("weatherglass.reliability.agreement.assess_study", "weatherglass.reliability.regression.explain"),
     *("weatherglass.reliability.training.train", "weatherglass.report.cure.page"),
     *(
         "weatherglass.report.multiverse.page",
@@ -41,12 +46,12 @@ LONGEST_AFTER = 20.0
 
 
 def prepare_forks() -> None:
-    """Import, and compile what is compiled."""
+    """Import everything and load the kernels: LLVM aborts a process whose memory ends while it loads one."""
     modules = {name: importlib.import_module(name) for name in IMPORTED}
     modules["matplotlib.figure"].Figure.savefig = save_placeholder
-    from weatherglass.inference.significance.prepare import prepare
+    from weatherglass.inference.significance.prepare import load_kernels
 
-    prepare()
+    load_kernels()
 
 
 def save_placeholder(_figure: object, target: Any, **_options: object) -> None:

@@ -15,9 +15,9 @@ from tests.faults.commands import COMMANDS, NAMES, Ended, Server, left_over
 from tests.faults.conftest import Disk, Undisturbed
 from tests.messages import mentions
 
-from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.cache.store import Encoding, EncodingCache
-from weatherglass.storage.append import append_whole
+from weatherglass.encoders.base import Asked, Coverage
+from weatherglass.encoders.cache import Encoding, EncodingCache
+from weatherglass.storage.journal import append_whole
 
 SHARES = (0.0, 0.2, 0.5, 0.8)
 """How much of what the command writes has room."""
@@ -113,7 +113,9 @@ def test_the_cache_goes_without_and_later_works(disk: Callable[[int], Disk]) -> 
     """A full disk costs time, never a result."""
     small = disk(64)
     cache = EncodingCache(small.place / "encodings.sqlite")
-    encodings = {f"text {n}": Encoding(np.full(100, float(n)), Coverage((str(n),))) for n in range(200)}
+    encodings: dict[Asked, Encoding] = {
+        f"text {n}": Encoding(np.full(100, float(n)), Coverage((str(n),))) for n in range(200)
+    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cache.put("identity", "model", encodings)
@@ -124,8 +126,8 @@ def test_the_cache_goes_without_and_later_works(disk: Callable[[int], Disk]) -> 
     small.remount("size=8m")
     cache.put("identity", "model", encodings)
     found = cache.get("identity", list(encodings))
-    assert {text: one.vector.tolist() for text, one in found.items()} == {
-        text: one.vector.tolist() for text, one in encodings.items()
+    assert {text: one.values.tolist() for text, one in found.items()} == {
+        text: one.values.tolist() for text, one in encodings.items()
     }
 
 

@@ -16,7 +16,7 @@ from tests.faults.commands import CHEAP, COMMANDS, NAMES, Ended, Server
 from tests.faults.conftest import Disk, Undisturbed
 from tests.messages import mentions
 
-from weatherglass.cli.bar import Log
+from weatherglass.cli.progress import Log
 
 
 def assert_one_line(ended: Ended, code: int) -> None:

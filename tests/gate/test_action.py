@@ -15,7 +15,7 @@ from tests.gate.test_worse import WEAT6, Planted
 from tests.messages import mentions
 
 import weatherglass
-from weatherglass.cli.exit_codes import EXIT_CODES
+from weatherglass.cli.errors import EXIT_CODES
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

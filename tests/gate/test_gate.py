@@ -22,10 +22,11 @@ from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
 from weatherglass.gate.rules import COLUMN_KINDS, TOPIC_COLUMNS, Gate, Rule, gate_of, load_rules
 from weatherglass.inference.trust import Trust
-from weatherglass.runs.results import COLUMNS, Failure, Result, Run
-from weatherglass.runs.verdict import Verdict, verdicts
+from weatherglass.runs.results import COLUMNS, ElementScore, Failure, Result
+from weatherglass.runs.run import Run
+from weatherglass.runs.verdict import Verdict, conclude
 
-RESULT = made_result(0.002, -0.9, model="m", test="weat6", p_adjusted=0.02, significance="*")
+RESULT = made_result(0.002, -0.9, model="m", test="weat6", p_adjusted=0.02, outcome="unconfirmed")
 
 
 def decide(expression: str, **values: Any) -> bool | None:
@@ -143,8 +144,12 @@ def test_every_column_can_be_named() -> None:
         "sets",
         "permute",
         "alternative",
+        "related_words",
         "p_method",
-        "significance",
+        "outcome",
+        "limit",
+        "marked",
+        "not_tested",
         "oov",
         "topic",
         "verdict",
@@ -287,20 +292,29 @@ def test_junit_has_a_case_for_each_result_failure_and_idle_rule(tmp_path: Path) 
 TOPICS = {"weat1": "control", "weat6": "gender and career", "sent-weat6": "gender and career"}
 
 
+SCORES = tuple(
+    ElementScore(role, f"{role}{i}", f"{role}{i}", None, shift + 0.1 * i)
+    for role, shift in (("X", 2.0), ("Y", 0.0))
+    for i in range(8)
+)
+
+
 def topic_rows() -> tuple[list[Result], list[Verdict]]:
     """A control and two tests of one topic, by words and two-sided."""
     results = [
         replace(
             RESULT,
             test=test,
+            value=0.9,
             permute="words",
             alternative="two-sided",
-            p_attr=0.001,
-            trust=Trust(0.95, True, None, None, False, None, None, (), (), ()),
+            p_random=0.001,
+            scores=SCORES,
+            trust=Trust(0.95, True, None, None, False, None, None, (), ()),
         )
         for test in TOPICS
     ]
-    return results, verdicts(results, TOPICS, alpha=0.05)
+    return conclude(results, TOPICS, alpha=0.05)
 
 
 def reasons_of(expression: str, tests: tuple[str, ...] = ("*",)) -> list[str]:
@@ -310,8 +324,8 @@ def reasons_of(expression: str, tests: tuple[str, ...] = ("*",)) -> list[str]:
 
 
 def test_a_condition_on_a_topic_is_broken_once() -> None:
-    (reason,) = reasons_of("verdict == 'shown' and topic == 'gender and career'")
-    assert reason.startswith("'gender and career' on m (cosine/mean): verdict == 'shown'")
+    (reason,) = reasons_of("verdict == 'limited' and topic == 'gender and career'")
+    assert reason.startswith("'gender and career' on m (cosine/mean): verdict == 'limited'")
     assert len(reasons_of("topic == 'gender and career' and p_value < 0.05")) == 2
 
 
@@ -319,16 +333,44 @@ def test_controls_are_left_out_unless_they_are_named() -> None:
     assert len(reasons_of("p_value < 0.05")) == 2
     assert len(reasons_of("p_value < 0.05", tests=("*weat*",))) == 2
     assert len(reasons_of("p_value < 0.05", tests=("weat1",))) == 1
-    assert len(reasons_of("verdict != 'shown' and topic == 'control'")) == 0
-    assert len(reasons_of("verdict == 'shown' and topic == 'control'")) == 1
+    assert len(reasons_of("verdict == 'not found' and topic == 'control'")) == 0
+    assert len(reasons_of("verdict == 'found' and topic == 'control'")) == 1
     (reason,) = reasons_of("p_value < 0.05", tests=("weat1*",))
     assert mentions(reason, "tests weat1*", "judged", "controls")
 
 
 def test_a_verdict_that_cannot_be_given_fails_the_gate() -> None:
     results = [replace(RESULT, test="weat6")]
-    judged = verdicts(results, TOPICS, alpha=0.05)
-    gate = gate_of(["verdict == 'shown'"], None)
+    _, judged = conclude(results, TOPICS, alpha=0.05)
+    gate = gate_of(["verdict == 'robust'"], None)
     assert gate is not None
     (breach,) = gate.judge(results, judged)
     assert judged[0].why in str(breach)
+
+
+@pytest.mark.parametrize(
+    "condition", ["verdict == 'robuste'", "'robuste' != verdict", "not (verdict == 'robuste')"]
+)
+def test_a_verdict_that_does_not_exist_is_refused(condition: str, tmp_path: Path) -> None:
+    """It would never be given, and the gate would pass in silence."""
+    with pytest.raises(GateError, match=naming("robuste", suggesting="robust")):
+        gate_of([condition], None)
+    rules = tmp_path / "gate.toml"
+    rules.write_text(f'[[gate]]\nfail_if = "{condition}"\n')
+    with pytest.raises(GateError, match=naming(str(rules), "robuste", suggesting="robust")):
+        gate_of([], rules)
+    assert gate_of([condition.replace("verdict", "topic")], None), "topics are any text"
+
+
+def test_rows_that_are_measured_and_not_tested_are_left_out_of_what_asks_for_p() -> None:
+    """They have no p by words, but they have d; a gate that judged nothing has not passed."""
+    results, _ = topic_rows()
+    measured = replace(results[2], p_value=math.nan, p_method="none: measured", not_tested="one contrast")
+    rows, judged = conclude([*results[:2], measured], TOPICS, alpha=0.05)
+    by_p = Gate((Rule(parse("p_value > 0.5", COLUMN_KINDS)),))
+    assert by_p.judge(rows, judged) == []
+    assert len(by_p.judge([measured], judged)) == 1
+    by_size = Gate((Rule(parse("effect_size > 0.5", COLUMN_KINDS)),))
+    assert [breach.result for breach in by_size.judge(rows, judged)] == rows[1:]
+    alone, own = conclude([results[1], replace(measured, test="own")], TOPICS, alpha=0.05)
+    assert Gate((Rule(parse("verdict == 'limited'", COLUMN_KINDS)),)).judge(alone, own) == []

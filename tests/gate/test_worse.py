@@ -1,4 +1,4 @@
-"""Worse than last time: an effect that grew beyond chance, a verdict that rose, and nothing else."""
+"""Worse than last time: an effect that grew significantly after correction, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 from tests.messages import mentions, naming
 from tests.models import HashedEncoder
-from typer.testing import CliRunner, Result
 
 import weatherglass
 from weatherglass.arrays import AnyMatrix
 from weatherglass.cli import app
 from weatherglass.errors import GateError
-from weatherglass.gate.worse import RANKS, judge_runs
-from weatherglass.inference.verdict import Outcome
+from weatherglass.gate.rules import RANKS
+from weatherglass.gate.worse import judge_runs
+from weatherglass.inference.interval import Interval
+from weatherglass.inference.outcome import Outcome
+from weatherglass.inference.paired import PairedChange
+from weatherglass.runs import compare
 
 WEAT6 = weatherglass.load_test("weat6")
 WEAT1 = weatherglass.load_test("weat1")
@@ -72,7 +76,7 @@ def test_a_planted_bias_is_worse_by_its_effect_and_by_its_verdict(runs: dict[str
     assert len(reasons) == 2
     assert "weat6 on model (cosine/mean): d " in reasons[0]
     assert re.search(
-        r"'gender and career' on model \(cosine/mean\): .*\bcannot tell\b.*\bshown\b", reasons[1]
+        r"'gender and career' on model \(cosine/mean\): .*\binconclusive\b.*\b(limited|robust)\b", reasons[1]
     )
 
 
@@ -89,14 +93,77 @@ def test_without_fail_if_a_comparison_only_shows(runs: dict[str, weatherglass.Ru
 def test_size_counts_not_sign() -> None:
     """d from +s to −s is a change that leaves out 0, and worse only where |d| is larger."""
     small, large = Planted(0.15), Planted(-1.0)
-    grown = judge_runs(weatherglass.run(small, "weat6").stored(), weatherglass.run(large, "weat6").stored())
-    shrunk = judge_runs(weatherglass.run(large, "weat6").stored(), weatherglass.run(small, "weat6").stored())
+    grown = judge_runs(weatherglass.run(small, "weat6"), weatherglass.run(large, "weat6"))
+    shrunk = judge_runs(weatherglass.run(large, "weat6"), weatherglass.run(small, "weat6"))
     (difference,) = grown.comparison.differences
     assert difference.changed
     assert difference.before > 0 > difference.after
     assert abs(difference.after) > abs(difference.before)
     assert any(", change -" in breach.reason for breach in grown.breaches)
     assert shrunk.breaches == []
+
+
+def changes_with(monkeypatch: pytest.MonkeyPatch, *p_values: float, after: float = 0.5) -> None:
+    """Let the effects of a comparison change from 0.1 to `after` with these p, in the order of the rows."""
+    given = iter(p_values)
+
+    def change(*_: object) -> PairedChange:
+        p = next(given)
+        return PairedChange(0.1, after, p, Interval(0.05 if p <= 0.05 else -0.05, 1.0, 0.95))
+
+    monkeypatch.setattr(compare, "paired_change", change)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "worse"),
+    [
+        ((0.016, 0.024, 0.049), {"weat6", "weat7", "weat8"}),
+        ((0.016, 0.026, 0.049), {"weat6"}),
+        ((0.017, 0.024, 0.049), set()),
+        ((0.049, 0.9, 0.001), {"weat8"}),
+        ((0.04, 0.04, 0.04), set()),
+    ],
+)
+def test_an_effect_is_worse_by_p_after_holm_over_all_rows_but_controls(
+    p_values: tuple[float, ...], worse: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = weatherglass.run(HashedEncoder(), ["weat1", "weat6", "weat7", "weat8"])
+    for control in (1e-9, 0.9):
+        changes_with(monkeypatch, control, *p_values)
+        judged = judge_runs(run, run)
+        assert {row.test for row in judged.comparison.worse} == worse
+        assert {breach.result.test for breach in judged.breaches if breach.result} == worse
+        assert [row.p_adjusted is None for row in judged.comparison.differences] == [
+            True,
+            False,
+            False,
+            False,
+        ]
+        changes_with(monkeypatch, control, *p_values, after=-0.05)
+        assert judge_runs(run, run).breaches == [], "|d| shrank"
+
+
+def test_a_verdict_that_rose_fails_only_with_a_worse_effect_of_its_topic(
+    runs: dict[str, weatherglass.Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = (weatherglass.run(Planted(s), ["weat6", "weat7"]) for s in (0.0, 1.0))
+    for p_values, failing, rises in (
+        ((0.001, 0.5), ["weat6", "weat6"], 0),
+        ((0.5, 0.001), ["weat7"], 1),
+        ((0.03, 0.5), [], 1),
+    ):
+        changes_with(monkeypatch, *p_values)
+        judged = judge_runs(before, after)
+        assert [breach.result.test for breach in judged.breaches if breach.result] == failing
+        assert len(judged.rises) == rises
+        assert len(judged.breaches) == len(failing)
+    changes_with(monkeypatch, 0.5)
+    done = command(
+        "compare", folder_of(runs["none"]), folder_of(runs["strong"]), "--fail-if", "worse", "--json"
+    )
+    assert done.exit_code == 0
+    assert len(json.loads(done.stdout)["verdicts_that_rose"]) == 1
+    assert "note: 'gender and career' on model" in done.stderr
 
 
 def test_controls_are_no_bias(tmp_path: Path) -> None:
@@ -117,9 +184,24 @@ def test_what_is_missing_in_the_later_run_has_not_passed(tmp_path: Path) -> None
     assert added.exit_code == 0, "a test that was added is no reason to fail"
 
 
-def test_runs_without_a_common_test_have_not_passed(tmp_path: Path) -> None:
+def test_runs_without_a_common_test_are_an_error(tmp_path: Path) -> None:
+    """The command is wrong, and no model was found worse."""
     saved(tmp_path / "one", 0.0, "weat7")
     saved(tmp_path / "two", 0.0, "weat6")
+    for words in (
+        ["compare", tmp_path / "one", tmp_path / "two", "--fail-if", "worse"],
+        ["run", "-t", "weat6", "-o", tmp_path / "new", "--baseline", tmp_path / "one"],
+    ):
+        with pytest.raises(
+            weatherglass.WeatherglassError, match=naming(str(tmp_path / "one"), "weat7", "weat6")
+        ):
+            CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert not (tmp_path / "new").exists(), "found before work"
+
+
+def test_runs_of_which_nothing_can_be_compared_have_not_passed(tmp_path: Path) -> None:
+    saved(tmp_path / "one", 0.0)
+    weatherglass.run(Planted(0.0), "weat6", "dot/mean").save(tmp_path / "two")
     done = command("compare", tmp_path / "one", tmp_path / "two", "--fail-if", "worse")
     assert done.exit_code == 1
     assert mentions(done.stderr, "judged")
@@ -150,7 +232,7 @@ def test_junit_and_the_summary_of_a_pull_request(runs: dict[str, weatherglass.Ru
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("### ")
     assert mentions(text.splitlines()[0], "gate failed")
-    assert "| gender and career | model | cannot tell | shown" in text
+    assert re.search(r"\| Gender and career \| model \| inconclusive \| (limited|robust) \|", text)
     assert mentions(text, "1 of 1")
     command("compare", folder_of(runs["none"]), folder_of(runs["none"]), "--fail-if", "worse", *files)
     assert mentions(summary.read_text(encoding="utf-8").splitlines()[0], "gate passed")
@@ -176,6 +258,7 @@ def test_run_with_a_baseline_fails_when_it_is_worse(tmp_path: Path) -> None:
     )
     assert done.exit_code == 1
     assert len(json.loads(done.stdout)["gate"]) == 2
+    assert json.loads(done.stdout)["verdicts_that_rose"] == []
     assert mentions((tmp_path / "s.md").read_text(encoding="utf-8").splitlines()[0], "gate failed")
     assert ElementTree.parse(tmp_path / "j.xml").getroot().get("failures") == "1"
 
@@ -192,4 +275,6 @@ def test_a_baseline_or_folder_that_is_not_there_is_found_before_work(tmp_path: P
 
 
 def test_every_verdict_has_a_rank() -> None:
-    assert set(RANKS) == set(Outcome)
+    assert set(RANKS) == {*Outcome}
+    assert [outcome for outcome in Outcome if RANKS[outcome] == max(RANKS.values())] == [Outcome.ROBUST]
+    assert {RANKS[outcome] for outcome in (Outcome.SMALL, Outcome.INCONCLUSIVE)} == {0}

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from click.testing import CliRunner
 from safetensors.numpy import save_file
-from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.cli import app
@@ -89,7 +89,7 @@ def may2019(folder: Path) -> Iterator[Row]:
     _command("reproduce", "may2019", "--model", "cbow=wordllama", "-o", str(folder))
     yield from _files(folder, ["table4.tsv"])
     for row in _read(folder / "results.tsv"):
-        cells = _cells(row, (*NUMBERS, "p_adjusted", "significance"))
+        cells = _cells(row, (*NUMBERS, "p_adjusted"))
         yield {"table": "results.tsv", "row": row["test"], **cells}
 
 
@@ -101,7 +101,7 @@ def azarpanah2021(folder: Path) -> Iterator[Row]:
     yield from _files(folder, ["table3.tsv", "table4-wordllama.tsv", "aggregates.tsv"])
     for row in _read(folder / "results.tsv"):
         measure = row.get("measure") or row["metric"]
-        cells = _cells(row, (*NUMBERS, "p_adjusted", "significance"))
+        cells = _cells(row, (*NUMBERS, "p_adjusted"))
         yield {"table": "results.tsv", "row": f"{row['test']} {measure}", **cells}
 
 
@@ -204,8 +204,25 @@ def made_lines(number: int = 800, seed: int = 1) -> list[str]:
 
 INFERENCE = (
     *("value", *NUMBERS, "units_x", "units_y", "p_elements", "effect_size_elements"),
-    *("ci_low", "ci_high", "p_attr", "effect_size_attr", "ci_attr_low", "ci_attr_high", "score_reliability"),
-    *("p_adjusted", "significance"),
+    *(
+        "ci_low",
+        "ci_high",
+        "p_random",
+        "effect_size_random",
+        "ci_random_low",
+        "ci_random_high",
+        "score_reliability",
+    ),
+    *(
+        "p_adjusted",
+        "p_max_t",
+        "p_pieces",
+        "effect_size_pieces",
+        "expected_level",
+        "outcome",
+        "limit",
+        "marked",
+    ),
 )
 """Every number that stands in a row of results.tsv."""
 

@@ -62,7 +62,7 @@ MINUTES = ("associations", "may2019", "azarpanah2021", "profiles", "mitigation",
 """Parts that take long; a few of their rows are checked by the tests below in any run."""
 OF_SUMS = 1e-9
 """Sums over hundreds of numbers of a line, relative."""
-FAMILY = ("p_adjusted", "significance", "notes")
+FAMILY = ("p_adjusted", "p_max_t", "outcome", "limit", "marked", "notes")
 """Columns that depend on which other tests are in the run."""
 FEW = ("weat7", "sent-weat8", "heilman_double_bind_competent_one_word")
 

@@ -160,7 +160,9 @@ def fuzz(minutes: float, seed: int, jobs: int, pattern: str = "") -> list[Row]:
     """Try all classes for so long, `jobs` processes at a time."""
     chosen = [(row, target) for row, target in enumerate(TARGETS) if re.search(pattern, target.name)]
     names = list(dict.fromkeys(target.group for _, target in chosen))
-    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_memory_folder()) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="fuzz-", dir=_memory_folder(), ignore_cleanup_errors=True
+    ) as folder:
         groups = [
             Group([each for each in chosen if each[1].group == name], seed, Path(folder), len(TARGETS))
             for name in names

@@ -26,21 +26,21 @@ from weatherglass.api.mitigation import Mitigation
 from weatherglass.api.studies import run_study
 from weatherglass.arrays import AnyMatrix
 from weatherglass.catalogue import load_tests
-from weatherglass.encoders.cache.cached import CachedEncoder
-from weatherglass.encoders.cache.store import EncodingCache
+from weatherglass.encoders.base import Encoder
+from weatherglass.encoders.cache import CachedEncoder, EncodingCache
 from weatherglass.errors import WeatherglassError
-from weatherglass.languages.lexicon.lexicon import Lexicon
+from weatherglass.languages.lexicon import Lexicon
 from weatherglass.mitigation.lists import neutral_words, pair_list
 from weatherglass.mitigation.saved import read_transform
 from weatherglass.progress import Silent
 from weatherglass.reliability.lists import base_pairs, queries
-from weatherglass.reliability.regression.study import feature_tables
+from weatherglass.reliability.regression.explain import feature_tables
 from weatherglass.reliability.study import score_study, study_folder, train_study
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables, read_word
-from weatherglass.runs.joint import read_joint_p
+from weatherglass.runs.multiverse_p import read_multiverse_p
 from weatherglass.runs.stored import read_whole_run
-from weatherglass.storage import fingerprint
+from weatherglass.storage import checksum
 from weatherglass.vectors import read_every_word
 
 WAYS = ("bit", "bit", "byte", "zeros", "cut")
@@ -212,7 +212,7 @@ def _run_again(folder: Path) -> object:
 # The caches.
 
 
-class _Known(HashedEncoder):
+class _Known(HashedEncoder, Encoder):
     costly: ClassVar[bool] = False
 
     @classmethod
@@ -249,9 +249,9 @@ def _hash(folder: Path) -> object:
         os.utime(file, (1, 1))
     with (
         mock.patch.dict(os.environ, {"WEATHERGLASS_CACHE": str(folder)}),
-        mock.patch.object(fingerprint, "CACHED_FROM", 0),
+        mock.patch.object(checksum, "CACHED_FROM", 0),
     ):
-        return fingerprint.file_hash(file)
+        return checksum.file_hash(file)
 
 
 # A multiverse.
@@ -273,7 +273,7 @@ def _multiverse_again(folder: Path) -> object:
 
 
 def _read_multiverse(folder: Path) -> object:
-    return read_joint_p(folder / "multiverse.json", ["cosine/mean"])
+    return read_multiverse_p(folder / "multiverse.json", ["cosine/mean"])
 
 
 # A mitigation.

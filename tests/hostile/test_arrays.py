@@ -12,7 +12,7 @@ from tests.hostile import arrays
 from tests.hostile.limits import refusal
 from tests.messages import mentions
 
-from weatherglass.encoders.encoding_files import read_encodings
+from weatherglass.encoders.encodings import read_encodings
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.storage.array_file import map_array
 from weatherglass.vectors import read_every_word, read_vectors

@@ -13,24 +13,22 @@ import pytest
 from tests.messages import mentions, naming
 
 from weatherglass.catalogue import load_tests, read_jsonl, read_toml
-from weatherglass.catalogue.imports.importing import import_tests
+from weatherglass.catalogue.imports import import_tests
 from weatherglass.cures.cost import read_similarity
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.gate.rules import load_rules
-from weatherglass.languages.lexicon.lexicon import find_lexicon
-from weatherglass.languages.lexicon.synonyms import load_synonyms
-from weatherglass.languages.lexicon.wordnet import PARTS, WordNet
+from weatherglass.languages.lexicon import find_lexicon
+from weatherglass.languages.wordnet import PARTS, WordNet, load_synonyms
 from weatherglass.mitigation import read_model
 from weatherglass.mitigation.lists import class_list, pair_list, word_list
 from weatherglass.reliability.corpus.readers import documents, source_files
 from weatherglass.reliability.lists import base_pairs, target_list
 from weatherglass.reliability.study_file import read_study
-from weatherglass.runs.joint import read_joint_p
+from weatherglass.runs.multiverse_p import read_multiverse_p
 from weatherglass.runs.stored import read_run
 from weatherglass.storage.checksum import write_checked_json
-from weatherglass.storage.documents import DEEPEST_KEY, json_document, parsed_toml
-from weatherglass.storage.word_table import read_word_table
+from weatherglass.storage.documents import DEEPEST_KEY, json_document, parsed_toml, read_word_table
 
 Reader = Callable[[Path], object]
 
@@ -43,7 +41,7 @@ TOML: dict[str, Reader] = {
 JSON: dict[str, Reader] = {
     "test.jsonl": read_jsonl,
     "test.json": import_tests,
-    "multiverse.json": lambda path: read_joint_p(path, ["cosine/mean"]),
+    "multiverse.json": lambda path: read_multiverse_p(path, ["cosine/mean"]),
     "corpus.jsonl": lambda path: list(documents(path)),
 }
 LISTS: dict[str, Reader] = {

@@ -182,7 +182,7 @@ def test_forked_children_answer_as_those_that_are_started(
     path.write_bytes(b"no HDF5")
     monkeypatch.setattr(child_process, "SECONDS", 2)
     readers = ["tests.hostile.hdf5:crashes", "tests.hostile.hdf5:loops_for_ever"]
-    readers += ["weatherglass.storage.hdf5_file:read_here", "tests.hostile.hdf5:one_array"]
+    readers += ["weatherglass.storage.array_file:read_here", "tests.hostile.hdf5:one_array"]
 
     def answers() -> list[str]:
         return [_answer(reader, path) for reader in readers]

@@ -11,7 +11,7 @@ from tests.hostile import hdf5
 from tests.hostile.limits import NO_MEMORY, outcome_of, refusal
 from tests.messages import mentions
 
-from weatherglass.encoders.encoding_files import read_encodings, write_encodings
+from weatherglass.encoders.encodings import read_encodings, write_encodings
 from weatherglass.errors import UnsafeFileError, VectorFileError
 from weatherglass.storage import child_process
 from weatherglass.storage.child_process import read_in_child

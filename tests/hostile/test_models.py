@@ -14,9 +14,9 @@ from tests.hostile.limits import outcome_of, refusal
 from tests.messages import mentions
 
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.gguf.header import read_metadata
-from weatherglass.encoders.onnx.graph import read_graph
-from weatherglass.encoders.papers.elmo.files import read_options
+from weatherglass.encoders.gguf import read_metadata
+from weatherglass.encoders.onnx_graph import read_graph
+from weatherglass.encoders.papers.elmo import read_options
 
 
 def identity(spec: str) -> str:

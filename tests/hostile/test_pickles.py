@@ -11,9 +11,8 @@ from tests.hostile.limits import outcome_of, refusal
 from tests.messages import mentions
 
 from weatherglass.encoders.papers.infersent import PICKLED_MODEL
-from weatherglass.storage.pickle_scan import MANY, check_pickle
 from weatherglass.storage.torch_file import read_torch, state_dict
-from weatherglass.storage.unpickle import read_pickle
+from weatherglass.storage.unpickle import MANY, check_pickle, read_pickle
 from weatherglass.vectors import read_vectors
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.hostile import rot as folders
 from tests.hostile.rot import rot
-from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.catalogue import load_tests
@@ -20,7 +21,7 @@ from weatherglass.errors import CorpusError, DamageWarning, OutputError, VectorF
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.tables import read_tables, read_word
 from weatherglass.reliability.training.embedding import load_embedding
-from weatherglass.runs.joint import read_joint_p
+from weatherglass.runs.multiverse_p import read_multiverse_p
 from weatherglass.vectors import read_every_word
 
 CHEAP = (
@@ -113,7 +114,7 @@ def test_an_edited_multiverse_is_refused(tmp_path: Path) -> None:
     p = json.loads(record.read_bytes())["topics"][0]["joint_p"]
     record.write_bytes(record.read_bytes().replace(f'"joint_p": {p}'.encode(), b'"joint_p": 0.001'))
     with pytest.raises(OutputError, match=r"multiverse\.json: damaged\b.*\bagain\b"):
-        read_joint_p(record, ["cosine/mean"])
+        read_multiverse_p(record, ["cosine/mean"])
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +220,7 @@ def test_a_file_of_the_users_among_the_tables_is_passed_over(study: Path) -> Non
 def test_a_copy_of_imported_vectors_is_imported_again_and_the_file_itself_is_never_touched(
     study: Path, tmp_path: Path
 ) -> None:
-    from weatherglass.reliability.training.imported import import_embeddings
+    from weatherglass.reliability.training.embedding import import_embeddings
 
     (tmp_path / "stored").mkdir()
     text = folders._vectors(tmp_path / "user.txt", ["he", "she", "tree", "house"])
@@ -261,12 +262,17 @@ def test_a_study_without_checksums_is_made_again_to_the_same_bytes(study: Path) 
     assert [path.read_bytes() for path in stored] == before
 
 
-def test_a_cache_of_an_earlier_version_is_set_aside(tmp_path: Path) -> None:
+def test_a_cache_of_an_earlier_version_is_set_aside_with_one_line(tmp_path: Path) -> None:
     import sqlite3
 
     before = folders._encoded(tmp_path)
     with sqlite3.connect(tmp_path / "encodings.sqlite") as connection:
-        connection.execute("PRAGMA user_version = 1")
+        connection.execute("PRAGMA user_version = 2")
     connection.close()
-    with pytest.warns(DamageWarning, match=r"\bversion 1\b.*\b2\b.*\.damaged\b"):
+    with pytest.warns(DamageWarning, match=r"^[^\n]*\bversion 2\b[^\n]*\b3\b[^\n]*\.old\b[^\n]*$") as said:
+        assert folders._encoded(tmp_path) == before
+    assert len(said) == 1
+    assert (tmp_path / "encodings.sqlite.old").is_file()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         assert folders._encoded(tmp_path) == before

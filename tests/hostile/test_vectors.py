@@ -13,8 +13,8 @@ from tests.hostile.limits import outcome_of, refusal
 from tests.messages import mentions
 
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.encoding_files import read_encodings
-from weatherglass.storage.fingerprint import file_hash
+from weatherglass.encoders.encodings import read_encodings
+from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.torch_file import read_torch
 from weatherglass.storage.unpickle import read_pickle
 from weatherglass.vectors import read_every_word, read_vectors

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from weatherglass.inference.leave_one_out import effect_sizes_without_words
 from weatherglass.inference.seed_share import SeedShare, seed_share
-from weatherglass.reliability.agreement.crossed import crossed_retest
-from weatherglass.reliability.agreement.icc import Estimates
+from weatherglass.reliability.agreement.icc import Estimates, crossed_retest
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
+from tests.messages import mentions
 
-from weatherglass.inference.rank_agreement import kendall_tau, rank_agreement
+from weatherglass.inference.rank_agreement import kendall_tau, rank_agreement, too_few_tests
 
 rows = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12)
 
@@ -47,5 +48,14 @@ def test_the_interval_widens_with_the_noise_of_tests_and_holds_the_true_tau() ->
     assert held >= 0.9 * 120  # endless tests would rank alike
 
 
-def test_two_tests_give_no_interval() -> None:
-    assert rank_agreement(np.eye(2), np.eye(2)).low is None
+@pytest.mark.parametrize("tests", [1, 4, 5])
+def test_below_five_tests_there_is_no_tau(tests: int) -> None:
+    table = np.arange(3.0) + np.zeros((tests, 1))
+    found = rank_agreement(table, -table)
+    if tests < 5:
+        assert math.isnan(found.tau)
+        assert (found.low, found.high) == (None, None)
+        assert mentions(too_few_tests(tests), "tau", 5, tests)
+    else:
+        assert (found.tau, found.low, found.high) == (-1, -1, -1)
+        assert too_few_tests(tests) == ""

@@ -9,7 +9,7 @@ from tests.inference.planted_seeds import EmbeddingWorld, ScoreWorld, World, cov
 from tests.inference.worlds_of_seeds import FIRST, FRESH, RESERVED
 
 from weatherglass.inference.seed_share import seed_share, seeds_needed
-from weatherglass.inference.variance_share import Estimate, share_ends
+from weatherglass.inference.variance_share import VarianceEstimate, share_ends
 
 
 @pytest.mark.large
@@ -52,13 +52,18 @@ def test_coverage_in_harder_worlds(world: World) -> None:
 def test_without_noise_the_share_has_the_interval_of_f() -> None:
     ratio = 2 / 3
     ends = [ratio / f.ppf(point, 7, 14.5) for point in (0.975, 0.025)]
-    assert share_ends(Estimate(2, 7), Estimate(3, 14.5), 0, 0.95) == pytest.approx(
+    assert share_ends(VarianceEstimate(2, 7), VarianceEstimate(3, 14.5), 0, 0.95) == pytest.approx(
         [end / (1 + end) for end in ends]
     )
 
 
 def test_the_more_noise_is_in_the_others_variance_the_larger_the_share() -> None:
-    ends = np.array([share_ends(Estimate(2, 7), Estimate(3, 14.5), noise, 0.95) for noise in (0, 1, 2, 3, 5)])
+    ends = np.array(
+        [
+            share_ends(VarianceEstimate(2, 7), VarianceEstimate(3, 14.5), noise, 0.95)
+            for noise in (0, 1, 2, 3, 5)
+        ]
+    )
     assert (np.diff(ends[:, 0]) > 0).all()
     assert (np.diff(ends[:, 1]) >= 0).all()
     assert ends[-1, 0] < ends[-1, 1] == 1  # all of it may be noise

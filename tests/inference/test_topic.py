@@ -1,4 +1,4 @@
-"""The size of a topic: against direct recomputation without each word, and what its interval covers."""
+"""How far tests of a topic differ: against direct recomputation without each word."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from scipy.stats import t as student
 from tests.inference.cases import wave_scores
 
 from weatherglass.arrays import Matrix
-from weatherglass.inference.topic import WordScores, mean_ends, topic_size, variance_over_tests
+from weatherglass.inference.topic import heterogeneity, variance_over_tests
+from weatherglass.inference.topic_layout import TopicTest
 
 
 def d_of(scores: Matrix, n_x: int) -> float:
@@ -23,7 +24,7 @@ def g_of(scores: Matrix, n_x: int) -> float:
     return float((x.mean() - y.mean()) / np.sqrt(squares / (len(scores) - 2)))
 
 
-def direct_covariance(tests: list[WordScores]) -> Matrix:
+def direct_covariance(tests: list[TopicTest]) -> Matrix:
     """C of docs/methods 12 by its definition: every word really left out, d′ by a difference quotient."""
     words = sorted({str(word) for test in tests for word in test.words})
     u = np.zeros((len(tests), len(words)))
@@ -43,76 +44,41 @@ def direct_covariance(tests: list[WordScores]) -> Matrix:
     return u @ u.T
 
 
-def made_tests(number: int) -> list[WordScores]:
+def made_tests(number: int) -> list[TopicTest]:
     """Tests of 8 + 6 words, each sharing half of X with the one before."""
     return [
-        WordScores(
-            wave_scores(8, 6, 0.4 + 0.2 * place, float(place)),
+        TopicTest(
             [f"x{4 * place + i}" for i in range(8)] + [f"y{i}" for i in range(6)],
             8,
+            wave_scores(8, 6, 0.4 + 0.2 * place, float(place)),
+            0.5,
         )
         for place in range(number)
     ]
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 6])
-def test_the_interval_is_that_of_words_left_out_of_all_tests_at_once(number: int) -> None:
-    tests = made_tests(number)
-    size = topic_size(tests, 0.05)
+def test_the_spread_over_tests_is_that_of_words_left_out_of_all_tests_at_once() -> None:
+    tests, number = made_tests(6), 6
+    found = heterogeneity(tests, 0.05)
     d = [d_of(np.asarray(test.scores), 8) for test in tests]
-    assert size.effect_size == pytest.approx(np.mean(d), abs=1e-12)
     covariance = direct_covariance(tests)
     se = np.sqrt(covariance.sum()) / number
-    h = np.mean(d) / np.sqrt(1 - np.mean(d) ** 2 / 4)
-    half = student.ppf(0.975, 12) * se * (1 + h**2 / 4) ** 1.5
-    assert size.interval is not None
-    for end, side in ((size.interval.low, -1), (size.interval.high, 1)):
-        assert end == pytest.approx((h + side * half) / np.sqrt(1 + (h + side * half) ** 2 / 4), rel=1e-6)
-    if number < 6:
-        assert size.tau2 is None
-        assert size.further is None
-        return
     pairs = [covariance[i, j] for i in range(number) for j in range(number) if i != j]
     tau2 = max(0.0, np.var(d, ddof=1) - np.trace(covariance) / number + np.mean(pairs))
-    assert size.tau2 == pytest.approx(tau2, abs=1e-8)
-    assert size.further is not None
+    assert found is not None
+    assert found.tau2 == pytest.approx(tau2, abs=1e-8)
     reach = student.ppf(0.975, number - 2) * np.sqrt(se**2 + tau2 / number + tau2)
-    assert size.further.high == pytest.approx(min(2, np.mean(d) + reach), abs=1e-6)
+    largest = np.sqrt(14 * 13 / (8 * 6))
+    assert found.further.high == pytest.approx(min(largest, np.mean(d) + reach), abs=1e-6)
+    assert found.further.low == pytest.approx(max(-largest, np.mean(d) - reach), abs=1e-6)
 
 
-def test_the_same_test_twice_is_as_sure_as_once() -> None:
-    once = made_tests(1)
-    assert topic_size(once * 2).interval == topic_size(once).interval
-
-
-def test_separate_words_make_it_surer() -> None:
-    scores = wave_scores(8, 8, 1.0, 0.3)
-    shared = [WordScores(scores, [f"w{i}" for i in range(16)], 8)] * 2
-    apart = [shared[0], WordScores(scores, [f"v{i}" for i in range(16)], 8)]
-    narrow, wide = topic_size(apart).interval, topic_size(shared).interval
-    assert narrow is not None
-    assert wide is not None
-    assert narrow.high - narrow.low < wide.high - wide.low
-
-
-def test_turning_every_sign_turns_the_interval() -> None:
-    turned = [WordScores(-np.asarray(test.scores), test.words, 8) for test in made_tests(3)]
-    here, there = topic_size(made_tests(3)).interval, topic_size(turned).interval
-    assert here is not None
-    assert there is not None
-    assert (there.low, there.high) == pytest.approx((-here.high, -here.low))
-
-
-def test_without_spread_or_words_there_is_no_interval() -> None:
-    single = WordScores(np.array([1.0, 0.2, 0.1]), ["a", "b", "c"], 1)
-    assert topic_size([single]).interval is None
-    equal = WordScores(np.array([1.0, 1.0, 0.0, 0.0]), list("abcd"), 2)
-    assert topic_size([equal]).interval is None
-
-
-def test_the_largest_mean_has_ends() -> None:
-    low, high = mean_ends(np.asarray(1.9999), np.asarray(1e-4), 14, 0.05)
-    assert 0 < low < high < 2
+def test_few_tests_or_words_or_no_spread_have_no_prediction() -> None:
+    assert heterogeneity(made_tests(5)) is None
+    single = TopicTest(["a", "b", "c"], 1, np.array([1.0, 0.2, 0.1]), 0.5)
+    equal = TopicTest(list("abcd"), 2, np.array([1.0, 1.0, 0.0, 0.0]), 0.5)
+    assert heterogeneity([single] * 6) is None
+    assert heterogeneity([equal] * 6) is None
 
 
 def test_no_spread_over_tests_is_no_variance() -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.messages import mentions
 from tests.models import HashedEncoder
 from tests.results import made_result
-from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.arrays import Vector
-from weatherglass.audit.evaluate import ROUGH
 from weatherglass.audit.explain import explain
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
@@ -27,8 +28,9 @@ from weatherglass.inference.power import minimum_detectable_effect_size, power
 from weatherglass.inference.removal import LeftOut, removals_of_words
 from weatherglass.inference.significance import Significance, permutation_test
 from weatherglass.inference.trust import NULL_LEVELS, Trust, null_quantiles
-from weatherglass.manual.anchors import anchor_of
-from weatherglass.report.terminal import format_p, missed_note, notes, results_lines
+from weatherglass.metrics.exchange import ROUGH
+from weatherglass.report.statements import caveats
+from weatherglass.report.terminal import format_p, notes, results_lines
 from weatherglass.runs.judge import Correction, judge
 from weatherglass.runs.results import Result
 from weatherglass.runs.stored import read_run
@@ -163,7 +165,7 @@ def test_of_25_words_each_the_p_that_exceed_alpha_are_those_of_fine_bounds(seed:
     assert None in found.values()
 
 
-def made_trust(*left_out: LeftOut, excluded_above: float | None = None, notes: tuple[str, ...] = ()) -> Trust:
+def made_trust(*left_out: LeftOut, excluded_above: float | None = None) -> Trust:
     return Trust(
         level=0.95,
         such_corrected=True,
@@ -174,37 +176,39 @@ def made_trust(*left_out: LeftOut, excluded_above: float | None = None, notes: t
         bootstrap=None,
         left_out=left_out,
         null=(),
-        notes=notes,
     )
 
 
-def warnings_of(anchor: str, result: Result) -> list[str]:
-    """The warnings of one kind."""
-    return [warning for warning in result.warnings if anchor_of(warning) == anchor]
+def values_of(kind: str, result: Result) -> list[Mapping[str, Any]]:
+    """Return the values of the warnings of one kind."""
+    return [warning.values for warning in result.warnings if warning.kind == kind]
 
 
 def test_significance_that_hangs_on_one_word_is_said() -> None:
     math_ = LeftOut("word", "X", "math", 0.3, 0.2)
     template = math_._replace(kind="template", name="This is {}.")
-    one, other = warnings_of("hangs-on", judged(p_value=0.01, trust=made_trust(math_, template)))
-    assert mentions(one, "math", 0.2)
-    assert mentions(other, "template", "This is {}.", 0.2)
+    one, other = values_of("fragile", judged(p_value=0.01, trust=made_trust(math_, template)))
+    assert one == {"unit": "word", "name": "math", "p": 0.2, "lifting": 1, "alpha": 0.05}
+    assert other == {**one, "unit": "template", "name": "This is {}."}
     also = math_._replace(name="algebra", p_value=0.06)
-    (several,) = warnings_of("hangs-on", judged(p_value=0.01, trust=made_trust(also, math_)))
-    assert mentions(several, "math", 0.2, "2 words")
+    assert values_of("fragile", judged(p_value=0.01, trust=made_trust(also, math_))) == [
+        {**one, "lifting": 2}
+    ]
     steady = made_trust(math_._replace(p_value=0.04))
-    assert not warnings_of("hangs-on", judged(p_value=0.01, trust=steady))
-    assert not warnings_of("hangs-on", judged(p_value=0.3, trust=made_trust(math_)))
+    assert not values_of("fragile", judged(p_value=0.01, trust=steady))
+    assert not values_of("fragile", judged(p_value=0.3, trust=made_trust(math_)))
 
 
 def test_sentences_that_are_significant_only_as_independent_are_said() -> None:
-    (warning,) = warnings_of("sentences-only", judged(p_value=0.06, p_elements=0.01))
-    assert mentions(warning, 0.05)
-    assert not warnings_of("sentences-only", judged(p_value=0.04, p_elements=0.01))
+    assert values_of("pseudoreplication", judged(p_value=0.06, p_elements=0.01)) == [{"alpha": 0.05}]
+    assert not values_of("pseudoreplication", judged(p_value=0.04, p_elements=0.01))
 
 
-def test_the_notes_of_both_readings_are_warnings() -> None:
-    assert "mostly noise" in judged(trust=made_trust(notes=("mostly noise",))).warnings
+def test_a_result_has_the_warnings_of_both_readings() -> None:
+    (result,) = wg.run("wordllama", tests="weat9").results
+    (fixed,) = values_of("fixed-attributes", result)
+    assert fixed == {"p": result.p_value, "p_random": result.p_random}
+    assert values_of("unreliable", result) == [{"reliability": result.score_reliability, "least": 0.3}]
 
 
 def test_trust_comes_back_from_the_journal() -> None:
@@ -257,9 +261,13 @@ def test_a_result_tells_the_power_and_the_table_the_interval() -> None:
     (result,) = run.results
     assert result.power["0.5"] == pytest.approx(power(0.5, 8, 8, 0.05))
     assert run.record["power"] == {"8 + 8 words": result.power}
-    detectable = minimum_detectable_effect_size(8, 8, 0.05)
-    (missed,) = missed_note([replace(result, significance="")])
-    assert mentions(missed, "cannot tell", "unbiased", "8 + 8", f"d = {detectable:.2f}")
+    assert result.minimum_detectable == pytest.approx(minimum_detectable_effect_size(8, 8, 0.05))
+    (verdict,) = run.verdicts()
+    assert verdict.outcome == "inconclusive"
+    assert verdict.minimum_detectable is not None
+    said = [text for text in caveats([verdict], run.alpha) if mentions(text, "80 %")]
+    assert len(said) == 1
+    assert mentions(said[0], f"d = {verdict.minimum_detectable:.2f}")
     assert next(line for line in results_lines(run, 80) if "95 %" in line).split()[:2] == ["test", "d"]
     bare = wg.run(HashedEncoder(), tests="weat7", trust="none")
     assert not any("95 %" in line for line in results_lines(bare, 80))

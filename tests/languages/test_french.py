@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS, Lexicon
-from weatherglass.languages.fr.pack import regular_plural
-from weatherglass.languages.slots import filled
+from weatherglass.languages.base import NO_WORDS, Lexicon, filled
+from weatherglass.languages.fr import regular_plural
 
 FRENCH = LANGUAGES.get("fr")
 

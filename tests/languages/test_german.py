@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS, Lexicon
-from weatherglass.languages.slots import filled
+from weatherglass.languages.base import NO_WORDS, Lexicon, filled
 
 GERMAN = LANGUAGES.get("de")
 

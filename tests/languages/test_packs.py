@@ -15,7 +15,7 @@ from weatherglass.encoders import load_encoder
 from weatherglass.errors import CatalogueError, SpecError
 from weatherglass.languages import LANGUAGES
 from weatherglass.languages.base import Lexicon, Reading
-from weatherglass.languages.en.tokenise import treebank
+from weatherglass.languages.tokenise import treebank
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ import pytest
 from docs.languages.write_sentences import sentences
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS
+from weatherglass.languages.base import NO_WORDS, base_name, slot_names
 from weatherglass.languages.inflected import InflectedLanguage
-from weatherglass.languages.slots import base_name, slot_names
 
 FOLDER = Path(__file__).parents[2] / "docs" / "languages"
 OPEN_CLASSES = ("given name", "adjective", "mass noun", "verb", "person noun", "thing noun")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weatherglass.languages import LANGUAGES
-from weatherglass.languages.base import NO_WORDS, Lexicon
-from weatherglass.languages.es.pack import begins_with_stressed_a, regular_plural
-from weatherglass.languages.slots import filled
+from weatherglass.languages.base import NO_WORDS, Lexicon, filled
+from weatherglass.languages.es import begins_with_stressed_a, regular_plural
 
 SPANISH = LANGUAGES.get("es")
 

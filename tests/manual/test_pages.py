@@ -8,15 +8,15 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
+from click.testing import CliRunner
 from tests.manual.emitted import EMITTED
-from typer.testing import CliRunner
 
 from weatherglass.cli import app
 from weatherglass.errors import UnknownNameError
-from weatherglass.inference.notes import Note
-from weatherglass.manual.anchors import ANCHORS, anchor_of, with_anchor
-from weatherglass.manual.pages import CHECKOUT, GUIDE, Page, read_page, topic_of, topics
+from weatherglass.manual import CHECKOUT, GUIDE, Page, read_page, topic_of, topics
+from weatherglass.storage.printable import cell_len
+from weatherglass.warnings import Warning
+from weatherglass.warnings.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,33 +72,25 @@ def test_the_list_has_every_topic() -> None:
     assert list(json.loads(CliRunner().invoke(app, ["docs", "--json"]).output)) == list(topics())
 
 
-def test_every_anchor_of_a_warning_is_a_section() -> None:
-    assert set(ANCHORS) == set(read_page("warnings").anchors()[1:])
+def test_every_kind_of_warning_has_a_section_and_every_section_a_kind() -> None:
+    documented = {name for name, kind in KINDS.items() if kind.section}
+    assert documented == set(read_page("warnings").anchors()[1:])
+    assert {name for name, kind in KINDS.items() if not kind.section} == {"other"}
 
 
-def without_names(warning: str) -> str:
-    """Return a warning without what differs from case to case: numbers, words in quotes, names of sets."""
-    return re.sub(r"'[^']*'|\d[\d.]*|\b[A-Z]\w*", "#", warning)
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.section])
+def test_a_section_quotes_what_the_table_says_of_its_example(kind: str) -> None:
+    section = read_page("warnings").source.split(f"\n## {kind}\n")[1].split("\n## ")[0]
+    quoted = [line.removeprefix("> ") for line in section.splitlines() if line.startswith("> ")]
+    assert quoted == [Warning(kind, "", KINDS[kind].example).text]
 
 
-@pytest.mark.parametrize("anchor", ANCHORS)
-def test_a_warning_that_the_code_emits_points_at_the_section_that_quotes_it(anchor: str) -> None:
-    emitted = [warning for warning in EMITTED[anchor]() if anchor_of(warning) == anchor]
-    assert emitted, f"no warning points at {anchor}: {EMITTED[anchor]()}"
-    section = read_page("warnings").text(anchor)
-    quoted = " ".join(line[2:] for line in section.splitlines() if line.startswith("> "))
-    assert anchor_of(quoted) == anchor
-    parts = [without_names(part) for part in quoted.split("…")]
-    assert any(all(part in without_names(warning) for part in parts) for warning in emitted), (
-        emitted,
-        quoted,
-    )
-
-
-def test_every_note_of_a_row_has_a_section() -> None:
-    assert {anchor_of(note) for note in Note} == {"skewed", "spreads", "attribute-noise", "these-words-only"}
-    assert with_anchor("weat1: the sets differ in spread") == "weat1: the sets differ in spread [spreads]"
-    assert with_anchor("the cache cannot be written") == "the cache cannot be written"
+@pytest.mark.parametrize("kind", EMITTED)
+def test_the_code_emits_a_warning_with_the_values_of_its_example(kind: str) -> None:
+    emitted = [warning for warning in EMITTED[kind]() if warning.kind == kind]
+    assert emitted, [warning.kind for warning in EMITTED[kind]()]
+    assert all(set(warning.values) == set(KINDS[kind].example) for warning in emitted)
+    assert all(warning.anchor == kind for warning in emitted)
 
 
 def test_the_wheel_carries_what_the_list_names() -> None:

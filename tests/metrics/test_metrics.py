@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -16,7 +19,15 @@ import weatherglass as wg
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import UnitError, UnknownNameError, WeatherglassError
 from weatherglass.metrics import METRICS, select_metrics
-from weatherglass.metrics.base import AT_LEAST_ONE, AT_LEAST_TWO, Context, Measurement, Shape, exactly
+from weatherglass.metrics.base import (
+    AT_LEAST_ONE,
+    AT_LEAST_TWO,
+    Context,
+    Estimate,
+    MetricInfo,
+    Shape,
+    exactly,
+)
 from weatherglass.metrics.sets import VectorSet
 from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
 from weatherglass.metrics.weat.metric import Weat
@@ -82,7 +93,10 @@ def test_what_is_no_metric_is_answered_with_the_nearest(spelling: str, message: 
 
 
 def test_a_shape_says_what_it_takes() -> None:
-    assert re.findall(r"(\d) (target|attribute)", str(Weat().shape)) == [("2", "target"), ("2", "attribute")]
+    assert re.findall(r"(\d) (target|attribute)", str(Weat().info.shape)) == [
+        ("2", "target"),
+        ("2", "attribute"),
+    ]
     shape = Shape(AT_LEAST_ONE, AT_LEAST_TWO)
     assert re.findall(r"(\d) (target|attribute)", str(shape)) == [("1", "target"), ("2", "attribute")]
     assert str(shape) != str(Shape(exactly(1), exactly(2)))
@@ -98,28 +112,19 @@ class Centroid:
     """How far the centres of one target and one attribute set are apart: another shape, and no p."""
 
     name: str = "centroid"
-    signed: bool = False
-    unbiased: float = 0.0
-    whitened: bool = False
-    assessed: bool = True
-    is_effect_size: bool = False
-
-    @property
-    def shape(self) -> Shape:
-        return Shape(exactly(3), exactly(1))
+    info: ClassVar[MetricInfo] = MetricInfo(shape=Shape(exactly(3), exactly(1)), signed=False)
 
     def texts(self, test: Test) -> tuple[str, ...]:
         del test
         return ()
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
+    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         del context
         apart = float(np.linalg.norm(sets[0].vectors.mean(axis=0) - sets[1].vectors.mean(axis=0)))
         sizes = (len(sets[0]),), (len(sets[1]),)
-        return Measurement(
+        return Estimate(
+            info=self.info,
             value=apart,
-            is_effect_size=False,
-            signed=False,
             test_statistic=apart,
             target_sizes=sizes[0],
             attribute_sizes=sizes[1],
@@ -127,7 +132,7 @@ class Centroid:
 
 
 def test_a_metric_whose_shape_no_test_has_is_refused_before_any_work() -> None:
-    shape = str(Centroid().shape)
+    shape = str(Centroid.info.shape)
     with pytest.raises(WeatherglassError, match=naming("centroid", shape, "2 and 2", "none")):
         wg.run(HashedEncoder(), ["weat7", "weat8"], [Weat(), Centroid()], trust="none")
     with pytest.raises(UnitError, match=naming("centroid", shape, "associate", "2 and 2")):
@@ -153,9 +158,8 @@ def test_two_profiles_of_weat_stand_side_by_side_in_one_run(tmp_path: Path) -> N
     for profile, together in (("wefe", wefe), ("may2019", may)):
         (alone,) = wg.run(HashedEncoder(), "weat7", profile=profile).results
         assert replace(alone, seconds=0.0) == replace(together, seconds=0.0)
-    said = "\n".join(run.warnings)
-    assert "profile wefe:" in said
-    assert "profile may2019:" in said
+    named = [warning.values["profile"] for warning in run.warnings if warning.kind == "profile"]
+    assert named == ["wefe", "may2019"]
 
 
 def test_a_metric_of_its_own_profile_keeps_it_under_another() -> None:
@@ -165,3 +169,44 @@ def test_a_metric_of_its_own_profile_keeps_it_under_another() -> None:
         "weat(cosine/mean, profile=may2019)",
         "weat(dot/mean, profile=wefe)",
     ]
+
+
+@pytest.mark.parametrize("name", METRICS.names())
+def test_what_a_metric_declares_is_read_back_and_agrees_with_what_it_gives(name: str) -> None:
+    for metric in select_metrics([name]):
+        info = metric.info
+        assert MetricInfo.from_json(json.loads(json.dumps(info.to_json()))) == info
+        assert all((info.summary, info.direction, info.source))
+        counts = [count.least for count in (info.shape.targets, info.shape.attributes)]
+        rng = np.random.default_rng(1)
+        sets = [rng.standard_normal((4, 5)) for _ in range(sum(counts))]
+        result = wg.measure(metric, sets[: counts[0]], sets[counts[0] :])
+        assert bool(result.why_no_p) == (not info.exchanges)
+        assert info.bounds[0] <= result.value <= info.bounds[1]
+        assert math.isnan(result.effect_size) != info.poolable
+        assert (result.lean is None) != info.signed
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"decimals": "2"},
+        {"decimals": 10**9},
+        {"signed": 1},
+        {"symbol": None},
+        {"colour": "red"},
+        {"bounds": 3},
+    ],
+)
+def test_a_declaration_that_is_not_one_is_refused_when_it_is_read(damage: dict[str, object]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        MetricInfo.from_json({**Weat().info.to_json(), **damage})
+
+
+def test_a_metric_that_needs_what_no_model_gives_is_refused_by_name() -> None:
+    @dataclass(frozen=True)
+    class Listening(Centroid):
+        info: ClassVar[MetricInfo] = replace(Centroid.info, needs="sounds")
+
+    with pytest.raises(WeatherglassError, match=naming("centroid", "sounds", "vectors")):
+        select_metrics([Listening()])

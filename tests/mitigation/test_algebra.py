@@ -11,7 +11,7 @@ from tests.messages import naming
 
 from weatherglass.arrays import Matrix, unit_length
 from weatherglass.mitigation.all_but_the_top import AllButTheTop
-from weatherglass.mitigation.change import Steps, projection
+from weatherglass.mitigation.base import Steps, projection
 from weatherglass.mitigation.double_hard import DoubleHard
 from weatherglass.mitigation.hard_debias import HardDebias
 from weatherglass.mitigation.inlp import Inlp, classifier_directions

@@ -13,7 +13,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.encode import encode_texts
-from weatherglass.audit.plan import Model
+from weatherglass.audit.plan import PlannedModel
 from weatherglass.errors import EncoderError, SpecError, UnknownNameError
 from weatherglass.mitigation import read_model
 from weatherglass.mitigation.centre import Centre
@@ -80,7 +80,7 @@ def test_a_mistake_in_a_transform_is_one_line(text: str, error: type[Exception],
 def test_centring_leaves_the_words_of_its_list_with_mean_zero(vectors: Path, tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("man\nwoman\nhe\nshe\nunknown-word\n", encoding="utf-8")
-    model = Model.of(f"vectors:{vectors} | centre?on={words}")
+    model = PlannedModel.of(f"vectors:{vectors} | centre?on={words}")
     texts = [*WORDS, *model.texts()]
     plain = encode_texts(model.encoder, texts, InProcess(), Silent())
     centred = plain.transformed(model.transforms)
@@ -111,9 +111,9 @@ def test_a_run_names_the_model_as_the_user_does_and_keeps_the_two_apart(tmp_path
 def test_the_identity_of_a_transform_is_the_content_of_its_list(tmp_path: Path) -> None:
     for name, words in (("a", "man\nwoman\n"), ("b", "man\n\n woman\nman\n"), ("c", "man\nher\n")):
         (tmp_path / name).write_text(words, encoding="utf-8")
-    a, b, c = (Model.of(f"wordllama | centre?on={tmp_path / name}").identity for name in "abc")
+    a, b, c = (PlannedModel.of(f"wordllama | centre?on={tmp_path / name}").identity for name in "abc")
     assert a == b != c
 
 
 def test_an_object_of_the_users_own_still_goes_in_as_it_is() -> None:
-    assert Model.of(HashedEncoder()).transforms == ()
+    assert PlannedModel.of(HashedEncoder()).transforms == ()

@@ -15,11 +15,11 @@ from weatherglass.arrays import Matrix
 from weatherglass.errors import ClusterError, WeatherglassError
 from weatherglass.metrics.weat.measure import SIMILARITIES
 from weatherglass.metrics.weat.similarity import Similarity
-from weatherglass.multiverses.unit import ListUnit
+from weatherglass.multiverses.specifications import ListJob
 
 TESTS = ("weat8", "weat9", "weat10")
 """Three word lists of three topics."""
-KNOBS = ("similarity", "statistic")
+CHOICES = ("similarity", "statistic")
 
 
 def chebyshev(w: Matrix, a: Matrix) -> Matrix:
@@ -49,11 +49,11 @@ class Stable(HashedEncoder):
 
 def found(models: object, tests: object = TESTS, **options: object) -> dict[str, object]:
     """What a multiverse finds, without its record."""
-    multiverse = wg.multiverse(models, tests, KNOBS, **options)  # type: ignore[arg-type]
+    multiverse = wg.multiverse(models, tests, CHOICES, **options)  # type: ignore[arg-type]
     return {"topics": multiverse.topics, "agreement": multiverse.agreement, "failures": multiverse.failures}
 
 
-def names(seen: list[ListUnit]) -> list[str]:
+def names(seen: list[ListJob]) -> list[str]:
     return [unit.word_list.name for unit in seen]
 
 
@@ -117,7 +117,7 @@ def test_an_interrupt_keeps_finished_lists_and_the_same_call_computes_the_others
 
 def test_lists_whose_worker_dies_fail_alone_and_in_their_order(copied: engines.Copied) -> None:
     copied.dies_with = lambda unit: unit.word_list.name in ("weat8", "weat9")
-    multiverse = wg.multiverse(HashedEncoder(), TESTS, KNOBS, scheduler=engines.NAME)
+    multiverse = wg.multiverse(HashedEncoder(), TESTS, CHOICES, scheduler=engines.NAME)
     assert [failure["list"] for failure in multiverse.failures] == ["weat8", "weat9"]
     assert {failure["reason"] for failure in multiverse.failures} == {
         "its process died 3 times; out of memory?"
@@ -129,7 +129,7 @@ def test_a_lost_cluster_ends_the_work_and_is_no_failure_of_a_list(monkeypatch: p
     def lost(*_: object) -> Iterator[object]:
         raise ClusterError("lost the connection to the scheduler")
 
-    monkeypatch.setattr("weatherglass.multiverses.models.encode_texts", lost)
+    monkeypatch.setattr("weatherglass.multiverses.choices.encode_texts", lost)
     with pytest.raises(ClusterError, match="lost the connection"):
         wg.multiverse([HashedEncoder(), HashedEncoder(name="other")], "weat8")
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 from numpy.typing import NDArray
 from tests.messages import mentions, naming
 from tests.models import HashedEncoder
@@ -19,8 +21,11 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.multiverses.lists import select_tests, word_lists
-from weatherglass.runs.joint import joint_p
+from weatherglass.multiverses.choices import select_tests, word_lists
+from weatherglass.report.measures import SOFT
+from weatherglass.report.multiverse.curve import curve, curve_as_text
+from weatherglass.report.multiverse.tables import lists_of
+from weatherglass.runs.multiverse_p import multiverse_p
 
 Array = NDArray[np.float64]
 CAREER = ("weat6", "sent-weat6")
@@ -113,18 +118,18 @@ def _by_word(table: Array, names: Sequence[str]) -> Array:
     )
 
 
-def test_an_effect_that_every_choice_sees_is_shown_and_hangs_on_nothing() -> None:
+def test_an_effect_that_every_choice_sees_is_shown_and_depends_on_nothing() -> None:
     axis = np.eye(20)[0]
     seen = Planted({"x": axis, "a": axis, "y": -axis, "b": -axis}, noise=0.1)
     (entry,) = wg.multiverse(seen, planted_test()).topics
     assert entry["joint_p"] <= 0.001
     assert entry["share_same_sign"] == 1
     assert entry["lists"][0]["conclusion"]["kind"] == "robust"
-    (verdict,) = wg.run(seen, planted_test()).verdicts(joint_p([entry], ["cosine/mean"]))
-    assert (verdict.verdict, verdict.joint_p) == ("shown", entry["joint_p"])
+    (verdict,) = wg.run(seen, planted_test()).verdicts(multiverse_p([entry], ["cosine/mean"]))
+    assert (verdict.outcome, verdict.multiverse_p) == ("robust", entry["joint_p_holm"])
 
 
-def test_an_effect_that_only_cosine_sees_hangs_on_the_similarity() -> None:
+def test_an_effect_that_only_cosine_sees_depends_on_the_similarity() -> None:
     """Angles differ a little; A is short, B long, and the random lengths of targets between are all distances see."""
 
     class Stretched(Planted):
@@ -144,12 +149,12 @@ def test_an_effect_that_only_cosine_sees_hangs_on_the_similarity() -> None:
     assert ending["hangs_on"][0] == "similarity"
     assert re.search(r"\bsimilarity\b.*\bcosine\b.*\bnot\b.*\beuclidean, manhattan\b", ending["sentence"])
     run = wg.run(seen, planted_test())
-    assert [verdict.verdict for verdict in run.verdicts()] == ["shown"]  # by cosine alone
-    (verdict,) = run.verdicts(joint_p([entry], ["cosine/mean"]))
-    assert (verdict.verdict == "shown") == (entry["joint_p"] <= 0.05)
+    assert [verdict.outcome for verdict in run.verdicts()] == ["robust"]  # by cosine alone
+    (verdict,) = run.verdicts(multiverse_p([entry], ["cosine/mean"]))
+    assert (verdict.outcome == "robust") == (entry["joint_p_holm"] <= 0.05)
 
 
-def test_an_effect_that_cosine_cannot_see_hangs_on_the_similarity() -> None:
+def test_an_effect_that_cosine_cannot_see_depends_on_the_similarity() -> None:
     """A and B lie in one direction and differ in length, and so do X and Y: distances see it, cosine cannot."""
     axis = 5 * np.eye(20)[0]
     blind = Planted(dict.fromkeys("xyab", axis), 1.0, {"x": 0.5, "a": 0.5, "y": 2.0, "b": 2.0})
@@ -159,6 +164,55 @@ def test_an_effect_that_cosine_cannot_see_hangs_on_the_similarity() -> None:
     assert re.search(r"\bsimilarity\b.*\beuclidean\b.*\bnot\b.*\bcosine\b", ending["sentence"])
     main = entry["decomposition"]["main"]
     assert max(main, key=main.__getitem__) == "similarity"
+
+
+def test_the_corrected_p_decides_the_conclusion() -> None:
+    """A weak effect in one of six topics: by itself it is shown, but not after Holm over the topics."""
+    axis = 0.12 * np.eye(20)[0]
+    weak = Planted({"x": axis, "a": axis, "y": -axis, "b": -axis}, noise=0.1)
+
+    def asked(number: int, **options: Any) -> list[dict[str, Any]]:
+        tests = [replace(planted_test(), name=f"t{n}", topic=f"topic {n}") for n in range(number)]
+        return wg.multiverse(weak, tests, choices=["similarity"], **options).topics
+
+    (alone,) = asked(1)
+    assert alone["joint_p_holm"] == alone["joint_p"]
+    kind = alone["lists"][0]["conclusion"]["kind"]
+    assert (kind in ("robust", "hangs")) == (alone["joint_p"] <= 0.05)
+    # All topics have the same words, so the same p; alpha lies between it and its corrected value.
+    several = asked(6, alpha=min(0.5, 3 * alone["joint_p"]))
+    for entry in several:
+        (block,) = entry["lists"]
+        assert block["joint_p"] == pytest.approx(alone["joint_p"])
+        assert block["joint_p_holm"] == entry["joint_p_holm"] == pytest.approx(min(1, 6 * block["joint_p"]))
+        assert block["max_t_p_holm"] == pytest.approx(min(1, 6 * block["max_t_p"]))
+        assert block["family"] == 6
+        assert block["conclusion"]["kind"] in ("somewhere", "not shown")
+    (first,) = asked(1, alpha=min(0.5, 3 * alone["joint_p"]))
+    assert first["lists"][0]["conclusion"]["kind"] in ("robust", "hangs")
+
+
+def test_the_families_of_models_are_apart() -> None:
+    axis = np.eye(20)[0]
+    strong = Planted({"x": axis, "a": axis, "y": -axis, "b": -axis}, noise=0.1)
+    entries = wg.multiverse([strong, HashedEncoder(name="hashed")], planted_test()).topics
+    assert [entry["lists"][0]["family"] for entry in entries] == [1, 1]
+    assert all(entry["joint_p_holm"] == entry["joint_p"] for entry in entries)
+
+
+def test_curves_are_coloured_at_the_level_of_the_multiverse() -> None:
+    found = wg.multiverse(HashedEncoder(), planted_test(), alpha=0.5)
+    (block, own), *_ = lists_of(found.topics)
+    for alpha in (0.5, 1e-9):
+        significant = sum(one["p"] <= alpha for one in own)
+        colours = np.array(curve(block, own, alpha).axes[0].collections[-1].get_facecolor())
+        soft = to_rgba(SOFT)
+        assert sum(tuple(colour) != soft for colour in colours) == significant
+        assert ("●" in "".join(curve_as_text(own, alpha))) == any(
+            one["p"] <= alpha for one in own if not one["published"]
+        )
+    assert found.alpha == 0.5
+    assert 0 < sum(one["p"] <= 0.5 for one in own) != sum(one["p"] <= 0.05 for one in own)
 
 
 def test_no_effect_is_not_shown() -> None:
@@ -225,7 +279,14 @@ def test_each_text_is_encoded_once_and_finished_lists_not_again(tmp_path: Path) 
     found = wg.multiverse(first, CAREER, folder=tmp_path)
     assert len(first.encoded) == len(set(first.encoded))
     again = Stable()
-    assert wg.multiverse(again, [*CAREER, "weat10"], folder=tmp_path).topics[0] == found.topics[0]
+    with_more = wg.multiverse(again, [*CAREER, "weat10"], folder=tmp_path).topics[0]
+    assert with_more["specifications"] == found.topics[0]["specifications"]
+    of_all = ("family", "joint_p_holm", "max_t_p_holm", "conclusion")  # what another topic changes
+    own, before = (
+        {name: value for name, value in entry["lists"][0].items() if name not in of_all}
+        for entry in (with_more, found.topics[0])
+    )
+    assert own == before
     assert not any("Amy" in text for text in again.encoded)
     journal = tmp_path / "multiverse.jsonl"
     journal.write_bytes(journal.read_bytes().replace(b"weat6", b"weat7", 1))
@@ -233,7 +294,7 @@ def test_each_text_is_encoded_once_and_finished_lists_not_again(tmp_path: Path) 
     repaired = wg.multiverse(damaged, CAREER, folder=tmp_path)
     assert repaired.topics[0] == found.topics[0]
     assert any("Amy" in text for text in damaged.encoded)
-    assert "checksum" in repaired.record["warnings"][0]
+    assert [warning["kind"] for warning in repaired.record["warnings"]] == ["damaged-journal"]
     assert {path.name for path in tmp_path.iterdir()} >= {
         "index.html",
         "multiverse.json",
@@ -263,18 +324,18 @@ def test_models_are_compared_over_the_specifications_they_share() -> None:
     assert 0 <= found["coefficients"]["kendall_w"] <= 1
 
 
-def test_knobs_that_are_not_turned_stay_at_the_published_setting() -> None:
-    (entry,) = wg.multiverse(HashedEncoder(), CAREER, knobs=["similarity"]).topics
+def test_choices_that_are_not_varied_stay_at_the_published_setting() -> None:
+    (entry,) = wg.multiverse(HashedEncoder(), CAREER, choices=["similarity"]).topics
     counted = [one for one in entry["specifications"] if one["counted"]]
     assert [(one["statistic"], one["template"]) for one in counted] == [("mean", "word")] * 3
     with pytest.raises(UnknownNameError, match=naming("seeds", suggesting="seed")):
-        wg.multiverse(knobs=["seeds"])
+        wg.multiverse(choices=["seeds"])
     with pytest.raises(WeatherglassError, match=naming("statistic", "direction")):
         wg.multiverse(statistics=("eq2",))
 
 
 def test_the_command_prints_json_alone_and_a_curve_of_80_columns(tmp_path: Path) -> None:
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from weatherglass.cli import app
 

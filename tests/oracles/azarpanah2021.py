@@ -60,3 +60,55 @@ AGGREGATES = {
 def table_3() -> dict[tuple[str, str], Row]:
     """By model, in lower case, and measure."""
     return {(model.lower(), measure): row for measure, rows in TABLE_3.items() for model, row in rows.items()}
+
+
+TABLE_4 = """
+model test similarity mean median min max eq2
+glove weat1 cosine - 1.34*** 1.35*** - 0.27
+glove weat1 euclidean 1.52**** - - 1.23**** 0.03
+glove weat1 manhattan 1.50**** - 1.32**** 0.90** 0.15
+glove weat1 mahalanobis 1.53**** - 1.19**** 1.61*** 0.00
+glove weat2 cosine 1.53*** 1.37*** 0.83* - 0.08
+glove weat2 euclidean 1.53**** - - 0.03 -
+glove weat2 manhattan 1.51*** - 1.44*** 0.27 0.24
+glove weat2 mahalanobis 1.61*** - 1.49**** 0.98*** 0.28
+glove weat3 cosine - 1.13*** 1.53**** - 0.60*
+glove weat3 euclidean 1.37**** - - 0.09 -
+glove weat3 manhattan 0.82** - 1.24**** 0.69* 0.21
+glove weat3 mahalanobis 0.57 - 0.37 0.89** 0.13
+glove weat4 cosine - - 1.55**** - 0.17
+glove weat4 euclidean - - - 0.32 0.06
+glove weat4 manhattan 0.93* - 1.14*** 0.80* 0.05
+glove weat4 mahalanobis 0.30 - 0.04 0.67 0.31
+word2vec weat1 cosine - - 0.55 - 0.16
+word2vec weat1 euclidean 1.50**** - - 0.95** 0.31
+word2vec weat1 manhattan 1.49**** - 1.38**** 0.75* 0.26
+word2vec weat1 mahalanobis 0.84* - 0.79* 0.34 0.13
+word2vec weat3 cosine - - 0.10 - 0.38
+word2vec weat3 euclidean 0.78** - - 0.62* 0.19
+word2vec weat3 manhattan 0.82** - 0.68* 0.63* 0.17
+word2vec weat3 mahalanobis 0.24 - 0.98*** 0.68* 0.19
+word2vec weat6 cosine - - 1.76*** - 0.91
+word2vec weat6 euclidean 1.88*** - - 1.70**** 0.85
+word2vec weat6 manhattan 1.89**** - 1.39* 1.76**** 0.39
+word2vec weat6 mahalanobis 1.21* - 1.49** 0.29 0.01
+word2vec weat7 cosine 0.97 - 0.52 - 0.67
+word2vec weat7 euclidean 0.92 - - 1.27* 0.70
+word2vec weat7 manhattan 1.06 - 1.04 1.27* 1.29*
+word2vec weat7 mahalanobis 0.97 - 0.55 1.35* 0.08
+"""
+"""|d| with a star for each of p ≤ 0.01, 0.001, 0.0001 and 0.00001; - where the text of the paper is not legible."""
+
+RANGE = (0.00, 1.89)
+"""Of all |d|."""
+
+
+def table_4() -> dict[tuple[str, str, str], tuple[float, int]]:
+    """By model, test and measure: |d| and how many stars it has."""
+    header, *rows = (line.split() for line in TABLE_4.strip().splitlines())
+    return {
+        (model, test, f"{similarity}/{statistic}"): (float(cell.rstrip("*")), cell.count("*"))
+        for model, test, similarity, *cells in rows
+        for statistic, cell in zip(header[3:], cells, strict=True)
+        if cell != "-"
+    }

@@ -42,3 +42,42 @@ def table_4() -> dict[tuple[str, str], tuple[float, str]]:
         for test, *cells in rows
         for model, cell in zip(header[1:], cells, strict=True)
     }
+
+
+NAMES_AND_TERMS = (
+    ("weat3", "weat3b"),
+    ("weat5", "weat5b"),
+    ("weat6", "weat6b"),
+    ("weat7b", "weat7"),
+    ("weat8b", "weat8"),
+    ("angry_black_woman_stereotype", "angry_black_woman_stereotype_b"),
+)
+"""By given names and by group terms: the supplement, B.1 and B.2; Caliskan's tests 7 and 8 have terms themselves."""
+
+_WORDS = (
+    *(f"weat{n}" for n in ("1", "2", "3", "3b", "4", "5", "5b", "6", "6b", "7", "7b", "8", "8b", "9", "10")),
+    "angry_black_woman_stereotype",
+    "angry_black_woman_stereotype_b",
+    "heilman_double_bind_competent_one_word",
+    "heilman_double_bind_likable_one_word",
+)
+ALL_TESTS = (
+    *_WORDS,
+    *(f"sent-{test}" for test in _WORDS),
+    *(f"heilman_double_bind_competent_{form}" for form in ("one_sentence", "1", "1+3-", "1-")),
+    *(f"heilman_double_bind_likable_{form}" for form in ("one_sentence", "1", "1+3-", "1-")),
+)
+"""The rows of Figure 1."""
+
+STATEMENTS = {
+    1: (19, 23, 42, "correction 8 and 19"),
+    3: ("33 of 42",),
+    5: ("33 of 56", "correction 25", "12 of 42", "correction 2"),
+    7: ("use 1", "elmo 0", "gpt 0", "bert 1"),
+    8: ("20 of 24", "7 of 18"),
+    9: ("6 of 42", "39 of 56"),
+}
+"""By place in the list of statements: what counting the stars of Table 4 gives.
+
+Words and sentences: of the six tests in both forms × seven models, 19 and 23 have a star, 8 and 19 have two.
+"""

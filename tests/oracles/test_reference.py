@@ -75,6 +75,11 @@ def test_azarpanah2021_is_typed_without_a_slip(reference: Path) -> None:
         (row["over"], row["value"]): (float(row["mean_effect_size"]), float(row["sd_effect_size"]))
         for row in aggregates
     } == azarpanah2021.AGGREGATES
+    lines = (reference / "published" / "azarpanah2021_table4.tsv").read_text(encoding="utf-8").splitlines()
+    cells = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")
+    assert azarpanah2021.table_4() == {
+        (row["model"], row["test"], row["measure"]): (float(row["d"]), int(row["stars"])) for row in cells
+    }
 
 
 def test_du2021_is_typed_without_a_slip(reference: Path) -> None:

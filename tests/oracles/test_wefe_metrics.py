@@ -39,6 +39,6 @@ def test_a_value_is_that_of_wefe(name: str, metric: str, theirs: float) -> None:
     drawn = np.random.default_rng(18).uniform(-1, 1, (len(test.texts), 8)).round(3)
     vectors = dict(zip(test.texts, drawn, strict=True))
     sets = [[vectors[text] for text in element_set.texts] for element_set in test.sets]
-    takes_one = select_metrics([metric])[0].shape.attributes.most == 1
+    takes_one = select_metrics([metric])[0].info.shape.attributes.most == 1
     found = wg.measure(metric, sets[:2], sets[2:3] if takes_one else sets[2:], trust="none")
     assert found.value == pytest.approx(theirs, abs=1e-9)

@@ -29,6 +29,8 @@ from weatherglass.catalogue.test import Element
 from weatherglass.encoders import Spec
 from weatherglass.metrics.base import Context, Metric
 from weatherglass.metrics.sets import VectorSet
+from weatherglass.runs.stored import read_run
+from weatherglass.warnings import as_warnings
 
 EXAMPLE = Path(__file__).parent / "example"
 SOURCE = str(Path(wg.__file__).parents[1])
@@ -132,6 +134,19 @@ def test_a_run_with_its_metric_and_encoder(
     assert (cached["name"], cached["texts"]) == ("hashed:64", len(load_test("weat6").texts))
 
 
+def test_its_warning_is_shown_stored_and_counted(environment: dict[str, str], tmp_path: Path) -> None:
+    arguments = ("run", "hashed:16", "-m", "mean-distance", "-t", "weat6", "-o", str(tmp_path), "--verbose")
+    command = [sys.executable, "-m", "weatherglass", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert mentions(done.stderr, "hashed:16", "16 dimensions")
+    (stored,) = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["warnings"]
+    assert stored == {"kind": "few-dimensions", "subject": "hashed:16", "values": {"width": 16}}
+    assert "16 dimensions" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    # Without the package the kind has no sentence, and the values are shown.
+    (warning,) = as_warnings(read_run(tmp_path).record["warnings"])
+    assert mentions(warning.text, "few-dimensions", 16)
+
+
 def test_a_run_with_its_transform_is_that_of_projected_vectors(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -149,6 +164,26 @@ def test_a_run_with_its_transform_is_that_of_projected_vectors(
     assert float(plain["value"]) == pytest.approx(mean_distance_by_scipy("weat6", 64), rel=1e-12)
     assert float(flat["value"]) == pytest.approx(expected, rel=1e-9)
     assert abs(expected - float(plain["value"])) > 1e-6
+
+
+def test_a_metric_that_contrasts_groups_counts_in_a_judgement_of_a_mitigation(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Its MetricInfo says what its p is about; the mean distance, which has no p, is listed and does not count."""
+    program = (
+        "import json, weatherglass as wg; "
+        "found = wg.mitigate('wordllama', 'hard-debias?equalise=none').judge("
+        "tests=['weat7'], metrics=['axis-gap', 'mean-distance']); "
+        "print(json.dumps({row.metric: [row.contrast, row.p_after, row.p_after_holm] for row in found.rows}))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    contrast, p_after, holm = rows["axis-gap"]
+    assert contrast
+    assert p_after <= holm <= min(1.0, 2 * p_after)  # corrected for two contrasts: its own and that of d
+    assert rows["mean-distance"] == [False, None, None]
 
 
 @pytest.mark.large

@@ -19,7 +19,7 @@ from tests.messages import mentions, naming
 import weatherglass as wg
 from weatherglass.errors import ClusterError, VectorFileError
 from weatherglass.parallel import backend
-from weatherglass.runs.results import Run
+from weatherglass.runs.run import Run
 
 pytest.importorskip("distributed", reason="dask is not installed; pip install 'weatherglass[distributed]'")
 

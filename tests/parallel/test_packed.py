@@ -7,8 +7,7 @@ import pytest
 from tests import engines
 
 from weatherglass.parallel import Backend, InProcess
-from weatherglass.parallel.packed import pack
-from weatherglass.parallel.values import values_of
+from weatherglass.parallel.base import pack, values_of
 
 
 class Count:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from weatherglass.reliability.scoring.base import Rule, ScoringContext
-from weatherglass.reliability.scoring.projections import Scores
+from weatherglass.reliability.scoring.scorers import Scores, ScoringContext, ScoringRule
 
 
 def nearer_end(context: ScoringContext) -> Scores:
@@ -19,4 +18,4 @@ def nearer_end(context: ScoringContext) -> Scores:
     return sides
 
 
-RULE = Rule("nearer-end", "nearer end", 3, nearer_end)
+RULE = ScoringRule("nearer-end", "nearer end", 3, nearer_end)

@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.messages import naming
 from tests.stored import biased_lines
-from typer.testing import CliRunner
 
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, MissingExtraError
-from weatherglass.reliability.demo import demo_study, speeches
+from weatherglass.reliability.study_file import demo_study, speeches
 
 COMMAND = ["reliability", "run", "--demo", "--seeds", "2", "--targets", "occupations"]
 
@@ -44,7 +44,7 @@ def test_the_demo_is_two_algorithms_and_four_seeds(addresses: Path, monkeypatch:
 
 
 def test_without_the_package_the_command_that_installs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weatherglass.reliability.demo.PACKAGE", "no_such_package")
+    monkeypatch.setattr("weatherglass.reliability.study_file.PACKAGE", "no_such_package")
     with pytest.raises(MissingExtraError, match=r"pip install 'weatherglass\[reliability,demo\]'"):
         speeches()
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.encoders.transformers.tiny_models import build
 from tests.messages import in_order, mentions, naming
-from typer.testing import CliRunner
 
 import weatherglass as wg
-from weatherglass.api.audits import FAMILIES
 from weatherglass.api.studies import StudyResult
 from weatherglass.catalogue import load_test
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError
-from weatherglass.reliability.families import FamilyReport, family_report
+from weatherglass.reliability.agreement.seeds import FamilyReport, family_report
+from weatherglass.runs.stored import read_record
 
 SEEDS, DIMENSIONS = 8, 20
 TESTS = ("weat1", "weat2", "weat3", "weat6", "weat7", "weat8")
@@ -63,7 +63,7 @@ def run_of_family(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> tu
 @pytest.mark.large
 def test_a_family_shows_d_of_every_seed_and_what_the_seed_moves(run_of_family: tuple[Path, str]) -> None:
     folder, output = run_of_family
-    report = FamilyReport.from_json(json.loads((folder / FAMILIES).read_text(encoding="utf-8")))
+    report = FamilyReport.from_json(read_record(folder)["families"])
     table = pl.read_csv(folder / "results.tsv", separator="\t")
     assert [effect.test for effect in report.effects] == list(TESTS)
     for effect in report.effects:
@@ -110,7 +110,7 @@ def test_checkpoints_of_a_transformer_are_a_family(tmp_path: Path) -> None:
 
 def test_python_has_the_same_report_without_a_folder(planted: Path, run_of_family: tuple[Path, str]) -> None:
     finished = wg.run(f"planted=vectors:{planted}/seed*.txt", ["weat6", "weat7"])
-    stored = json.loads((run_of_family[0] / FAMILIES).read_text(encoding="utf-8"))
+    stored = read_record(run_of_family[0])["families"]
     own = [effect for effect in stored["effects"] if effect["test"] in ("weat6", "weat7")]
     assert json.loads(json.dumps(finished.record["families"]["effects"])) == own
     (agreement,) = finished.record["families"]["agreements"]

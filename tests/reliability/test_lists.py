@@ -13,7 +13,7 @@ from tests.oracles.checksum import checksum
 from weatherglass.catalogue import load_test
 from weatherglass.errors import CorpusError, UnknownNameError
 from weatherglass.reliability.lists import base_pairs, frequent_words, is_word, queries, target_list
-from weatherglass.reproduce.du2021.procedure import correlations
+from weatherglass.reproduce.du2021 import correlations
 
 
 @pytest.mark.parametrize("name", oracle.WORD_LISTS)

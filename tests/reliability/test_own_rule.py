@@ -15,7 +15,7 @@ from tests.reliability.conftest import installed
 from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.parallel import backend
 from weatherglass.reliability.lists import base_pairs
-from weatherglass.reliability.scoring.rules import RULES
+from weatherglass.reliability.scoring import RULES
 from weatherglass.reliability.study_file import read_study
 from weatherglass.reliability.training.embedding import load_embedding
 from weatherglass.report.study.tables import pearson_matrix

@@ -19,32 +19,38 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.messages import in_order, mentions, naming
 from tests.stored import STUDY
-from typer.testing import CliRunner
 
 from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, NoRoomError, OutputError, UnknownNameError, WeatherglassError
 from weatherglass.reliability.agreement.claims import (
     CONSISTENCY,
+    ENSEMBLE,
     HOLDS,
     RATER,
     RETEST,
     UNDECIDED,
     UNKNOWN,
+    concepts,
     verdicts,
 )
-from weatherglass.reliability.corpus.corpus import Corpus, encode_corpus
-from weatherglass.reliability.scoring.base import Rule, ScoringContext
-from weatherglass.reliability.scoring.projections import Scores
-from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, raters
+from weatherglass.reliability.corpus.corpus import Corpus, Tokeniser, encode_corpus, prepared
+from weatherglass.reliability.scoring import DEFAULT_RULES, RULES, raters
+from weatherglass.reliability.scoring.scorers import Scores, ScoringContext, ScoringRule
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import score_study, study_folder, trained_groups
 from weatherglass.reliability.study_file import TEMPLATE, Study, read_study
 from weatherglass.reliability.tables import COLUMNS, schema_of
 from weatherglass.reliability.training.embedding import load_embedding
-from weatherglass.report.study.figures import consistency_by_query, remove_outdated_figures
+from weatherglass.report.study.figures import (
+    PLANS,
+    consistency_by_query,
+    drawings,
+    remove_outdated_figures,
+)
 from weatherglass.report.study.plots import Subject
 from weatherglass.storage.atomic import UNFINISHED
 
@@ -194,7 +200,7 @@ def test_only_the_rule_with_a_new_version_is_computed_again_and_its_old_scores_g
     folder = copy_of(undisturbed, tmp_path)
     before = scored_again(study_file, folder)["glove"].mean("dbwa")
     stored = {path.name: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
-    monkeypatch.setattr(RULES, "_registered", {"nbm": Rule("nbm", "NBM", 3, leaning_away)})
+    monkeypatch.setattr(RULES, "_registered", {"nbm": ScoringRule("nbm", "NBM", 3, leaning_away)})
     after = scored_again(study_file, folder)["glove"]
     assert (after.mean("nbm") == -before).all()
     files = {path.name: path.stat().st_mtime_ns for path in (folder / "scores").glob("*.npy")}
@@ -251,10 +257,72 @@ def test_the_page_stands_alone_and_escapes_names(undisturbed: tuple[Path, StudyR
 def test_every_condition_has_its_figures(undisturbed: tuple[Path, StudyResult]) -> None:
     names = {path.stem for path in (undisturbed[0] / "figures").glob("*.svg")}
     kinds = ["test-retest", "inter-rater", "consistency", "test-retest-pairs", "inter-rater-pairs"]
-    kinds += ["seed-batches", "seed-numbers"]
+    kinds += ["seed-batches", "seed-numbers", "test-retest-base-pairs", "inter-rater-base-pairs"]
+    of_all_algorithms = ("regression", "consistency-boxes", "test-retest-each-pair", "inter-rater-each-pair")
     assert names == {f"{kind}-gender-{algorithm}" for kind in kinds for algorithm in ("sgns", "glove")} | {
-        "regression-gender"
+        f"{kind}-gender" for kind in of_all_algorithms
     }
+
+
+def test_the_alpha_of_the_base_pairs_is_judged(undisturbed: tuple[Path, StudyResult]) -> None:
+    tables = undisturbed[1].tables
+    alphas = tables["consistency_pairs"].filter(
+        (pl.col("list") == "frequent") & pl.col("rule").is_in(raters(DEFAULT_RULES))
+    )
+    claims = tables["claims"].filter((pl.col("claim") == ENSEMBLE) & (pl.col("verdict") != UNKNOWN))
+    columns = ["corpus", "algorithm", "pairs"]
+    assert claims.select(*columns, "by", "median").rows() == alphas.select(*columns, "rule", "alpha").rows()
+    (concept,) = concepts(tables["claims"])
+    assert (concept.pairs, concept.estimable) == ("gender", 6)
+    assert concept.below == (alphas["alpha"] < 0.7).sum()
+    assert (concept.lowest, concept.highest) == (alphas["alpha"].min(), alphas["alpha"].max())
+    page = undisturbed[1].page.read_text(encoding="utf-8")
+    assert f"{concept}." in page
+
+
+def test_figures_have_the_numbers_of_the_paper(undisturbed: tuple[Path, StudyResult]) -> None:
+    """Of the reproduction's 41 figures, those of gender pairs; sexual-orientation pairs do not occur here."""
+    published = {drawing.name: drawing.published for drawing in drawings(undisturbed[1].tables)}
+    assert {name: numbers for name, numbers in published.items() if numbers} == {
+        "test-retest-gender-sgns": "1a, 4–6",
+        "test-retest-gender-glove": "7–9",
+        "test-retest-base-pairs-gender-sgns": "1b, 10–12",
+        "test-retest-base-pairs-gender-glove": "13–15",
+        "inter-rater-gender-sgns": "28",
+        "inter-rater-gender-glove": "2a, 30",
+        "inter-rater-base-pairs-gender-sgns": "29",
+        "inter-rater-base-pairs-gender-glove": "2b, 31",
+        "consistency-boxes-gender": "3, 36",
+        "test-retest-each-pair-gender": "38",
+        "inter-rater-each-pair-gender": "39",
+    }
+    numbers = ", ".join(text for plan in PLANS for text in plan.published.values())
+    covered = [
+        figure
+        for part in re.findall(r"(\d+)[ab]?(?:–(\d+))?", numbers)
+        for figure in range(int(part[0]), int(part[1] or part[0]) + 1)
+    ]
+    assert sorted(covered) == [1, 1, 2, 2, *range(3, 42)]
+
+
+def test_boxes_are_over_pairs_and_over_conditions(undisturbed: tuple[Path, StudyResult]) -> None:
+    tables = undisturbed[1].tables
+    box = tables["summary_pairs"].row(
+        by_predicate=(pl.col("measure") == "test–retest")
+        & (pl.col("list") == "vocabulary")
+        & (pl.col("by") == "nbm")
+        & (pl.col("algorithm") == "glove"),
+        named=True,
+    )
+    pairs = tables["test_retest_pairs"].filter(
+        (pl.col("list") == "vocabulary") & (pl.col("rule") == "nbm") & (pl.col("algorithm") == "glove")
+    )
+    assert (box["base_pairs"], box["median"]) == (10, pytest.approx(np.median(pairs["icc"].to_numpy())))
+    own = tables["summary_consistency"]
+    assert own["query"].to_list()[-1] == "base pairs"
+    assert own.filter(pl.col("query").is_in(["math", "base pairs"]))["scores"].to_list() == [6, 6]
+    each = tables["summary_each_pair"].filter(pl.col("pair") == "he–she")
+    assert dict(each.select("measure", "scores").rows()) == {"test–retest": 6, "inter-rater": 2}
 
 
 def start(study_file: Path, folder: Path) -> subprocess.Popen[bytes]:
@@ -381,6 +449,9 @@ def test_the_written_study_file_is_a_valid_study(tmp_path: Path) -> None:
         ('rules = []\n[corpora.a]\npath = "x"', naming("rules", "empty", "dbwa")),
         ('rules = "dbwa"\n[corpora.a]\npath = "x"', naming("rules = 'dbwa'", "list")),
         ("seeds = [", naming("TOML")),
+        ('[corpora.a]\npath = "x"\nprepare = "redit"', naming("redit", "[corpora.a]", suggesting="reddit")),
+        ('[corpora.a]\npath = "x"\nwhere = "askscience"', naming("[corpora.a]", "where", "subreddit")),
+        ('[corpora.a]\npath = "x"\nwhere = {subreddit = 3}', naming("[corpora.a]", "where", "subreddit")),
     ],
 )
 def test_a_mistake_in_a_study_file_is_one_line(tmp_path: Path, content: str, message: str) -> None:
@@ -389,6 +460,19 @@ def test_a_mistake_in_a_study_file_is_one_line(tmp_path: Path, content: str, mes
     with pytest.raises(CorpusError, match=message) as refused:
         read_study(path)
     assert "\n" not in str(refused.value)
+
+
+def test_a_study_file_prepares_and_filters_its_corpora(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(
+        '[corpora.a]\npath = "x"\nprepare = "reddit"\nlowercase = false\nwhere = {subreddit = "askscience"}\n'
+        '[corpora.b]\npath = "x"\nprepare = "wikitext"\nwhere = {lang = ["en", "de"]}\n',
+        encoding="utf-8",
+    )
+    (_, a), (_, b) = read_study(path).corpora.values()
+    assert a.tokeniser == Tokeniser(sentences=True, lowercase=False)
+    assert a.where == {"subreddit": ("askscience",)}
+    assert (b.tokeniser, b.where) == (prepared("wikitext"), {"lang": ("en", "de")})
 
 
 def test_corpora_may_lie_in_another_folder_than_the_study_file(tmp_path: Path) -> None:
@@ -414,6 +498,7 @@ def test_claims_are_judged_for_every_rule(undisturbed: tuple[Path, StudyResult])
     assert by == {
         RETEST: set(raters(DEFAULT_RULES)),
         CONSISTENCY: set(raters(DEFAULT_RULES)),
+        ENSEMBLE: set(raters(DEFAULT_RULES)),
         RATER: {"raw", "standardised"},
     }
     for row in claims.filter(pl.col("median").is_finite()).iter_rows(named=True):
@@ -519,7 +604,8 @@ def test_a_figure_says_what_it_leaves_out_and_its_title_fits() -> None:
         {("books", "math"): nan, ("books", "arts"): nan, ("forum", "math"): nan, ("forum", "arts"): -3.0}
     )
     subject = Subject("words_that_are_longer_than_a_figure_with_one_panel_is_wide", "glove")
-    (drawing,) = consistency_by_query({"consistency_queries": rows}, subject)
+    none = pl.DataFrame(schema=schema_of("claims", ["dbwa"]))
+    (drawing,) = consistency_by_query({"consistency_queries": rows, "claims": none}, subject)
     assert drawing.name == "consistency-words_that_are_longer_than_a_figure_with_one_panel_is_wide-glove"
     assert re.search(in_order("GloVe", subject.pairs.replace("_", " "), "pairs"), drawing.title)
     assert mentions(drawing.spoken, "alpha", "forum", "-3.00")

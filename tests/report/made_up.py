@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.results import is_signed
+from tests.results import info_of
 
 from weatherglass.catalogue import Test
 from weatherglass.inference.bootstrap import BootstrapInterval
-from weatherglass.inference.notes import Note
 from weatherglass.inference.reason import Reason
 from weatherglass.inference.removal import LeftOut
 from weatherglass.inference.trust import NULL_LEVELS, Trust
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import ElementScore, Result, word_scores
 from weatherglass.runs.stored import read_run
+from weatherglass.warnings import Warning
 
 ALPHA = 0.01
 """Not the default, so that a page which takes its level from elsewhere is found out."""
@@ -89,16 +89,17 @@ def _result(model: str, test: Test, metric: str, ci: str, rng: np.random.Generat
         effect_size_elements=d / 1.1 if several else None,
         ci_low=d - 0.4,
         ci_high=d + 0.4,
-        p_attr=min(1.0, p * 3),
-        effect_size_attr=None if test.name == "weat2" else d * 1.2,
-        ci_attr_low=None if test.name == "weat2" else d * 1.2 - 0.6,
-        ci_attr_high=None if test.name == "weat2" else d * 1.2 + 0.6,
+        p_random=min(1.0, p * 3),
+        effect_size_random=None if test.name == "weat2" else d * 1.2,
+        ci_random_low=None if test.name == "weat2" else d * 1.2 - 0.6,
+        ci_random_high=None if test.name == "weat2" else d * 1.2 + 0.6,
         score_reliability=0.07 if test.name == "weat2" else 0.63,
         p_adjusted=min(1.0, p * 46),
-        significance="**" if p * 46 <= ALPHA else "*" if p <= ALPHA else "",
+        outcome="robust" if p * 46 <= ALPHA else "unconfirmed" if p <= ALPHA else "inconclusive",
+        marked=p * 46 <= ALPHA,
         p_middle=p,
         certified=True,
-        signed=is_signed(metric),
+        info=info_of(metric),
         context=test.context,
         categories=test.categories,
         scores=scores,
@@ -125,9 +126,9 @@ def _result(model: str, test: Test, metric: str, ci: str, rng: np.random.Generat
         bootstrap=bootstrap if ci == "bca" else None,
         left_out=tuple(left_out),
         null=tuple(map(float, null)),
-        notes=(str(Note.NOISY),) if test.name == "weat2" else (),
     )
-    return replace(result, trust=trust)
+    noisy = (Warning.of("unreliable", reliability=0.2, least=0.3),) if test.name == "weat2" else ()
+    return replace(result, trust=trust, warnings=(*result.warnings, *noisy))
 
 
 def _left_out(result: Result, test: Test, d: float, rng: np.random.Generator) -> Iterator[LeftOut]:

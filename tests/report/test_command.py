@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.messages import mentions
 from tests.models import HashedEncoder
 from tests.report.made_up import made_up_run
-from typer.testing import CliRunner
 
 from weatherglass import run
 from weatherglass.catalogue import load_tests
@@ -56,7 +56,7 @@ def test_figures_go_where_they_are_sent(tmp_path: Path) -> None:
     out = tmp_path / "figures"
     done = runner.invoke(app, ["report", str(tmp_path / "run"), "-f", "svg", "-o", str(out)])
     assert done.exit_code == 0, done.output
-    assert {path.name for path in out.iterdir()} == {"matrix.svg", "forest.svg"}
+    assert {path.name for path in out.iterdir()} == {"topics.svg", "matrix.svg", "forest.svg"}
 
 
 def test_what_is_missing_is_refused_since_a_correction_over_the_rest_would_give_other_numbers(
@@ -77,7 +77,7 @@ def test_a_folder_that_is_no_run_is_the_users_mistake(tmp_path: Path) -> None:
 
 def test_every_run_leaves_a_page(tmp_path: Path) -> None:
     finished = run(HashedEncoder(), "weat[12]", folder=tmp_path)
-    assert not any("report.html" in warning for warning in finished.warnings)
+    assert "page-not-written" not in [warning.kind for warning in finished.warnings]
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "hashed" in page
     assert 'id="block-0"' in page
@@ -91,7 +91,8 @@ def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
 
     monkeypatch.setattr(html, "page", broken)
     finished = run(HashedEncoder(), "weat1", folder=tmp_path)
-    assert any(mentions(warning, "report.html", "the page is broken") for warning in finished.warnings)
+    (warning,) = (warning for warning in finished.warnings if warning.kind == "page-not-written")
+    assert warning.values == {"page": "report.html", "reason": "the page is broken"}
     assert len(finished.results) == 1
     assert (tmp_path / "results.tsv").exists()
 

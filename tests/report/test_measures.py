@@ -20,7 +20,7 @@ from weatherglass.runs.stored import read_run
 
 
 def result(test: str, measure: str, d: float, mark: str = "") -> Result:
-    return made_result(test=test, metric=measure, effect_size=d, significance=mark)
+    return made_result(test=test, metric=measure, effect_size=d, outcome=mark or None, marked=bool(mark))
 
 
 def test_a_spread_reads_as_a_sentence() -> None:
@@ -33,10 +33,10 @@ def test_a_spread_reads_as_a_sentence() -> None:
 def test_a_spread_reaches_from_the_least_to_the_greatest_d() -> None:
     ranges = spreads(
         [
-            result("weat1", "cosine/mean", 1.5, "**"),
+            result("weat1", "cosine/mean", 1.5, "robust"),
             result("weat2", "cosine/mean", 0.3),
             result("weat1", "dot/mean", -0.4),
-            result("weat1", "dot/min", 0.9, "*"),
+            result("weat1", "dot/min", 0.9, "limited"),
             result("weat2", "dot/min", math.nan),
         ]
     )
@@ -56,7 +56,7 @@ def test_a_test_without_any_d_says_so() -> None:
 def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
     measures = [str(measure) for measure in select_measures(["azarpanah2021"])]
     results = [
-        result(test, measure, number / 10 - 1, "*" if number > 15 else "")
+        result(test, measure, number / 10 - 1, "limited" if number > 15 else "")
         for test in ("weat1", "$weat2$")
         for number, measure in enumerate(measures)
     ]
@@ -64,7 +64,7 @@ def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
     cells, ranges = figure.axes
     texts = [text.get_text() for text in cells.texts]
     assert texts.count("−0.70") == 2
-    assert texts.count("*") == 2 * 4
+    assert texts.count("◐") == 2 * 4
     assert {"a model", "cosine", "euclidean", "manhattan", "mahalanobis"} <= set(texts)
     assert [label.get_text() for label in cells.get_yticklabels()] == ["weat1", "$weat2$"]
     assert [label.get_text() for label in cells.get_xticklabels()] == [

@@ -11,9 +11,9 @@ from tests.report.conftest import HOSTILE, own_test
 from tests.report.made_up import made_up_run
 
 from weatherglass.catalogue import load_tests
-from weatherglass.catalogue.data import table
-from weatherglass.catalogue.published import bibtex_entries
+from weatherglass.catalogue.published import bibtex_entries, table
 from weatherglass.report.paper import bibtex, methods_paragraph, model_card
+from weatherglass.report.statements import caveats, outcome_text, topics
 from weatherglass.runs.stored import read_run
 
 
@@ -50,23 +50,24 @@ def test_the_methods_paragraph_says_what_the_settings_say(tmp_path: Path) -> Non
 def test_a_model_card_has_a_row_for_every_verdict(tmp_path: Path) -> None:
     made_up_run(tmp_path, load_tests(["weat*"]), ["a", "b"])
     run = read_run(tmp_path)
-    verdicts = [verdict.to_json() for verdict in run.verdicts()]
-    rows = [
-        line for line in model_card(run.results, run.record, verdicts).splitlines() if line.startswith("| ")
-    ]
+    checks = [one for one in run.verdicts() if one.check]
+    verdicts = [*topics(run.verdicts()), *checks]
+    card = model_card(run.results, run.record, verdicts)
+    rows = [line for line in card.splitlines() if line.startswith("| ")]
+    assert all(caveat.replace("|", "\\|") in card for caveat in caveats(verdicts, run.alpha))
     assert len(rows) == 2 + len(verdicts)
     assert {line.count("|") for line in rows} == {
         8
     }  # seven columns: with several models, one names the model
     for verdict, row in zip(verdicts, rows[2:], strict=True):
-        assert f"{verdict['significant']} of {len(verdict['tests'])}" in row
-        assert str(verdict["verdict"]) in row
+        assert verdict.check or f"{len(verdict.marked)} of {len(verdict.tests)}" in row
+        assert f"| {outcome_text(verdict)} |" in row
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_make_no_markup_in_a_model_card(tmp_path: Path, name: str) -> None:
     made_up_run(tmp_path, [own_test("mine", ("A", "B", "C", "D"), "w")], [name])
     run = read_run(tmp_path)
-    card = model_card(run.results, run.record, [verdict.to_json() for verdict in run.verdicts()])
+    card = model_card(run.results, run.record, run.verdicts())
     assert not re.search(r"(?<!\\)<", card)
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in card.splitlines() if line.startswith("| ")} == {7}

@@ -64,7 +64,7 @@ def test_special_characters_break_no_latex_table(tmp_path: Path) -> None:
 def test_latex_hangs_marks_beside_aligned_numbers(tmp_path: Path) -> None:
     results = made_up_run(tmp_path, load_tests(["*"]))
     text = latex([read_run(tmp_path)])
-    assert text.count(r"\rlap{$^{**}$}") == sum(result.significance == "**" for result in results)
+    assert text.count(r"\rlap{$^{**}$}") == sum(result.outcome == "robust" for result in results)
     assert text.count(r"$-") == sum(f"{result.effect_size:.2f}" < "0" for result in results)
     assert text.count(r"\\") == 47
 

@@ -7,16 +7,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.encoders.papers.tiny_elmo import write_elmo
 from tests.messages import mentions, naming
 from tests.oracles import may2019 as oracle
 from tests.published import NEWS_EFFECT_SIZES
 from tests.results import made_result
-from typer.testing import CliRunner
 
 from weatherglass.api.audits import run
 from weatherglass.cli import app
-from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.errors import WeatherglassError
 from weatherglass.reproduce.may2019 import procedure as may2019
 from weatherglass.reproduce.may2019.procedure import (
     Reproduction,
@@ -87,24 +87,73 @@ def test_bert_is_read_as_the_released_code_read_it() -> None:
     )
 
 
-def test_a_model_is_given_by_the_papers_name() -> None:
-    assert parse_models(["cbow=vectors:a?case=exact", "use=use"]) == {
+def test_a_model_is_given_by_a_name_of_the_paper_or_by_a_new_one() -> None:
+    assert parse_models(["cbow=vectors:a?case=exact", "use=use", "mine=st:x"]) == {
         "cbow": "vectors:a?case=exact",
         "use": "use",
+        "mine": "st:x",
     }
-    with pytest.raises(UnknownNameError, match=naming("infersnt", suggesting="infersent")):
-        parse_models(["infersnt=infersent:x"])
     with pytest.raises(WeatherglassError, match=naming("cbow", "NAME=SPEC")):
         parse_models(["cbow"])
     with pytest.raises(WeatherglassError, match=naming("cbow", "twice")):
         parse_models(["cbow=a", "cbow=b"])
+    with pytest.raises(WeatherglassError, match=naming("bert-large-cased", "bert")):
+        parse_models(["bert=a", "bert-large-cased=b"])
 
 
-def test_without_a_model_the_command_says_how_to_name_each_of_the_seven() -> None:
+def test_the_paper_has_14_variants_and_table_4_seven_of_them() -> None:
+    assert 46 * len(may2019.MODELS) == 644
+    table = {name for name in may2019.MODELS if may2019.column_of(name)}
+    assert table == {"cbow", "infersent", "gensen", "use", "elmo", "gpt", "bert"}
+    assert may2019.column_of("bert-large-cased") == "bert"
+    assert may2019.column_of("bert-base-cased") is None
+    assert may2019.column_of("mine") is None
+
+
+def test_marks_as_if_all_644_rows_were_there_are_holms() -> None:
+    """By hand: 0.01 / 644 = 1.55e-5, then 0.01 / 643."""
+    p = {"a": 1.5e-5, "b": 1.6e-5, "c": 0.01, "d": 0.011}
+    marks = may2019.marks_of_644({(test, "m"): made_result(value) for test, value in p.items()})
+    assert marks == {("a", "m"): "**", ("b", "m"): "*", ("c", "m"): "*", ("d", "m"): ""}
+
+
+def test_a_name_that_is_nearly_one_of_the_papers_is_pointed_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(may2019, "run", partial(run, tests=["weat6"]))
+    reproduction = may2019.reproduce({"infersnt": "wordllama", "cbow": "wordllama"}, folder=tmp_path)
+    said = list(lines(reproduction))
+    assert any(mentions(line, "infersnt", "infersent") for line in said)
+    assert any(mentions(line, "cbow", 256, 300) for line in said)  # other vectors than the paper's
+
+
+def test_without_a_model_the_command_says_how_to_name_each_of_the_14() -> None:
     outcome = CliRunner().invoke(app, ["reproduce", "may2019"])
     assert outcome.exit_code == 0
-    for name in ("cbow", "infersent", "gensen", "use", "elmo", "gpt", "bert"):
-        assert f"{name} (--model {name}=" in outcome.stdout
+    for name, variant in may2019.MODELS.items():
+        assert any(
+            line.split()[:1] == [name] and variant.spec in line for line in outcome.stdout.splitlines()
+        )
+
+
+def test_names_that_are_given_are_those_of_table_page_and_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(may2019, "run", partial(run, tests=["weat6", "weat7", "weat8"]))
+    folder = tmp_path / "out"
+    given = ["--model", "cbow=wordllama", "--model", "centred=wordllama | centre", "-o", str(folder)]
+    outcome = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["reproduce", "may2019", *given])
+    assert outcome.exit_code == 0, outcome.output
+    assert max(map(len, outcome.stdout.splitlines())) <= 80
+    header, *rows = (line.split("\t") for line in (folder / "results.tsv").read_text().splitlines())
+    assert header[:3] == ["model", "options", "test"]
+    assert {row[0] for row in rows} == {"cbow", "centred"}
+    assert (folder / "figure1.png").read_bytes().startswith(b"\x89PNG")
+    page = (folder / "reproduction.html").read_text(encoding="utf-8")
+    for name in ("cbow", "centred"):
+        assert f'id="table4-{name}"' in page
+    written = {path.name for path in folder.iterdir()}
+    assert {"table4.tsv", "claims.tsv", "contrasts.tsv", "coherence.tsv"} <= written
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +168,7 @@ def test_all_46_tests_run_to_the_end_on_word2vec(cbow: tuple[Reproduction, Path]
     reproduction, folder = cbow
     assert len(reproduction.run.results) == 46
     assert reproduction.run.failures == []
-    assert reproduction.not_given == ["infersent", "gensen", "use", "elmo", "gpt", "bert"]
+    assert reproduction.not_given == [name for name in may2019.MODELS if name != "cbow"]
     assert len((folder / "table4.tsv").read_text(encoding="utf-8").splitlines()) == 1 + 14
 
 
@@ -148,11 +197,12 @@ def test_p_is_sampled_and_never_below_the_papers_floor(cbow: tuple[Reproduction,
 def test_in_the_papers_family_a_test_of_8_and_8_gets_one_star_at_most(
     cbow: tuple[Reproduction, Path],
 ) -> None:
-    # 1 / C(16, 8) = 7.8e-5 is below 0.01 / 46 but above 0.01 / 644 (docs/methods 4).
+    # 1 / C(16, 8) = 7.8e-5 is below 0.01 / 46, the rows that are there, but above 0.01 / 644 (docs/methods 4).
     weat6 = next(result for result in cbow[0].run.results if result.test == "weat6")
     assert weat6.p_value == pytest.approx(1 / 12870)
-    assert weat6.significance == "*"
-    assert cbow[0].run.record["correction"]["family"] == 644
+    assert weat6.mark == "**"
+    assert cbow[0].marks_of_644["weat6", "cbow"] == "*"
+    assert cbow[0].run.record["correction"]["family"] is None
 
 
 @pytest.mark.large
@@ -171,10 +221,12 @@ def test_elmo_is_also_run_with_the_released_codes_characters(
     pytest.importorskip("torch", reason="ELMo runs in torch")
     pytest.importorskip("h5py", reason="ELMo's weights are HDF5")
     monkeypatch.setattr(may2019, "run", partial(run, tests=["weat6", "weat7", "weat8"]))
+    monkeypatch.setattr(may2019, "design_contrasts", lambda _, __: ([], {}))  # thousands of sentences
     spec = f"elmo:{write_elmo(tmp_path / 'elmo').folder}"
     reproduction = may2019.reproduce({"elmo": spec}, folder=tmp_path)
     assert reproduction.released is not None
-    assert {result.model for result in reproduction.released.results} == {f"{spec}?tokens=characters"}
+    assert {result.model for result in reproduction.released.results} == {"elmo"}
+    assert all("tokens=characters" in result.options for result in reproduction.released.results)
     cell = next(cell for cell in reproduction.comparisons if cell.test == "weat6")
     assert cell.ours is not None
     assert cell.released is not None
@@ -182,11 +234,27 @@ def test_elmo_is_also_run_with_the_released_codes_characters(
     row = next(
         line for line in (tmp_path / "table4.tsv").read_text().splitlines() if line.startswith("weat6")
     )
-    assert row.split("\t")[8] == repr(cell.released.effect_size)
+    assert row.split("\t")[9] == repr(cell.released.effect_size)
     assert (tmp_path / "released-code" / "results.tsv").is_file()
 
 
 @pytest.mark.parametrize("name", may2019.MODELS)
 def test_every_model_has_the_page_that_the_command_points_to(name: str) -> None:
-    page = Path(__file__).parents[2] / "docs" / "encoders" / f"{name}.md"
-    assert may2019.MODELS[name] in page.read_text(encoding="utf-8")
+    variant = may2019.MODELS[name]
+    page = (Path(__file__).parents[2] / "docs" / "encoders.md").read_text(encoding="utf-8")
+    sections = {text.split("\n", 1)[0].lower() for text in page.split("\n## ")[1:]}
+    assert variant.page in sections
+    assert f"| `{name}` | `{variant.spec}` |" in page
+
+
+def test_a_model_that_fails_is_reported_and_the_others_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(may2019, "run", partial(run, tests=["weat6"]))
+    short = tmp_path / "short.txt"
+    short.write_text("career 1 0\nfamily 0 1\n", encoding="utf-8")
+    given = {"cbow": f"vectors:{short}", "mine": "wordllama"}
+    reproduction = may2019.reproduce(given, folder=tmp_path / "out")
+    assert [failure.model for failure in reproduction.run.failures] == ["cbow"]
+    assert set(reproduction.widths) == {"mine"}
+    assert any(mentions(line, "cbow", "weat6") for line in lines(reproduction))

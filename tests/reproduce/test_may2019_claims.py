@@ -1,4 +1,4 @@
-"""The statements of May et al. (2019), judged on cells that are written down here."""
+"""The statements of May et al. (2019): Table 4 by numbers counted in the paper, other cells written down here."""
 
 from __future__ import annotations
 
@@ -7,19 +7,15 @@ from dataclasses import dataclass
 
 import pytest
 from tests.messages import in_order, mentions
+from tests.oracles import may2019 as oracle
 
-from weatherglass.reproduce.may2019.claims import (
-    ANGRY,
-    BIND,
-    BLEACHED_BIND,
-    CLAIMS,
-    NAMES,
-    PAIRED,
-    TERMS,
-    check_claims,
+from weatherglass.reproduce.may2019.claims import CLAIMS, check_claims
+from weatherglass.reproduce.sheets import Claim
+
+(NAMES, SENTENCES, ALL_SENTENCES, LARGER, ALL_LARGER, EVIDENCE, CONTROL, OVER_MODELS, TO_VECTOR, RECENT) = (
+    range(10)
 )
-
-STATEMENTS = list(CLAIMS)
+"""The statements, in their order."""
 
 
 @dataclass
@@ -27,44 +23,91 @@ class Cell:
     """What a claim reads of a result."""
 
     effect_size: float
-    significance: str
+    mark: str
 
 
-def cells(marked: dict[str, str]) -> dict[tuple[str, str], Cell]:
-    """All tests of the claims; words have |d| 1 and sentences 0.5."""
-    tests = {*NAMES, *TERMS, *ANGRY, *BIND, *BLEACHED_BIND, *PAIRED, *(f"sent-{test}" for test in PAIRED)}
-    return {
-        (test, "bert"): Cell(0.5 if test.startswith("sent-") else -1.0, marked.get(test, ""))
-        for test in tests
+def judged(marked: dict[tuple[str, str], str], *models: str) -> list[Claim]:
+    """The statements on tests that are all there; words have |d| 1 and sentences 0.5."""
+    cells = {
+        (test, model): Cell(0.5 if test.startswith("sent-") else -1.0, marked.get((test, model), ""))
+        for model in models
+        for test in oracle.ALL_TESTS
     }
+    return check_claims(models, cells)  # type: ignore[arg-type]
 
 
-def verdicts(marked: dict[str, str]) -> list[bool | None]:
-    return [claim.holds for claim in check_claims(["bert"], cells(marked))["bert"]]  # type: ignore[arg-type]
+def test_every_statement_of_the_paper_is_judged_once() -> None:
+    assert len(CLAIMS) == len(check_claims([], {})) == 10
+    assert len(oracle.ALL_TESTS) == 46
 
 
-def test_each_statement_turns_with_the_cells_that_it_is_about() -> None:
-    assert verdicts({}) == [False, False, True, False, False]
-    assert verdicts({"weat4": "**"})[0] is True
-    assert verdicts({"weat4": "**", "weat3b": "**"})[0] is False  # 1 of 6 names, 1 of 4 terms
-    assert verdicts({"sent-weat9": "*"})[1] is True
-    assert verdicts({BLEACHED_BIND[0]: "**"})[3] is True
-    assert verdicts({BLEACHED_BIND[0]: "**", BIND[0]: "**"})[3] is False
-    assert verdicts({ANGRY[1]: "**"})[4] is True
-    assert verdicts({ANGRY[1]: "*"})[4] is False
+def test_table_4_bears_out_what_the_paper_says_of_it() -> None:
+    """Counted in the paper's Table 4 by hand; group terms are not in it."""
+    claims = check_claims([], {})
+    assert [claim.theirs_hold for claim in claims] == [None, *[True] * 9]
+    assert [claim.holds for claim in claims] == [None] * 10
+    for statement, numbers in oracle.STATEMENTS.items():
+        assert mentions(claims[statement].theirs, *numbers), CLAIMS
 
 
-def test_table_4_is_judged_by_the_same_rules() -> None:
-    """Read off Table 4: of weat1, 3 and 6, GPT has * on weat3 alone and ** on sent-weat1 alone."""
-    claims = check_claims(["gpt"], {})["gpt"]
-    assert [claim.holds for claim in claims] == [None] * 5
-    assert re.search(in_order("sentences 1", "words 1", 3), claims[1].theirs)
-    assert mentions(claims[0].theirs, "Table 4")
+def test_names_are_compared_with_group_terms_in_all_six_pairs_and_both_contexts() -> None:
+    assert judged({}, "bert")[NAMES].holds is False
+    for names, terms in oracle.NAMES_AND_TERMS:
+        for level in ("", "sent-"):
+            assert judged({(f"{level}{names}", "bert"): "*"}, "bert")[NAMES].holds is True
+            assert judged({(f"{level}{terms}", "bert"): "*"}, "bert")[NAMES].holds is False
+    both = {("weat3", "bert"): "*", ("weat3b", "use"): "**"}
+    (claim, *_) = judged(both, "bert", "use")
+    assert claim.holds is False  # 1 and 1, over both models
+    assert mentions(claim.ours, "24")
 
 
-@pytest.mark.parametrize("test", ["weat3b", "sent-weat4"])
-def test_what_lacks_a_test_cannot_be_told(test: str) -> None:
-    lacking = {key: cell for key, cell in cells({}).items() if key[0] != test}
-    claim = check_claims(["bert"], lacking)["bert"][0]  # type: ignore[arg-type]
+def test_words_and_sentences_are_counted_over_all_models() -> None:
+    marked = {("sent-weat1", "bert"): "*", ("weat1", "use"): "**", ("sent-weat9", "use"): "*"}
+    claims = judged(marked, "bert", "use")
+    assert claims[SENTENCES].holds is False  # 1 and 1 of 12: weat9 is not in Table 4
+    assert claims[ALL_SENTENCES].holds is True  # 1 and 2 of 38
+    assert mentions(claims[ALL_SENTENCES].ours, "38")
+    assert claims[LARGER].holds is claims[ALL_LARGER].holds is True
+
+
+def test_statements_about_the_double_bind_turn_with_its_cells() -> None:
+    bind = "heilman_double_bind_competent_one_word"
+    only = {(f"sent-{bind}", "bert"): "**"}
+    assert judged(only, "bert")[CONTROL].holds is True
+    assert judged({**only, (bind, "bert"): "**"}, "bert")[CONTROL].holds is False
+    assert judged({}, "bert")[CONTROL].holds is False
+    assert judged({("weat1", "bert"): "**"}, "bert")[EVIDENCE].holds is True
+    assert judged(only, "bert")[EVIDENCE].holds is False
+
+
+def test_the_double_bind_over_models_needs_the_four_models_that_it_names() -> None:
+    bind = "heilman_double_bind_likable_one_sentence"
+    one_each = {(bind, "use"): "*", (bind, "bert"): "*"}
+    claim = judged(one_each, "use", "bert", "gpt")[OVER_MODELS]
     assert claim.holds is None
-    assert mentions(claim.ours, test)
+    assert mentions(claim.ours, "elmo")
+    assert judged(one_each, "use", "bert", "gpt", "elmo")[OVER_MODELS].holds is True
+    assert judged({**one_each, (bind, "gpt"): "*"}, "use", "bert", "gpt", "elmo")[OVER_MODELS].holds is False
+
+
+def test_recent_encoders_are_compared_with_previous_ones() -> None:
+    assert judged({}, "bert")[RECENT].holds is None
+    marked = {("weat1", "cbow"): "*"}
+    assert judged(marked, "cbow", "bert-base-uncased")[RECENT].holds is True
+    assert judged({("weat1", "elmo-max-sum"): "*"}, "cbow", "elmo-max-sum")[RECENT].holds is False
+    assert judged(marked, "cbow", "mine")[RECENT].holds is None  # not one of the paper's
+    most = {(test, "use"): "*" for test in oracle.ALL_TESTS if "heilman" not in test}
+    assert judged(most, "use")[TO_VECTOR].holds is True
+    assert judged({}, "use")[TO_VECTOR].holds is False
+
+
+@pytest.mark.parametrize("statement", [NAMES, SENTENCES, EVIDENCE, CONTROL])
+def test_what_has_no_test_of_its_kind_cannot_be_told(statement: int) -> None:
+    claim = check_claims(["bert"], {("weat9", "bert"): Cell(1.0, "")})[statement]  # type: ignore[dict-item]
+    assert claim.holds is None
+
+
+def test_the_numbers_stand_in_the_order_of_the_words() -> None:
+    claim = judged({("weat1", "bert"): "**"}, "bert")[SENTENCES]
+    assert re.search(in_order("words 1", "sentences 0"), claim.ours)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from tests.results import made_result
+from tests.results import info_of, made_result, other_info
 
 from weatherglass.runs.agreement import metric_agreement
 from weatherglass.runs.results import Result
@@ -18,9 +20,7 @@ def row(
         model=model,
         test=test,
         metric=metric,
-        unbiased=unbiased,
-        is_effect_size=effect,
-        signed=True,
+        info=info_of(metric) if effect else other_info(unbiased=unbiased),
         sets=sets,
     )
 
@@ -45,10 +45,25 @@ def test_models_are_ranked_by_their_distance_from_no_bias() -> None:
     assert by_metric["cosine/mean"].sizes == pytest.approx((1.15, 0.15))
     assert by_metric["mac"].models == ("low", "high")
     assert by_metric["mac"].sizes == pytest.approx((0.55, 0.05))
+    assert agreement.why_no_tau
+    assert agreement.disagreeing() == []
+    assert math.isnan(agreement.pairs[0].of_tests)
+
+
+def test_five_tests_have_a_tau_of_models_and_of_tests() -> None:
+    results = []
+    for number in range(1, 6):
+        for model, factor in (("low", 0.1), ("high", 0.3)):
+            results.append(row(model, f"t{number}", "cosine/mean", factor * number))
+            results.append(row(model, f"t{number}", "mac", 1 - number / (100 * factor), unbiased=1.0))
+    agreement = metric_agreement(results)
+    assert agreement is not None
+    assert agreement.why_no_tau == ""
     (pair,) = agreement.disagreeing()
     assert pair.metrics == ("cosine/mean", "mac")
     assert pair.of_models is not None
-    assert pair.of_models.tau == -1
+    assert pair.of_models.tau == -1  # models in opposite order, tests in the same
+    assert pair.of_tests == 1
 
 
 def test_the_parts_of_a_test_count_once() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.messages import in_order, mentions, naming
 from tests.models import HashedEncoder
-from typer.testing import CliRunner
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
@@ -89,7 +89,6 @@ def test_what_one_model_does_not_know_is_left_out_of_both(tmp_path: Path) -> Non
         ({"permute": "elements"}, in_order("permute", "words", "elements")),
         ({"tests": made_test(19)}, naming("words", "differ")),
         ({"metrics": "dot/mean"}, naming("only")),
-        ({"tests": made_test(name="other")}, naming("only")),
     ],
 )
 def test_what_is_not_the_same_quantity_is_not_compared(
@@ -98,6 +97,26 @@ def test_what_is_not_the_same_quantity_is_not_compared(
     found = compare_runs(run(tmp_path / "one"), run(tmp_path / "two", **change))  # type: ignore[arg-type]
     assert not found.differences
     assert re.search(reason, found.incomparable[0].reason)
+
+
+def test_runs_without_a_common_test_are_refused(tmp_path: Path) -> None:
+    before, after = run(tmp_path / "one"), run(tmp_path / "two", tests=made_test(name="other"))
+    with pytest.raises(WeatherglassError, match=in_order(str(before), "made", str(after), "other")):
+        compare_runs(before, after)
+
+
+def test_p_is_adjusted_over_all_rows_by_holm(tmp_path: Path) -> None:
+    tests = [made_test(size, f"made{size}") for size in (6, 9, 14, 20)]
+    before, after = run(tmp_path / "one", tests=tests), run(tmp_path / "two", tilt=1.5, tests=tests)
+    found = compare_runs(before, after)
+    p = [row.p_value for row in found.differences]
+    assert None not in p
+    in_turn = sorted(range(4), key=lambda place: p[place])  # type: ignore[arg-type, return-value]
+    least = 0.0
+    for rank, place in enumerate(in_turn):
+        least = max(least, min(1.0, (4 - rank) * p[place]))  # type: ignore[operator]
+        assert found.differences[place].p_adjusted == pytest.approx(least)
+    assert found.corrected == 4
 
 
 def test_another_alternative_leaves_d_comparable(tmp_path: Path) -> None:
@@ -138,9 +157,11 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["compare", str(before), str(after)])
     assert shown.exit_code == 0
     assert "changed" in shown.stdout
-    assert mentions(shown.stdout, "A, B", "templates", "5 of 100")
+    assert mentions(" ".join(shown.stdout.split()), "Holm", "X and Y", "templates", "5 of 100")
     record = json.loads(CliRunner().invoke(app, ["compare", str(before), str(after), "--json"]).stdout)
-    assert record["differences"][0]["changed"] is True
+    row = record["differences"][0]
+    assert (row["changed"], row["worse"], record["corrected"]) == (True, True, 1)
+    assert row["p_value"] == row["p_adjusted"] < 0.05
     with pytest.raises(OutputError, match=naming(f"{tmp_path}:", "run.json")):
         compare_runs(tmp_path, after)
 

@@ -20,6 +20,7 @@ from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.journal import JOURNAL, journal_line, read_journal
 from weatherglass.runs.results import COLUMNS, ElementScore, Result
 from weatherglass.runs.stored import read_run
+from weatherglass.warnings import Warning
 
 SMALL = made_result(
     0.012345,
@@ -27,7 +28,7 @@ SMALL = made_result(
     test="weat7",
     model="m",
     scores=(ElementScore("X", "a 'ß'\t\"", "a", None, 0.25), ElementScore("Y", "b\n", "b", "{}.", -0.5)),
-    warnings=("one", "two"),
+    warnings=(Warning.of("too-small", x=3, y=3, floor=0.1), Warning("other", "file", {"text": "two"})),
     notes={"oov": {"missing": {"c": 2}}},
 )
 
@@ -122,7 +123,11 @@ def test_a_folder_computes_again_what_was_cut_short_or_damaged(tmp_path: Path) -
     with RunFolder(tmp_path) as folder:
         assert folder.finished == {"key 0": SMALL}
         (warning,) = folder.warnings
-        assert mentions(warning, f"{journal}, line 2", "damaged")
+        assert (warning.kind, warning.subject, warning.values["lines"]) == (
+            "damaged-journal",
+            str(journal),
+            [2],
+        )
         folder.add("key 2", SMALL)
     assert [entry.key for entry in read_journal(journal)] == ["key 0", "key 2"]
     aside = journal.with_name("journal.jsonl.damaged")
@@ -165,6 +170,6 @@ def test_a_killed_run_can_be_read(tmp_path: Path) -> None:
         ("hashed", "weat7"),
         ("hashed", "weat8"),
     ]
-    assert all(result.p_adjusted is None and result.significance == "" for result in run.results)
+    assert all(result.p_adjusted is None and result.outcome is None for result in run.results)
     (notice,) = run.notices
     assert mentions(notice, "running", "killed")

@@ -1,4 +1,4 @@
-"""Marks of results and verdicts: what each asks for, which comes first, and that none can be taken for another."""
+"""Marks: one for every outcome, the same for rows and topics, and none that can be taken for another."""
 
 from __future__ import annotations
 
@@ -7,71 +7,31 @@ from dataclasses import replace
 import pytest
 from tests.results import made_result
 
-from weatherglass.inference.removal import LeftOut
-from weatherglass.inference.trust import Trust
-from weatherglass.inference.verdict import Outcome
-from weatherglass.runs.judge import Correction, judge
-from weatherglass.runs.marks import Mark, VerdictMark, mark_of, verdict_mark
-from weatherglass.runs.results import NO_P, Result
-
-FIRM = Trust(0.95, True, None, None, False, 1.1, None, (), (), ())
-ON_A_WORD = replace(FIRM, left_out=(LeftOut("word", "X", "love", 0.4, 0.3),))
-ON_NONE = replace(FIRM, left_out=(LeftOut("word", "X", "love", 0.4, 0.05),))
+from weatherglass.inference.outcome import Outcome
+from weatherglass.runs.marks import Mark, mark_of, mark_of_row, stars
 
 
-def judged(p: float, stars: str, **given: object) -> Result:
-    return replace(made_result(p, 1.0), significance=stars, trust=FIRM, **given)  # type: ignore[arg-type]
+def test_every_outcome_has_its_mark_and_none_is_shared() -> None:
+    assert [mark_of(outcome.value).words for outcome in Outcome] == [outcome.value for outcome in Outcome]
+    assert [mark_of(outcome.value).glyph for outcome in Outcome] == [outcome.mark for outcome in Outcome]
+    assert mark_of(None) is Mark.NOT_JUDGED
+    assert len({mark.glyph for mark in Mark}) == len({mark.ascii for mark in Mark}) == len(Mark)
+    assert all(mark.ascii.isascii() and len(mark.ascii) == len(mark.glyph) <= 1 for mark in Mark)
 
 
 @pytest.mark.parametrize(
-    ("result", "mark"),
+    ("fields", "mark", "printed"),
     [
-        (judged(0.001, "**", p_both_adjusted=0.05), Mark.BOTH_READINGS),
-        (judged(0.001, "**", p_both_adjusted=0.051), Mark.THESE_WORDS),
-        (judged(0.001, "**", p_both_adjusted=None), Mark.THESE_WORDS),
-        (replace(judged(0.001, "**", p_both_adjusted=0.001), trust=ON_A_WORD), Mark.ONE_WORD),
-        (replace(judged(0.001, "**", p_both_adjusted=0.001), trust=ON_NONE), Mark.BOTH_READINGS),
-        (replace(judged(0.04, "*", p_both_adjusted=0.001), trust=ON_A_WORD), Mark.ONE_WORD),
-        (judged(0.04, "*", p_both_adjusted=0.001), Mark.UNCORRECTED),
-        (replace(judged(0.04, "*"), trust=None), Mark.UNCORRECTED),
-        (judged(0.2, "", p_elements=1e-9), Mark.SENTENCES),
-        (judged(0.2, "", p_elements=1e-9, small=True), Mark.SENTENCES),
-        (judged(0.2, "", p_elements=0.06), Mark.CANNOT_TELL),
-        (replace(judged(0.2, ""), trust=ON_A_WORD), Mark.CANNOT_TELL),
-        (judged(0.2, "", small=True), Mark.SMALL),
-        (judged(float("nan"), ""), Mark.CANNOT_TELL),
-        (judged(float("nan"), "", p_method=f"{NO_P}one set"), Mark.NO_P),
+        ({"outcome": "robust"}, Mark.ROBUST, "**"),
+        ({"outcome": "limited"}, Mark.LIMITED, "*"),
+        ({"outcome": "unconfirmed"}, Mark.UNCONFIRMED, ""),
+        ({"outcome": None, "not_tested": "one contrast"}, Mark.MEASURED, ""),
+        ({"outcome": None}, Mark.NOT_JUDGED, ""),
+        # Neither p by sentences nor the corrected p of all rows lifts a mark.
+        ({"outcome": "inconclusive", "p_elements": 1e-9, "p_adjusted": 1e-9}, Mark.INCONCLUSIVE, ""),
     ],
 )
-def test_the_mark_of_a_result(result: Result, mark: Mark) -> None:
-    assert mark_of(result, 0.05) is mark
-
-
-def test_both_readings_have_to_survive_the_correction() -> None:
-    """Holm by hand: the larger p of both readings are 0.001, 0.02 and, where the second is not known, 1."""
-    pairs = ((0.001, 0.0005), (0.001, 0.02), (0.001, None))
-    results = [
-        replace(made_result(p, 1.0, test=f"t{p_attr}"), p_attr=p_attr, trust=FIRM) for p, p_attr in pairs
-    ]
-    found = judge(results, Correction(alpha=0.03))
-    assert [result.significance for result in found] == ["**"] * 3
-    assert [result.p_both_adjusted for result in found] == [pytest.approx(0.003), pytest.approx(0.04), None]
-    assert [mark_of(result, 0.03) for result in found] == [
-        Mark.BOTH_READINGS,
-        Mark.THESE_WORDS,
-        Mark.THESE_WORDS,
-    ]
-
-
-def test_a_stricter_level_makes_more_hang_on_a_word() -> None:
-    assert mark_of(replace(judged(0.001, "**", p_both_adjusted=0.001), trust=ON_NONE), 0.01) is Mark.ONE_WORD
-
-
-def test_every_outcome_of_the_rule_has_its_mark_and_none_is_shared() -> None:
-    assert [verdict_mark(outcome.value).words for outcome in Outcome] == [
-        outcome.value for outcome in Outcome
-    ]
-    assert verdict_mark(None) is VerdictMark.NOT_JUDGED
-    for marks in (list(Mark), list(VerdictMark)):
-        assert len({mark.glyph for mark in marks}) == len({mark.ascii for mark in marks}) == len(marks)
-        assert all(mark.ascii.isascii() and len(mark.ascii) == len(mark.glyph) <= 1 for mark in marks)
+def test_a_row_is_marked_by_its_outcome_alone(fields: dict[str, object], mark: Mark, printed: str) -> None:
+    row = replace(made_result(1e-6), **fields)  # type: ignore[arg-type]
+    assert mark_of_row(row) is mark
+    assert stars(row) == printed

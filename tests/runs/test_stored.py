@@ -59,7 +59,7 @@ def test_names_with_tabs_and_line_breaks_are_kept(tmp_path: Path) -> None:
     made_up_run(tmp_path, [replace(test, name="my\tweat\n1")], ["a\rmodel"])
     run = read_whole_run(tmp_path)
     assert (run.results[0].test, run.results[0].model) == ("my\tweat\n1", "a\rmodel")
-    assert run.scores(run.find("my\tweat\n1"))[0].text == test.targets[0].texts[0]
+    assert run.results[run.find("my\tweat\n1")].scores[0].text == test.targets[0].texts[0]
     head, row = (tmp_path / TABLE).read_text().splitlines()
     assert (len(row.split("\t")), row.split("\t")[2]) == (len(head.split("\t")), "my weat 1")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weatherglass.storage.append import append_whole
+from weatherglass.storage.journal import append_whole
 
 
 @pytest.mark.parametrize(("error", "kept"), [(KeyboardInterrupt(), b"a\nb\n"), (OSError(28, "full"), b"a\n")])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weatherglass.storage.array_writing import save_array, write_array
+from weatherglass.storage.array_file import save_array, write_array
 
 PAIR = np.dtype([("row", "<i4"), ("column", "<i4"), ("value", "<f8")])
 

@@ -12,6 +12,7 @@ import pytest
 from tests.messages import mentions, naming
 
 from weatherglass.errors import DamageWarning, VectorFileError
+from weatherglass.storage.array_file import require_whole, safetensors_state, write_safetensors
 from weatherglass.storage.checksum import (
     LENGTH,
     SUMS,
@@ -25,7 +26,6 @@ from weatherglass.storage.checksum import (
     write_checked_json,
     write_sums,
 )
-from weatherglass.storage.safetensors_file import require_whole, safetensors_state, write_safetensors
 
 RECORD = {"name": 'ß "quoted"', "value": 0.1, "sets": [["X", 1], []], "empty": ""}
 

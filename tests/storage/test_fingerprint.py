@@ -10,8 +10,8 @@ import pytest
 from tests.messages import naming
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.storage import fingerprint
-from weatherglass.storage.fingerprint import cache_folder, file_hash, folder_hash
+from weatherglass.storage import checksum
+from weatherglass.storage.checksum import cache_folder, file_hash, folder_hash
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file that counts as large and was last changed a minute ago, so its hash is remembered."""
-    monkeypatch.setattr(fingerprint, "CACHED_FROM", 1)
+    monkeypatch.setattr(checksum, "CACHED_FROM", 1)
     path = tmp_path / "old.txt"
     path.write_bytes(b"abc")
     os.utime(path, (time.time() - 60, time.time() - 60))
@@ -39,7 +39,7 @@ def test_the_hash_is_sha256(tmp_path: Path) -> None:
 
 def test_a_large_file_is_read_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = file_hash(old_file)
-    monkeypatch.setattr(fingerprint, "_hash_content", lambda _: pytest.fail("the file was read again"))
+    monkeypatch.setattr(checksum, "_hash_content", lambda _: pytest.fail("the file was read again"))
     assert file_hash(old_file) == first
 
 

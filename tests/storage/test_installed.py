@@ -74,7 +74,7 @@ def test_a_damaged_record_counts_as_none(tmp_path: Path) -> None:
         assert json.loads(printed) == expected
 
 
-@pytest.mark.parametrize("package", ["numpy", "scipy", "typer", "wordllama", "tokenizers", "no-such-package"])
+@pytest.mark.parametrize("package", ["numpy", "scipy", "click", "wordllama", "tokenizers", "no-such-package"])
 def test_a_version_is_that_of_importlib(package: str) -> None:
     try:
         expected = version(package)

@@ -18,8 +18,8 @@ from weatherglass.reliability.tables import write_tables
 from weatherglass.report.multiverse.tables import specifications_tsv
 from weatherglass.report.tables import comma_separated
 from weatherglass.runs.folder import RunFolder
-from weatherglass.storage.spreadsheet import defused, restored, tsv_line
-from weatherglass.storage.word_table import read_word_table
+from weatherglass.storage.documents import read_word_table
+from weatherglass.storage.printable import defused, restored, tsv_line
 
 STARTS = "=+-@\t\r"
 TEXTS = st.text() | st.builds(
@@ -84,7 +84,7 @@ def test_the_files_of_a_run_hold_no_formula(tmp_path: Path) -> None:
     assert row["model"] == f"'{FORMULA}"
     assert restored(row["model"]) == FORMULA
     assert float(row["effect_size"]) == -0.3
-    (row,) = csv.DictReader(io.StringIO(comma_separated([replace(run.stored(), results=[result])])))
+    (row,) = csv.DictReader(io.StringIO(comma_separated([replace(run, results=[result])])))
     assert restored(row["model"]) == FORMULA != row["model"]
     assert float(row["effect_size"]) == -0.3
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
-from weatherglass.vectors import WordVectors, binary, read_every_word, read_vectors, text
+from weatherglass.vectors import WordVectors, read_every_word, read_vectors, text
 from weatherglass.vectors.collector import load_kernel
 from weatherglass.vectors.kernels import read_entries, read_lines
 
@@ -135,17 +135,15 @@ class OneLoop:
         load = load_kernel
         for compiled in (False, True):
             self._patch.setattr(text, "MANY_NUMBERS", 0)
-            self._patch.setattr(binary, "FEW_BYTES", 0)
-            for module in (text, binary):
-                self._patch.setattr(module, "load_kernel", load if compiled else lambda _: None)
+            self._patch.setattr(text, "FEW_BYTES", 0)
+            self._patch.setattr(text, "load_kernel", load if compiled else lambda _: None)
             try:
                 vectors = read_every_word(path) if words is None else read_vectors(path, words)
             except VectorFileError as error:
                 yield str(error)
             else:
                 yield content(vectors)
-        for module in (text, binary):
-            self._patch.setattr(module, "load_kernel", load)
+        self._patch.setattr(text, "load_kernel", load)
 
 
 def content(vectors: WordVectors) -> tuple[object, ...]:
@@ -254,7 +252,7 @@ def test_unusual_words_of_files_larger_than_the_buffer(
 ) -> None:
     # Words of many lengths, so that the buffer ends at another place of an entry each time, and some that the loop
     # leaves to Python or that look like others; cut by `end` bytes.
-    monkeypatch.setattr(binary, "BLOCK", 20_000)
+    monkeypatch.setattr(text, "BLOCK", 20_000)
     unusual = {7: b"w8\t", 5_000: "ﬁne".encode(), 9_000: "日本".encode(), 9_999: b"fine", 10_100: b"w8"}
     words = [unusual.get(number, b"w%d" % number + b"x" * (number % 37)) for number in range(12_000)]
     body = b"".join(

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.messages import mentions
 
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import VectorFileError
@@ -31,8 +30,9 @@ def test_a_file_cut_anywhere_in_its_last_line_is_noticed(header: str, reader: ob
             assert str(error).startswith(f"{path}, line {whole.count(chr(10))}: ")  # noqa: PT017
         else:
             number = whole[:length].split()[-1]
-            assert warning.startswith(f"{path}, line {whole.count(chr(10))} ('to'): ")
-            assert mentions(warning, "newline", f" {number},")
+            line = whole.count("\n")
+            assert warning.kind == "cut-off-file"
+            assert warning.values == {"file": str(path), "line": line, "word": "to", "number": number}
 
 
 @pytest.mark.parametrize("length", range(1, GLOVE.index("\n")))
@@ -84,8 +84,8 @@ def test_a_run_warns_of_twins_in_one_line(tmp_path: Path) -> None:
     encoder = VectorEncoder(path, tokens="none")
     encoder.encode([NFC, "caf\u00e9", "rose"])
     (warning,) = encoder.warnings()
-    assert "'na\\xefve' = 'nai\\u0308ve'" in warning
-    assert "'caf\\xe9' = 'caf\\xe9\\u200b'" in warning
+    assert warning.kind == "lookalikes-in-file"
+    assert warning.values["words"] == ["'caf\\xe9' = 'caf\\xe9\\u200b'", "'na\\xefve' = 'nai\\u0308ve'"]
 
 
 def test_the_record_of_a_run_has_the_warnings(tmp_path: Path) -> None:
@@ -100,10 +100,9 @@ def test_the_record_of_a_run_has_the_warnings(tmp_path: Path) -> None:
     sets = {key: {"category": key, "examples": names[8 * i :][:8]} for i, key in enumerate(keys)}
     tests.write_text(json.dumps(sets))
     finished = run(f"vectors:{path}?tokens=none", tests=[str(tests)], folder=tmp_path / "run")
-    about_file = [line for line in finished.warnings if line.startswith("vectors:")]
-    assert len(about_file) == 2
-    assert mentions(about_file[0], path, "line 33", "newline")
-    assert "'x0' = 'x0\\u200b'" in about_file[1]
+    cut, twins = (each for each in finished.warnings if each.subject.startswith("vectors:"))
+    assert (cut.kind, cut.values["file"], cut.values["line"]) == ("cut-off-file", str(path), 33)
+    assert (twins.kind, twins.values["words"]) == ("lookalikes-in-file", ["'x0' = 'x0\\u200b'"])
 
 
 @pytest.mark.parametrize("other", [NFD, f"{NFC}\u200b", "na\u00adïve"])
@@ -126,6 +125,6 @@ def test_twins_between_the_sets_of_a_test(tmp_path: Path) -> None:
         "attr2": ["hate", "pain\u200b"],
     }
     path.write_text(json.dumps({key: {"category": key, "examples": words} for key, words in sets.items()}))
-    (warning,) = [line for line in read_jsonl(path).warnings if "zero-width" in line]
-    assert mentions(warning, "X (targ1)", "Y (targ2)", "Unicode")
-    assert warning.endswith("'na\\xefve' = 'nai\\u0308ve'")
+    (warning,) = [each for each in read_jsonl(path).warnings if each.kind == "lookalikes"]
+    words = ["'na\\xefve' = 'nai\\u0308ve'"]
+    assert warning.values == {"first": "X (targ1)", "second": "Y (targ2)", "words": words}

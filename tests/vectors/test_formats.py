@@ -220,13 +220,22 @@ def test_a_vector_of_zeros_is_read(tmp_path: Path) -> None:
     assert read_vectors(path, ["a"])["a"].tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("rows", [b"ABCDEFGHIJKLMNOP", b"ABCDEFGHIJKLMNO\xc0"])
+@pytest.mark.parametrize("write", [word2vec_binary, original_binary])
+def test_binary_numbers_whose_bytes_are_all_printable_are_numbers(
+    write: Writer, rows: bytes, tmp_path: Path
+) -> None:
+    matrix = np.frombuffer(rows, "<f4").reshape(2, 2)
+    vectors = read_vectors(write(tmp_path, ["a", "b"], matrix), ["a", "b"])
+    np.testing.assert_array_equal(vectors.matrix, matrix)
+
+
 def test_lines_longer_than_a_block_and_words_across_blocks_are_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matrix = np.random.default_rng(1).standard_normal((40, 30)).astype(np.float32)
     words = [f"word{number}" for number in range(40)]
-    for module in ("text", "binary"):
-        monkeypatch.setattr(f"weatherglass.vectors.{module}.BLOCK", 257)
+    monkeypatch.setattr("weatherglass.vectors.text.BLOCK", 257)
     for write in (glove, fasttext, word2vec_binary):
         np.testing.assert_array_equal(read_vectors(write(tmp_path, words, matrix), words).matrix, matrix)
 

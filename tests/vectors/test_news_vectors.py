@@ -13,7 +13,7 @@ from weatherglass.catalogue import load_test
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors import read_vectors
-from weatherglass.vectors.gensim import RECORDS
+from weatherglass.vectors.arrays import RECORDS
 
 
 def unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

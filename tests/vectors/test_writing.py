@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from tests.messages import naming
 
 from weatherglass.errors import OutputError, VectorFileError
-from weatherglass.vectors import read_every_word
-from weatherglass.vectors.writing import write_vectors
+from weatherglass.vectors import read_every_word, write_vectors
 
 WORDS = ["the", "naïve", "北京", "x" * 60, "-0.5"]
 ROWS = np.random.default_rng(0).standard_normal((len(WORDS), 7)).astype(np.float32) * np.float32(1e-3)

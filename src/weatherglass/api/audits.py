@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from weatherglass.api.results import Run
 from weatherglass.audit.adding import check_addable
 from weatherglass.audit.families import expand_families
-from weatherglass.audit.held import held_run
-from weatherglass.audit.plan import Plan, choose_models, choose_synonyms, choose_tests
-from weatherglass.audit.profile import chosen_settings, under_profile
-from weatherglass.audit.record import CommandCall, PythonCall, plain
+from weatherglass.audit.held import cached_run
+from weatherglass.audit.plan import Plan, choose_models, choose_tests
+from weatherglass.audit.profile import chosen_settings
+from weatherglass.audit.record import command_call, plain, python_call
+from weatherglass.audit.registrations import Registration, registrations_for
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
@@ -22,20 +22,14 @@ from weatherglass.errors import has_no_room
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.weat.spelling import under_profile
 from weatherglass.parallel import Backend, backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path
-from weatherglass.runs import results
 from weatherglass.runs.folder import PAGE, RECORD, RunFolder
+from weatherglass.runs.run import Run
 from weatherglass.runs.stored import read_record
-from weatherglass.storage.atomic import writing_into
-from weatherglass.storage.checksum import write_checked_json
-
-if TYPE_CHECKING:
-    from weatherglass.audit.registrations import Registration
-
-FAMILIES = "families.json"
-"""What a run shows of its families of models."""
+from weatherglass.warnings import Warning
 
 
 def run(
@@ -83,81 +77,74 @@ def run(
     """
     models = models_in(models)
     check_progress(progress)
-    call = CommandCall.of(command) if command is not None else PythonCall.of(run, locals())
+    call = command_call(command) if command is not None else python_call(run, locals())
     chosen = chosen_settings(settings, changes, run)
-    asked_for = _listed(metrics)
+    given: Sequence[Any] = (metrics, tests)
+    asked_for, asked_tests = (some if isinstance(some, list | tuple) else [some] for some in given)
+    selected = select_metrics(asked_for)
     named = [metric for metric in asked_for if not (isinstance(metric, str) and "*" in metric)]
-    selected = under_profile(select_metrics(asked_for), chosen.profile)
-    by_name = {m.name for m in under_profile(select_metrics(named), chosen.profile)} if named else set()
+    by_name = selected if len(named) == len(asked_for) else select_metrics(named) if named else []
+    if chosen.profile:
+        selected, by_name = (under_profile(some, chosen.profile) for some in (selected, by_name))
+    synonyms = chosen.synonyms or {}
+    if isinstance(synonyms, str):
+        from weatherglass.languages.wordnet import load_synonyms
+
+        synonyms = load_synonyms(synonyms)
     members, families = expand_families(models)
     plan = Plan(
         choose_models(members),
-        choose_tests(_listed(tests)),
+        choose_tests(asked_tests),
         selected,
         chosen,
-        choose_synonyms(chosen.synonyms),
-        frozenset(metric.name for metric in selected) - by_name,
+        synonyms,
+        frozenset(metric.name for metric in selected) - {metric.name for metric in by_name},
     )
     plan.check()
     workers = backend(jobs, scheduler, shared_dir)
-    registrations = _registrations(plan, workers)
+    # What other processes have to be told; a lambda that cannot be sent is refused before anything is written.
+    registrations = () if workers.in_process else registrations_for(plan.metrics, chosen.covariance)
     shown = progress or progress_here()
     if folder is None:
-        done = _carry_out(plan, call, workers, shown, registrations)
-        return _with_families(Run.of(done), families)
+        return _compute(plan, call, workers, shown, registrations, families)
     with RunFolder(checked_path("folder", folder)) as opened:
         added_to = read_record(opened.path) if add and (opened.path / RECORD).exists() else None
         if added_to:
             check_addable(added_to, plan, plain(asdict(chosen)))
-        finished = held_run(plan, call, opened) if not add else None
-        if finished is None:
-            finished = _carry_out(plan, call, workers, shown, registrations, opened, added_to)
-            finished.record["warnings"] += _write_page(Run.of(finished, opened.path), opened)
-        return _with_families(Run.of(finished, opened.path), families, opened.path)
+        finished = cached_run(plan, call, opened) if not add else None
+        if finished is not None:
+            return finished.stored_in(opened.path)
+        computed = _compute(plan, call, workers, shown, registrations, families, opened, added_to)
+        finished = computed.stored_in(opened.path)
+        unwritten = _write_page(finished, opened)
+        finished.record["warnings"] += [warning.to_json() for warning in unwritten]
+        return finished
 
 
-def _registrations(plan: Plan, workers: Backend) -> tuple[Registration, ...]:
-    """What other processes have to be told; a lambda that cannot be sent is refused before anything is written."""
-    if workers.in_process:
-        return ()
-    from weatherglass.audit.registrations import registrations_for
-
-    return registrations_for(plan.metrics, plan.settings.covariance)
-
-
-def _carry_out(
+def _compute(
     plan: Plan,
-    call: CommandCall | PythonCall,
+    call: Mapping[str, Any],
     workers: Backend,
     progress: Progress,
     registrations: tuple[Registration, ...],
+    families: Mapping[str, Sequence[str]],
     folder: RunFolder | None = None,
     added_to: Mapping[str, Any] | None = None,
-) -> results.Run:
+) -> Run:
+    """Compute what is missing of a plan; the record says what the run shows of its families of models."""
     from weatherglass.audit.audit import Audit  # with all that computes, which a finished run does not need
 
-    return Audit(plan, call, workers, progress, folder, registrations, added_to).carry_out()
-
-
-def _with_families(finished: Run, families: Mapping[str, Sequence[str]], folder: Path | None = None) -> Run:
-    """The same run with what it shows of its families in the record and, if there is a folder, in its families.json."""
+    finished = Audit(plan, call, workers, progress, folder, registrations, added_to).run()
     if families:
-        from weatherglass.reliability.families import family_report
+        from weatherglass.reliability.agreement.seeds import family_report
 
-        shown = family_report(finished.results, families).to_json()
-        finished.record["families"] = shown
-        if folder is not None:
-            with writing_into(folder):
-                write_checked_json(folder / FAMILIES, shown)
+        finished.record["families"] = family_report(finished.results, families).to_json()
+        if folder:
+            folder.write_record(finished.record)
     return finished
 
 
-def _listed(given: Any) -> Sequence[Any]:
-    """One thing or several, as several."""
-    return given if isinstance(given, list | tuple) else [given]
-
-
-def _write_page(finished: Run, folder: RunFolder) -> list[str]:
+def _write_page(finished: Run, folder: RunFolder) -> list[Warning]:
     """Write report.html; whatever is wrong with a page, the results stand, so that it is only a warning.
 
     From what is in memory: to read a large run back would take as long as to write its page, on one core.
@@ -168,9 +155,9 @@ def _write_page(finished: Run, folder: RunFolder) -> list[str]:
     from weatherglass.report.page.html import write_page  # jinja2, only where there is a page to write
 
     try:
-        write_page(finished.stored())
+        write_page(finished)
     except Exception as error:
         if has_no_room(error):
             raise folder.unwritable(error) from error
-        return [f"{PAGE} was not written: {error or type(error).__name__}"]
+        return [Warning.of("page-not-written", page=PAGE, reason=str(error) or type(error).__name__)]
     return []

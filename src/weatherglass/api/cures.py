@@ -15,34 +15,30 @@ import numpy as np
 from weatherglass.arrays import Matrix
 from weatherglass.audit.audit import Audit
 from weatherglass.audit.encode import Encodings, encode_texts
-from weatherglass.audit.plan import Model, Plan, choose_tests
-from weatherglass.audit.record import PythonCall, environment, now
+from weatherglass.audit.plan import Plan, PlannedModel, choose_tests
+from weatherglass.audit.record import environment, now
 from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
 from weatherglass.cures.cost import (
     AnalogySet,
     SimilaritySet,
+    Vectors,
     installed_sets,
     read_analogies,
     read_similarity,
+    recovered_and_cost,
 )
-from weatherglass.cures.estimate import BeforeAfter
-from weatherglass.cures.held_out import ENDING, HeldOut, held_out_test
-from weatherglass.cures.judgement import Judgement
-from weatherglass.cures.recovery import DRAWS, NeutralWords, old_bias, random_change
-from weatherglass.cures.rule import Row, verdict
-from weatherglass.cures.units import Vectors, recovered_and_cost
+from weatherglass.cures.recovery import DRAWS, BeforeAfter, NeutralWords, old_bias, random_change
+from weatherglass.cures.verdict import ENDING, Evaluation, HeldOut, Row, held_out_test, verdict, with_holm
 from weatherglass.errors import EncoderError, WeatherglassError
-from weatherglass.inference.correction import adjust
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
-from weatherglass.mitigation.base import words_of
-from weatherglass.mitigation.change import Step, Steps
+from weatherglass.mitigation.base import Step, Steps, words_of
 from weatherglass.mitigation.lists import NEUTRAL, PAIR_LISTS, PairList, Sides, pair_list, word_list
-from weatherglass.multiverses.lists import select_tests
+from weatherglass.multiverses.choices import select_tests
 from weatherglass.parallel import Backend, backend
 from weatherglass.progress import Progress, Silent, check_progress
-from weatherglass.registry import checked_path
+from weatherglass.registry import check_number, checked_path
 from weatherglass.runs.compare import Difference, compare_models
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.results import Result
@@ -55,16 +51,6 @@ if TYPE_CHECKING:
 RECORD = "judgement.json"
 RUN = "run"
 BEFORE, AFTER = "before", "after"
-OPTIMISED = ("direct-bias", "ripa")
-"""Metrics of a direction: what a projection makes small by construction."""
-CONTRASTED = {
-    "sc-weat": "attributes",
-    "rnd": "targets",
-    "ripa": "targets",
-    "direct-bias": "targets",
-    "same": "both",
-}
-"""The sets whose difference the p of a metric is about; the p of MAC, ECT and RNSB is about other things."""
 ROUNDING = 1e-6
 """Scores below this are 0 but for the rounding of float32."""
 FEWEST = 100
@@ -80,12 +66,13 @@ def judge_mitigation(
     neutral: str = NEUTRAL,
     similarity: Sequence[str | Path] = (),
     analogies: Sequence[str | Path] = (),
+    alpha: float = 0.05,
     jobs: int = 1,
     scheduler: str | None = None,
     shared_dir: str | Path | None = None,
     folder: str | Path | None = None,
     progress: Progress | None = None,
-) -> Judgement:
+) -> Evaluation:
     """Judge whether transforms removed an association, hid it, or did not remove it.
 
     Args:
@@ -96,6 +83,7 @@ def judge_mitigation(
         neutral: words without the attribute: "neutral", or a file with a word a line.
         similarity: files of word or sentence pairs with scores; by default those that come with gensim, if installed.
         analogies: files of analogies; likewise.
+        alpha: the significance level of the verdict.
         jobs: local processes to use.
         scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
             engine of another package.
@@ -107,6 +95,9 @@ def judge_mitigation(
         WeatherglassError: if no test is known for the lists, or the model knows too few neutral words.
     """
     check_progress(progress)
+    check_number("alpha", alpha)
+    if not 0 < alpha < 1:
+        raise WeatherglassError(f"alpha is {alpha:g}, but it lies between 0 and 1")
     shown = progress or Silent()
     workers = backend(jobs, scheduler, shared_dir)
     folder = checked_path("folder", folder) if folder is not None else None
@@ -127,15 +118,16 @@ def judge_mitigation(
         every_test = [*chosen, *(one.test for one in held_tests if one.left_out)]
         rows = _rows(model, every_test, metrics, attribute, run_folder, workers, shown)
         unseen = {one.test.name for one in held_tests}
-        held_rows = _with_holm([row for row in rows if row.test.partition(" (")[0] in unseen])
+        held_rows = with_holm([row for row in rows if row.test.partition(" (")[0] in unseen])
+        whole_rows = with_holm([row for row in rows if ENDING not in row.test])
         recovered, cost, notes = _vectors(mitigation, sides, neutral, sets, workers, shown)
-        finished = Judgement(
+        finished = Evaluation(
             model=model.encoder.name,
             transforms=tuple(transform.name for transform in model.transforms),
             rank=_rank(mitigation),
             width=mitigation.width,
-            verdict=verdict(held_rows, rows, recovered),
-            rows=tuple(_with_holm([row for row in rows if ENDING not in row.test])),
+            verdict=verdict(held_rows, whole_rows, recovered, alpha),
+            rows=tuple(whole_rows),
             held_out=tuple(held_rows),
             words={
                 one.test.name: {"left_out": one.left_out, "added": one.added}
@@ -146,6 +138,7 @@ def judge_mitigation(
             recovered=tuple(recovered),
             cost=tuple(cost),
             notes=(*mitigation.notes, *notes),
+            alpha=alpha,
             record={"finished": now(), **environment()},
         )
         if folder is not None:
@@ -193,7 +186,7 @@ def tests_of(mitigation: Mitigation, tests: Sequence[str | Test]) -> list[Test]:
 
 
 def _rows(
-    model: Model,
+    model: PlannedModel,
     tests: Sequence[Test],
     named: Sequence[str],
     attribute: Collection[str],
@@ -202,14 +195,14 @@ def _rows(
     progress: Progress,
 ) -> list[Row]:
     """Every test and metric on the model before and after; a metric that does not fit a test has no row."""
-    plain = Model.of(model.encoder)
+    plain = PlannedModel.of(model.encoder)
     models = [replace(plain, name=BEFORE), replace(model, name=AFTER)]
     metrics = select_metrics([DEFAULT_METRIC, *named])
     plan = Plan(models, list(tests), metrics, Settings(trust="all"), {}, frozenset(m.name for m in metrics))
-    call = PythonCall("judge", {})
+    call = {"called": "python", "function": "judge", "arguments": {}}
     registrations = () if workers.in_process else registrations_for(metrics, plan.settings.covariance)
     with RunFolder(folder) as opened:
-        run = Audit(plan, call, workers, progress, opened, registrations).carry_out()
+        run = Audit(plan, call, workers, progress, opened, registrations).run()
     changes = {(row.test, row.metric): row for row in compare_models(folder).differences}
     before = {(r.row, r.metric): r for r in run.results if r.model == BEFORE}
     after = {(r.row, r.metric): r for r in run.results if r.model == AFTER}
@@ -231,17 +224,18 @@ def kind_of_ends(test: Test, attribute: Collection[str]) -> str:
 
 
 def _row(before: Result, after: Result, change: Difference | None, ends: str) -> Row:
-    nothing_left = before.is_effect_size and all(abs(one.score) < ROUNDING for one in after.scores)
+    nothing_left = before.info.from_scores and all(abs(one.score) < ROUNDING for one in after.scores)
     if nothing_left:  # d would be that of the rounding, of any size and sign
         after, change = replace(after, value=0.0, p_value=1.0), None
     return Row(
         test=before.row,
         metric=before.metric,
-        is_effect_size=before.is_effect_size and not before.uses_part,
+        poolable=before.info.poolable and not before.uses_part,
         signed=bool(before.signed),
         before=before.bias,
         after=after.bias,
         p_before=_p(before),
+        p_before_holm=None,
         p_after=_p(after),
         p_after_holm=None,
         low=change.low if change else None,
@@ -250,23 +244,19 @@ def _row(before: Result, after: Result, change: Difference | None, ends: str) ->
         value_before=before.value,
         value_after=after.value,
         units=sum(before.units()),
-        contrast=CONTRASTED.get(before.metric.partition("(")[0], "") in (ends, "both")
-        if before.uses_part
-        else before.metric.partition("(")[0] in CONTRASTED or before.is_effect_size,
-        optimised=before.metric.startswith(OPTIMISED),
+        contrast=_contrasts_ends(before, ends),
+        optimised=before.info.removed_by_projection,
     )
+
+
+def _contrasts_ends(result: Result, ends: str) -> bool:
+    """Return whether p is about a difference between the ends of the attribute, as the metric declares it."""
+    contrasts = result.info.contrasts
+    return contrasts in (ends, "both") if contrasts and result.uses_part else bool(contrasts)
 
 
 def _p(result: Result) -> float | None:
     return None if result.why_no_p or np.isnan(result.p_value) else result.p_value
-
-
-def _with_holm(rows: Sequence[Row]) -> list[Row]:
-    """The rows with p after corrected for the number of contrasts."""
-    family = [n for n, row in enumerate(rows) if row.contrast and row.p_after is not None]
-    adjusted = adjust([rows[n].p_after or 0.0 for n in family], "holm")
-    corrected = dict(zip(family, adjusted.tolist(), strict=True))
-    return [replace(row, p_after_holm=corrected.get(n)) for n, row in enumerate(rows)]
 
 
 def _benchmarks(
@@ -349,7 +339,7 @@ def _rank(mitigation: Mitigation) -> int | None:
     return sum(step.rank for step in steps) if steps else None
 
 
-def _write(finished: Judgement, folder: Path) -> None:
+def _write(finished: Evaluation, folder: Path) -> None:
     """Write judgement.json and the page."""
     from weatherglass.report.cure.page import PAGE, page
 

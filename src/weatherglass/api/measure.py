@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from weatherglass.audit.encode import encode_texts
 from weatherglass.audit.evaluate import evaluate_sets
-from weatherglass.audit.plan import Model
+from weatherglass.audit.plan import PlannedModel
 from weatherglass.audit.profile import chosen_settings
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Element, set_roles
@@ -48,7 +48,7 @@ def measure(
         changes: fields of the settings by name, such as alternative="greater".
 
     Returns:
-        A Result: the Measurement (`value`, `unbiased`, `scores`) with p, interval and leave-one-out.
+        A Result: the Estimate (`value`, `unbiased`, `scores`) with p, interval and leave-one-out.
 
     Raises:
         WeatherglassError: for a wrong number of sets, naming the shape that the metric takes, or a word that the model
@@ -67,9 +67,9 @@ def measure(
         if isinstance(sets, str | bytes | Mapping) or not hasattr(sets, "__len__"):
             raise wrong_type(name, "a list of sets", sets)
     roles = set_roles(len(targets), len(attributes))
-    if not metrics[0].shape.fits(len(targets), len(attributes)):
+    if not metrics[0].info.shape.fits(len(targets), len(attributes)):
         raise UnitError(
-            f"{metrics[0].name} takes {metrics[0].shape}; {len(targets)} and {len(attributes)} are given"
+            f"{metrics[0].name} takes {metrics[0].info.shape}; {len(targets)} and {len(attributes)} are given"
         )
     given = (*targets, *attributes)
     measured = _encoded(roles, given, model) if model is not None else _as_given(roles, given)
@@ -100,7 +100,7 @@ def _encoded(roles: Sequence[str], given: Sequence[Any], model: Any) -> list[Vec
         listed = isinstance(words, Collection) and not isinstance(words, str)
         if not listed or not all(isinstance(word, str) for word in words):
             raise WeatherglassError(f"{role} should be a list of words, since a model is given")
-    found = Model.of(one_model_in(model))
+    found = PlannedModel.of(one_model_in(model))
     texts = [word for words in given for word in words]
     encodings = encode_texts(found.encoder, [*texts, *found.texts()], backend(1, None, None), Silent())
     unknown = list(dict.fromkeys(text for text in texts if not encodings.known(text)))

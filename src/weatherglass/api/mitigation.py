@@ -12,22 +12,20 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import encode_texts
-from weatherglass.audit.plan import Model
-from weatherglass.cures.judgement import Judgement
-from weatherglass.encoders.base import WarningEncoder
+from weatherglass.audit.plan import PlannedModel
+from weatherglass.cures.verdict import Evaluation
 from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import EncoderError, OutputError, SpecError, output_error
 from weatherglass.mitigation import Change, Transform, read_transforms
-from weatherglass.mitigation.base import words_of
-from weatherglass.mitigation.change import Step, Steps
+from weatherglass.mitigation.base import Step, Steps, words_of
 from weatherglass.mitigation.lists import Sides
 from weatherglass.mitigation.saved import SUFFIX, write_transform
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import checked_path, checked_texts
-from weatherglass.vectors import read_every_word
-from weatherglass.vectors.writing import FORMATS, write_vectors
+from weatherglass.vectors import FORMATS, read_every_word, write_vectors
+from weatherglass.warnings import as_warnings
 
 BLOCK = 4096
 """Rows that are changed and written at a time."""
@@ -61,7 +59,7 @@ class Written:
 class Mitigation:
     """Transforms fitted on a model."""
 
-    model: Model
+    model: PlannedModel
     changes: tuple[Change, ...]
     width: int
     notes: tuple[str, ...]
@@ -109,7 +107,7 @@ class Mitigation:
             raise OutputError(f"{path}: this is the model itself; name another file")
         return self._write_words(path, encoder.path)
 
-    def judge(self, **options: Any) -> Judgement:
+    def judge(self, **options: Any) -> Evaluation:
         """Judge whether the cure worked; options are those of `api.cures.judge_mitigation`: tests, pairs, jobs, …"""
         from weatherglass.api.cures import judge_mitigation
 
@@ -208,12 +206,11 @@ def mitigate(
         for transform, change in zip(chosen.transforms, changes, strict=True)
         for note in getattr(change, "notes", ())
     ]
-    if isinstance(chosen.encoder, WarningEncoder):
-        notes += chosen.encoder.warnings()
+    notes += map(str, as_warnings(chosen.encoder.warnings()))
     return Mitigation(chosen, tuple(changes), encodings.vectors.shape[1], tuple(notes))
 
 
-def with_transforms(model: Any, transforms: str | Sequence[str]) -> Model:
+def with_transforms(model: Any, transforms: str | Sequence[str]) -> PlannedModel:
     """A model with its own transforms and further ones.
 
     Raises:
@@ -222,9 +219,9 @@ def with_transforms(model: Any, transforms: str | Sequence[str]) -> Model:
     given = [transforms] if isinstance(transforms, str) else checked_texts("transforms", transforms)
     found = one_model_in(model)
     if isinstance(found, str):
-        chosen = Model.of(" | ".join([found, *given]))
+        chosen = PlannedModel.of(" | ".join([found, *given]))
     else:
-        chosen = Model.of(found).followed_by(tuple(t for text in given for t in read_transforms(text)))
+        chosen = PlannedModel.of(found).followed_by(tuple(t for text in given for t in read_transforms(text)))
     if not chosen.transforms:
         raise SpecError("no transform is named; add --with, such as --with 'hard-debias?pairs=gender'")
     return chosen

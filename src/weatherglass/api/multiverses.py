@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.api.multiverse_results import Multiverse
-from weatherglass.audit.record import CommandCall, PythonCall, environment, now
+from weatherglass.audit.record import command_call, environment, now, python_call
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import WeatherglassError
-from weatherglass.multiverses import multiverse as multiverses
-from weatherglass.multiverses.knobs import KNOBS, Knobs, measure
-from weatherglass.multiverses.lists import select_tests, word_lists
-from weatherglass.multiverses.models import model_views
-from weatherglass.multiverses.multiverse import carry_out
+from weatherglass.multiverses.choices import CHOICES, Choices, measure, model_views, select_tests, word_lists
+from weatherglass.multiverses.multiverse import Multiverse, run_multiverse
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path, checked_texts, suggestion
@@ -36,7 +32,7 @@ RECORD = "multiverse.json"
 def multiverse(
     models: Any = DEFAULT_MODEL,
     tests: Sequence[str | Test] | str | Test = "*",
-    knobs: Sequence[str] | str = KNOBS,
+    choices: Sequence[str] | str = CHOICES,
     *,
     jobs: int = 1,
     scheduler: str | None = None,
@@ -52,7 +48,7 @@ def multiverse(
         models: specs, or objects in memory as `run` takes them; a pattern such as
             "vectors:study/forum-sgns-*.safetensors" is one model with a seed per file.
         tests: topics ("gender and career"), names, globs, paths, or tests of your own; all 46 published by default.
-        knobs: which choices are varied; those that a model lacks are passed over.
+        choices: which choices are varied; those that a model lacks are passed over.
         jobs: local processes to use.
         scheduler: a Dask cluster to use instead: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS with an
             engine of another package.
@@ -60,23 +56,23 @@ def multiverse(
         folder: where results and curves are written; what is there already is not computed again.
         progress: told how far the work has come.
         command: the words of the command line that asked for this, for the record.
-        changes: other fields of `Knobs`, such as similarities=("cosine", "mahalanobis") or alpha=0.01.
+        changes: other fields of `Choices`, such as similarities=("cosine", "mahalanobis") or alpha=0.01.
 
     Returns:
-        Per topic and model the specifications, their joint p, what moves d, and what the conclusion hangs on.
+        The specifications of each topic and model, their p, what moves d, and what the conclusion depends on.
 
     Raises:
         WeatherglassError: if an argument is wrong; raised before work starts.
     """
     models = models_in(models)
     check_progress(progress)
-    call = CommandCall.of(command) if command is not None else PythonCall.of(multiverse, locals())
+    call = command_call(command) if command is not None else python_call(multiverse, locals())
     tupled: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
     }
-    turned = checked_texts("knobs", [knobs] if isinstance(knobs, str) else knobs)
+    varied = checked_texts("choices", [choices] if isinstance(choices, str) else choices)
     _check_names(changes)
-    chosen = Knobs(turned=tuple(turned), **tupled)
+    chosen = Choices(varied=tuple(varied), **tupled)
     found: dict[str, Test] = {}
     for item in _listed(tests):
         found |= {test.name: test for test in ([item] if isinstance(item, Test) else select_tests([item]))}
@@ -87,30 +83,41 @@ def multiverse(
     workers = backend(jobs, scheduler, shared_dir)
     known = () if workers.in_process else _registrations(chosen)
     views = [model_views(model, chosen) for model in models]
-    record = {**call.record(), "started": now(), **environment(), "settings": chosen.to_json()}
+    record = {**call, "started": now(), **environment(), "settings": asdict(chosen)}
     shown = progress or progress_here()
     if path is None:
-        return Multiverse.of(
-            replace(carry_out(views, lists, chosen, workers, shown, None, known), record=record)
-        )
+        return replace(run_multiverse(views, lists, chosen, workers, shown, None, known), record=record)
     with Journal(path / JOURNAL) as journal:
-        done = carry_out(views, lists, chosen, workers, shown, journal, known)
-        finished = replace(done, record={**record, "finished": now(), "warnings": list(journal.warnings)})
+        done = run_multiverse(views, lists, chosen, workers, shown, journal, known)
+        finished = replace(
+            done,
+            record={
+                **record,
+                "finished": now(),
+                "warnings": [warning.to_json() for warning in journal.warnings],
+            },
+        )
         write_folder(finished, path)
-        return Multiverse.of(finished)
+        return finished
 
 
-def _registrations(knobs: Knobs) -> tuple[Registration, ...]:
+def _registrations(choices: Choices) -> tuple[Registration, ...]:
     """Return what other processes have to be told; a lambda is refused here, before anything is written."""
     from weatherglass.audit.registrations import registrations_of
+    from weatherglass.metrics.weat.covariance import ESTIMATORS
+    from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
 
-    raw = {measure(s, t).statistic for s in knobs.similarities for t in knobs.statistics}
-    return registrations_of(knobs.similarities, sorted(raw), knobs.covariance)
+    raw = {measure(s, t).statistic for s in choices.similarities for t in choices.statistics}
+    names = (
+        [(SIMILARITIES, name) for name in choices.similarities],
+        [(STATISTICS, name) for name in sorted(raw)],
+    )
+    return registrations_of([*names[0], *names[1], (ESTIMATORS, choices.covariance)])
 
 
 def _check_names(given: Iterable[str]) -> None:
-    """Refuse a name that is neither an argument of `multiverse` nor a field of `Knobs`."""
-    known = [each.name for each in fields(Knobs) if each.name != "turned"]
+    """Refuse a name that is neither an argument of `multiverse` nor a field of `Choices`."""
+    known = [each.name for each in fields(Choices) if each.name != "varied"]
     arguments = [name for name in signature(multiverse).parameters if name != "changes"]
     for name in given:
         if name not in known:
@@ -122,7 +129,7 @@ def _listed(given: Any) -> Sequence[Any]:
     return given if isinstance(given, list | tuple) else [given]
 
 
-def write_folder(finished: multiverses.Multiverse, folder: Path) -> None:
+def write_folder(finished: Multiverse, folder: Path) -> None:
     """Write multiverse.json, specifications.tsv, a curve per list and model, and the page that shows them."""
     from weatherglass.report.multiverse.page import write_page
     from weatherglass.report.multiverse.tables import specifications_tsv

@@ -14,9 +14,9 @@ from weatherglass.api.study_results import StudyResult as StudyResult
 from weatherglass.parallel import Backend, check_backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path
-from weatherglass.reliability.corpus.language import language_fact
-from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
-from weatherglass.reliability.families import PRECISION, FamilyReport
+from weatherglass.reliability.agreement.seeds import PRECISION, FamilyReport
+from weatherglass.reliability.corpus.corpus import language_fact
+from weatherglass.reliability.corpus.readers import STANDARD_INPUT
 from weatherglass.reliability.study import (
     Group,
     embedding_patterns,
@@ -27,7 +27,8 @@ from weatherglass.reliability.study import (
     trained_groups,
 )
 from weatherglass.reliability.study_file import Study, read_study
-from weatherglass.runs.results import Run
+from weatherglass.runs.run import Run
+from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
 AUDIT = "audit"
 
 
-def group_warnings(groups: Sequence[Group]) -> list[str]:
-    """The warnings of all groups, each with its corpus and algorithm in front."""
-    return [f"{group.corpus}, {group.algorithm}: {warning}" for group in groups for warning in group.warnings]
+def group_warnings(groups: Sequence[Group]) -> list[Warning]:
+    """Return the warnings of all groups, each about its corpus and algorithm."""
+    return [
+        warning.about(f"{group.corpus}, {group.algorithm}") for group in groups for warning in group.warnings
+    ]
 
 
 def run_study(
@@ -88,7 +91,7 @@ def _report(
     progress: Progress,
 ) -> tuple[Mapping[str, pl.DataFrame], Path, Mapping[str, Explanation]]:
     from weatherglass.reliability.agreement.assess_study import assess_study
-    from weatherglass.reliability.regression.study import explain_study
+    from weatherglass.reliability.regression.explain import explain_study
     from weatherglass.reliability.tables import write_tables
     from weatherglass.report.study.coefficients import coefficient_drawing
     from weatherglass.report.study.figures import drawings, remove_outdated_figures, save_drawing
@@ -139,7 +142,7 @@ def audit_study(
     """
     from weatherglass.api.audits import run
     from weatherglass.audit.families import expand_families
-    from weatherglass.reliability.families import family_report
+    from weatherglass.reliability.agreement.seeds import family_report
 
     models = [f"{name}=vectors:{pattern}" for name, pattern in embedding_patterns(folder).items()]
     finished = run(
@@ -174,7 +177,7 @@ def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
         facts.append((algorithm, text))
     embeddings: dict[str, list[str]] = {}
     for group in groups:
-        text = "; ".join([f"{len(group.paths)} seeds", *group.warnings])
+        text = "; ".join([f"{len(group.paths)} seeds", *map(str, group.warnings)])
         embeddings.setdefault(text, []).append(f"{group.corpus} {group.algorithm}")
     facts += [(f"embeddings {', '.join(names)}", text) for text, names in embeddings.items()]
     return [*facts, ("rules", f"{', '.join(study.rules)}; {study.neighbours} neighbours")]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from weatherglass.reliability.regression.explain import Explanation
+    from weatherglass.warnings import Warning
 
 TABLES, FIGURES, PAGE = "tables", "figures", "study.html"
 SUMMARY = "summary"
@@ -35,7 +36,7 @@ class StudyResult:
     """Set of base pairs -> the regression that says which words are measured reliably."""
     failures: Sequence[str] = ()
     """One line for each embedding that could not be trained."""
-    warnings: Sequence[str] = ()
+    warnings: Sequence[Warning] = ()
     """About imported embeddings, and about stored scores that were computed again."""
 
     @property

@@ -43,7 +43,7 @@ def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, 
 
 def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Result]) -> list[str]:
     """Keys of the earlier results that stay: all that the plan does not name."""
-    planned = set(plan.keys())
+    planned = {row.key for row in plan.rows}
     return [key for key in record["keys"] if key in finished and key not in planned]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,6 @@ from weatherglass.audit.registrations import Registration
 from weatherglass.audit.settings import Synonyms
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.errors import UnitError, reason
-from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance, estimate_covariance
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
@@ -30,11 +29,6 @@ class CovarianceUnit:
     estimator: str
     registrations: tuple[Registration, ...] = ()
     """What the process that estimates it has to register first."""
-
-
-def needs_covariance(metrics: Iterable[Metric]) -> bool:
-    """Whether any of the metrics is taken through a covariance."""
-    return any(metric.whitened for metric in metrics)
 
 
 def enlarged(attributes: ElementSet, synonyms: Synonyms) -> tuple[str, ...]:

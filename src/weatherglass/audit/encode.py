@@ -1,4 +1,4 @@
-"""One model's vectors for the texts of its tests: each distinct text is encoded once, here or elsewhere."""
+"""What a model gives for the texts of its tests: it is asked once about each distinct one, here or elsewhere."""
 
 from __future__ import annotations
 
@@ -10,11 +10,26 @@ import numpy as np
 
 from weatherglass.arrays import AnyMatrix, ArrayError, Matrix, real_array
 from weatherglass.encoders import ENCODERS, load_encoder
-from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
-from weatherglass.encoders.cache.cached import CachedEncoder
-from weatherglass.encoders.cache.store import Encoding
-from weatherglass.encoders.truncated import TruncatedEncoder
-from weatherglass.encoders.views import CachedViews, LayeredEncoder, View, encode_views, layered
+from weatherglass.encoders.base import (
+    Asked,
+    Coverage,
+    Model,
+    ModelEncoder,
+    Observations,
+    What,
+    check_asked,
+    plain,
+    text_of,
+)
+from weatherglass.encoders.cache import CachedEncoder, Encoding, encodings_of
+from weatherglass.encoders.views import (
+    CachedViews,
+    LayeredEncoder,
+    TruncatedEncoder,
+    View,
+    encode_views,
+    layered,
+)
 from weatherglass.errors import EncoderError
 from weatherglass.mitigation.base import Change, Transform
 from weatherglass.parallel import Backend
@@ -37,8 +52,8 @@ class Encodings:
         return not bool(np.isnan(self.vectors[self.row[text]]).all())
 
     def transformed(self, transforms: Sequence[Transform]) -> Encodings:
-        """The vectors after each transform in turn, fitted on the vectors of its own texts."""
-        return self.fitted(transforms)[1]
+        """Return the vectors after each transform in turn, fitted on the vectors of its own texts."""
+        return self.fitted(transforms)[1] if transforms else self
 
     def fitted(self, transforms: Sequence[Transform]) -> tuple[list[Change], Encodings]:
         """What each transform in turn becomes for this model, and the vectors after all of them."""
@@ -52,76 +67,89 @@ class Encodings:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Texts for one call of `encode` in another process, which loads the model by its spec."""
+    """Inputs that another process, which loads the model by its spec, is to ask about."""
 
     spec: str
-    texts: list[str]
+    inputs: list[Asked]
+    what: What
 
 
-def encode_texts(encoder: Encoder, texts: Sequence[str], backend: Backend, progress: Progress) -> Encodings:
+def encode_texts(model: Model, texts: Sequence[str], backend: Backend, progress: Progress) -> Encodings:
     """Encode each distinct text once.
 
     Raises:
         EncoderError: if the model does not return one row per text, all of one width.
     """
-    if isinstance(encoder, TruncatedEncoder):
+    observed = observe(model, texts, "vectors", backend, progress)
+    rows = {
+        asked if isinstance(asked, str) else text_of(asked): row for row, asked in enumerate(observed.inputs)
+    }
+    return Encodings(rows, observed.matrix.astype(np.float64, copy=False), observed.coverage)
+
+
+def observe(
+    model: Model, inputs: Sequence[Asked], what: What, backend: Backend, progress: Progress
+) -> Observations:
+    """Ask a model once about each distinct input, here or in other processes.
+
+    Raises:
+        EncoderError: if it does not give what is asked for, or not one row per input, all of one width.
+    """
+    check_asked(model, inputs, what)
+    if isinstance(model, TruncatedEncoder):
         # The whole vectors come from the cache, or go there, wherever they are computed.
-        whole = encode_texts(encoder.inner, texts, backend, progress)
-        return replace(whole, vectors=encoder.truncate(whole.vectors))
-    distinct = list(dict.fromkeys(texts))
-    progress.stage(f"encoding with {encoder.name}", len(distinct))
-    if _goes_elsewhere(encoder) and not backend.in_process:
-        assert isinstance(encoder, ModelEncoder)
-        vectors, coverage = _encode_elsewhere(encoder, distinct, backend, progress)
-    else:
-        vectors, coverage = _encode_here(encoder, distinct, progress)
-    widths = {len(vector) for vector in vectors}
+        return model.cut(observe(model.inner, inputs, what, backend, progress))
+    distinct = list(dict.fromkeys(asked if isinstance(asked, str) else plain(asked) for asked in inputs))
+    progress.stage(f"encoding with {model.name}", len(distinct))
+    elsewhere = _goes_elsewhere(model) and not backend.in_process
+    rows = (_elsewhere if elsewhere else _here)(model, distinct, what, backend, progress)
+    coverage = [row.coverage for row in rows]
+    if what == "log-probabilities":
+        return Observations(distinct, what, [row.values for row in rows], coverage)
+    widths = {len(row.values) for row in rows}
     if len(widths) > 1:
-        raise EncoderError(f"{encoder.name}: vectors of different widths: {sorted(widths)}")
-    rows = {text: row for row, text in enumerate(distinct)}
-    return Encodings(rows, np.array(vectors, dtype=np.float64), coverage)
+        raise EncoderError(f"{model.name}: vectors of different widths: {sorted(widths)}")
+    return Observations(distinct, what, np.array([row.values for row in rows], dtype=np.float64), coverage)
 
 
-def _goes_elsewhere(encoder: Encoder) -> bool:
+def _goes_elsewhere(model: Model) -> bool:
     """Whether other processes should encode; a kind that was registered in this one they do not know."""
-    kind = encoder.name.partition(":")[0].partition("?")[0]
-    costly = isinstance(encoder, ModelEncoder) and encoder.costly
+    kind = model.name.partition(":")[0].partition("?")[0]
+    costly = isinstance(model, ModelEncoder) and model.costly
     return costly and not ENCODERS.registered([kind])
 
 
-def _encode_here(
-    encoder: Encoder, texts: list[str], progress: Progress
-) -> tuple[list[AnyMatrix], list[Coverage]]:
-    in_parts = getattr(encoder, "in_parts", isinstance(encoder, ModelEncoder) and encoder.costly)
+def _here(
+    model: Model, inputs: list[Asked], what: What, _backend: Backend, progress: Progress
+) -> list[Encoding]:
+    in_parts = getattr(model, "in_parts", isinstance(model, ModelEncoder) and model.costly)
     # Word vectors are read in one pass over their file, so they are requested all at once.
-    size = CHUNK if in_parts else len(texts)
-    # Asked first and for all texts: an encoder that looks words up in a file then does so in one pass.
-    coverage = encoder.coverage(texts)
-    vectors: list[AnyMatrix] = []
-    for start in range(0, len(texts), size):
-        some = texts[start : start + size]
-        vectors += list(_encode(encoder, some))
+    size = CHUNK if in_parts else max(1, len(inputs))
+    known: dict[Asked, Encoding] = {}
+    for start in range(0, len(inputs), size):
+        some = inputs[start : start + size]
+        known |= encodings_of(_observed(model, some, what))
         progress.advance(len(some))
-    return vectors, coverage
+    return [known[asked] for asked in inputs]
 
 
-def _encode_elsewhere(
-    encoder: ModelEncoder, texts: list[str], backend: Backend, progress: Progress
-) -> tuple[list[AnyMatrix], list[Coverage]]:
+def _elsewhere(
+    model: Model, inputs: list[Asked], what: What, backend: Backend, progress: Progress
+) -> list[Encoding]:
     """Only this process touches the cache: workers may sit on machines that do not see its file."""
-    cached = encoder if isinstance(encoder, CachedEncoder) else None
-    known = cached.lookup(texts) if cached else {}
-    missing = [text for text in texts if text not in known]
+    cached = model if isinstance(model, CachedEncoder) else None
+    known = cached.lookup(inputs, what) if cached else {}
+    missing = [asked for asked in inputs if asked not in known]
     progress.advance(len(known))
-    chunks = (Chunk(encoder.name, missing[start : start + CHUNK]) for start in range(0, len(missing), CHUNK))
-    for outcome in backend.map(encode_chunk, chunks):
+    chunks = (
+        Chunk(model.name, missing[start : start + CHUNK], what) for start in range(0, len(missing), CHUNK)
+    )
+    for outcome in backend.map(observe_chunk, chunks):
         if outcome.value is None:
-            raise outcome.error or EncoderError(f"{encoder.name}: no vectors came back")
-        some = outcome.unit.texts
-        rows, covered = outcome.value
-        known |= cached.store(some, rows, covered) if cached else _encodings(some, rows, covered)
-        progress.advance(len(some))
-    return [known[text].vector for text in texts], [known[text].coverage for text in texts]
+            raise outcome.error or EncoderError(f"{model.name}: no {what} came back")
+        known |= (cached.store if cached else encodings_of)(outcome.value)
+        progress.advance(len(outcome.unit.inputs))
+    return [known[asked] for asked in inputs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,27 +206,24 @@ def encode_view_chunk(chunk: ViewChunk) -> tuple[list[AnyMatrix], list[Coverage]
     return encoder.encode_views(chunk.texts, chunk.views), encoder.coverage(chunk.texts)
 
 
-def _encodings(texts: list[str], vectors: AnyMatrix, coverage: list[Coverage]) -> dict[str, Encoding]:
-    rows = zip(texts, vectors, coverage, strict=True)
-    return {text: Encoding(vector, covered) for text, vector, covered in rows}
+def observe_chunk(chunk: Chunk) -> Observations:
+    """Return what one unit of a costly model's work gives, in whichever process."""
+    return _observed(_encoder_of_this_process(chunk.spec), chunk.inputs, chunk.what)
 
 
-def encode_chunk(chunk: Chunk) -> tuple[AnyMatrix, list[Coverage]]:
-    """What one unit of a costly model's work gives, in whichever process."""
-    encoder = _encoder_of_this_process(chunk.spec)
-    return _encode(encoder, chunk.texts), encoder.coverage(chunk.texts)
-
-
-def _encode(encoder: Encoder, texts: list[str]) -> AnyMatrix:
-    given = encoder.encode(texts)
+def _observed(model: Model, inputs: list[Asked], what: What) -> Observations:
+    """What a model gives, with its vectors checked: they may come from code of the user's own."""
+    observed = model.observe(inputs, what)
+    if isinstance(observed.values, list):
+        return observed
     try:
-        vectors = real_array(given)
+        vectors = real_array(observed.values)
     except ArrayError as error:
-        what = "its array" if error.row is None else f"the vector of {texts[error.row]!r}"
-        raise EncoderError(f"{encoder.name}: {what} {error}") from None
-    if vectors.ndim != 2 or len(vectors) != len(texts):
-        raise EncoderError(f"{encoder.name}: {len(texts)} texts gave an array of shape {vectors.shape}")
-    return vectors
+        wrong = "its array" if error.row is None else f"the vector of {text_of(inputs[error.row])!r}"
+        raise EncoderError(f"{model.name}: {wrong} {error}") from None
+    if vectors.ndim != 2 or len(vectors) != len(inputs):
+        raise EncoderError(f"{model.name}: {len(inputs)} texts gave an array of shape {vectors.shape}")
+    return replace(observed, values=vectors)
 
 
 @lru_cache(maxsize=1)

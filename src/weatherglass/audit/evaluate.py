@@ -8,18 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from weatherglass.audit.profile import check_profiles, chosen_settings, under_profile
+from weatherglass.audit.profile import check_profile, chosen_settings
 from weatherglass.audit.settings import Settings
+from weatherglass.audit.target_texts import TargetTexts
 from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
-from weatherglass.inference.significance.base import Budget, Significance
+from weatherglass.inference.significance.base import Significance
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
-from weatherglass.metrics.base import Context, Measurement, Metric
-from weatherglass.metrics.nulls import Effort, Exchange, Null
+from weatherglass.metrics.base import ByElements, Context, Estimate, Metric
+from weatherglass.metrics.exchange import PValueOptions
+from weatherglass.metrics.resample import Tested
 from weatherglass.metrics.sets import VectorSet, check, matrix
+from weatherglass.metrics.weat.profiles import profiles_of
+from weatherglass.metrics.weat.spelling import under_profile
 from weatherglass.runs.judge import is_small, power_fields
 from weatherglass.runs.results import NO_P, Result, plain_value
 
@@ -56,12 +59,15 @@ def associate(
         (1.722, 0.333, 'enumerate')
     """
     chosen = chosen_settings(settings, changes, associate)
-    metrics = under_profile(select_metrics([measure]), chosen.profile)
+    metrics = select_metrics([measure])
+    if chosen.profile:
+        metrics = under_profile(metrics, chosen.profile)
     if len(metrics) != 1:
         raise UnitError(f"measure '{measure}' stands for {len(metrics)} metrics; name one of them")
-    if not metrics[0].shape.fits(2, 2):
-        raise UnitError(f"{metrics[0].name} takes {metrics[0].shape}; associate has 2 and 2")
-    check_profiles(metrics, chosen)
+    if not metrics[0].info.shape.fits(2, 2):
+        raise UnitError(f"{metrics[0].name} takes {metrics[0].info.shape}; associate has 2 and 2")
+    for profile in profiles_of(metrics):
+        check_profile(profile, chosen)
     rows = [(role, matrix(role, given)) for role, given in zip("XYAB", (X, Y, A, B), strict=True)]
     sets = [VectorSet(role, vectors, _row_names(role, len(vectors))) for role, vectors in rows]
     return evaluate_sets(sets, metrics[0], chosen)
@@ -70,7 +76,7 @@ def associate(
 def evaluate_sets(sets: Sequence[VectorSet], metric: Metric, settings: Settings) -> Result:
     """One metric on sets that stand for themselves, without model or test."""
     check(sets)
-    covariances = _covariances(sets, settings.covariance) if metric.whitened else None
+    covariances = _covariances(sets, settings.covariance) if metric.info.covariances else None
     result = next(evaluate(sets, [metric], settings, covariances))
     return replace(result, small=is_small(result, settings.smallest))
 
@@ -93,15 +99,24 @@ def evaluate(
     metrics: Sequence[Metric],
     settings: Settings,
     covariances: tuple[Covariance, Covariance] | None = None,
+    targets: TargetTexts | None = None,
 ) -> Iterator[Result]:
-    """One Result per metric; what the metrics share is computed once."""
+    """Yield one Result per metric; what the metrics share is computed once.
+
+    Args:
+        sets: the vectors.
+        metrics: what to measure.
+        settings: how to test.
+        covariances: of A and B, for metrics that need them.
+        targets: how the model splits the texts of X and Y; None where that is not known.
+    """
     check(sets)
     started = time.perf_counter()
     context = Context(metrics, settings.permute, settings.ddof, covariances)
     for metric in metrics:
-        measurement = metric.measure(sets, context)
-        result = _result(metric, measurement, settings)
-        if covariances and metric.whitened:
+        estimate = metric.measure(sets, context)
+        result = _result(metric, estimate, settings, targets)
+        if covariances and metric.info.covariances:
             a, b = covariances
             result = replace(result, notes={**result.notes, "covariance": {"A": a.record(), "B": b.record()}})
         now = time.perf_counter()
@@ -109,154 +124,91 @@ def evaluate(
         started = now
 
 
-def _result(metric: Metric, measurement: Measurement, settings: Settings) -> Result:
-    """The measurement with p; a metric whose null exchanges nothing has none."""
-    key: dict[str, Any] = {
+def _result(
+    metric: Metric, estimate: Estimate, settings: Settings, targets: TargetTexts | None = None
+) -> Result:
+    """The estimate with p, intervals and leave-one-out, as far as its Null and Resample give them."""
+    by_words = settings.permute == "words"
+    fields: dict[str, Any] = {
         "metric": metric.name,
         "permute": settings.permute,
         "alternative": settings.alternative,
-        "ddof": settings.ddof,
+        "notes": {"details": plain_value(estimate.details)} if estimate.details else {},
+        **{name: getattr(estimate, name) for name in ESTIMATED},
     }
-    measured = {name: getattr(measurement, name) for name in MEASURED}
-    notes = {"details": plain_value(measurement.details)} if measurement.details else {}
-    exchange = measurement.exchange.get(settings.permute)
-    if exchange is None:
-        return _recomputed(metric, measurement, settings, key | measured | {"notes": notes})
-    key |= {"alternative": exchange.tail(settings.alternative), "ddof": exchange.ddof}
-    tested = exchange.test(settings.alternative, _effort(settings))
-    elements = measurement.exchange["elements"]
-    # Sentences of the attribute words alone change the scores, too, but not how many there are.
-    in_sentences = not (np.array_equal(exchange.x, elements.x) and np.array_equal(exchange.y, elements.y))
-    signed = exchange.signed_effect_size
-    result = Result(
-        **key,
-        **measured,
-        **asdict(tested),
-        units_x=len(exchange.x),
-        units_y=len(exchange.y),
-        p_elements=elements.test(settings.alternative, _effort(settings)).p_value if in_sentences else None,
-        effect_size_elements=_plain(elements.effect_size(elements.x, elements.y)) if in_sentences else None,
-        notes=notes if signed is None else {"profile": {"signed_effect_size": _plain(signed)}},
-    )
-    return _with_trust(result, measurement, exchange, settings) if settings.trusts(metric) else result
-
-
-def _effort(settings: Settings, inner: bool = False, rough: bool = False) -> Effort:
-    budget = INNER_BUDGET if inner else settings.budget
-    precision = max(settings.precision, ROUGH) if rough else settings.precision
-    return Effort(settings.significance, budget, precision, settings.seed, inner)
-
-
-def _recomputed(
-    metric: Metric, measurement: Measurement, settings: Settings, fields: dict[str, Any]
-) -> Result:
-    """The result of a metric whose value is computed anew for other labels and without single words."""
-    null, tail = measurement.null, settings.alternative
-    if null is None or math.isnan(measurement.value):
-        reason = f"the metric exchanges no {settings.permute}" if null is None else "the value is not defined"
-        return Result(**fields, **asdict(_no_test(reason)))
-    tested = null.test(tail, _effort(settings))
-    units_x, units_y = null.units
-    result = Result(
-        **{**fields, "alternative": null.tail(tail)}, **asdict(tested), units_x=units_x, units_y=units_y
-    )
-    recomputing = measurement.recomputing
-    if recomputing is None or not settings.trusts(metric):
+    null = estimate.null
+    if math.isnan(estimate.value) and math.isnan(estimate.test_statistic):
+        return Result(**fields, **asdict(_no_test("the value is not defined")))
+    options = PValueOptions(settings.significance, settings.budget, settings.precision, settings.seed)
+    if null is None:
+        result = Result(**fields, **asdict(_no_test("no exchange leaves its value as it is without bias")))
+    else:
+        units_x, units_y = null.units
+        elements = estimate.by_elements
+        info = metric.info
+        contrasts_targets = info.exchanges == "targets" and info.contrasts in ("targets", "both")
+        confounding = targets.confounding if targets and by_words and contrasts_targets else None
+        fields |= {
+            "alternative": null.tail(settings.alternative),
+            "units_x": units_x,
+            "units_y": units_y,
+            "pieces": targets.pieces if targets and by_words and metric.info.from_scores else None,
+        }
+        if confounding and targets:
+            if elements is None and units_x + units_y == sum(estimate.target_sizes):
+                elements = ByElements(estimate.value, null)  # every word is one text
+            return Result(
+                **fields,
+                **asdict(_no_test(MEASURED_ONLY)),
+                p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
+                effect_size_elements=_plain(elements.value) if elements else None,
+                not_tested=targets.why_not_tested,
+                expected_level=confounding.level,
+            )
+        result = Result(
+            **fields,
+            **asdict(null.test(settings.alternative, options)),
+            p_elements=elements.null.test(settings.alternative, options).p_value if elements else None,
+            effect_size_elements=_plain(elements.value) if elements else None,
+        )
+    if estimate.resample is None or not settings.trusts(metric):
         return result
-    from weatherglass.inference.recomputed import leave_each_out
-    from weatherglass.inference.trust import NULL_LEVELS, trust_of_recomputed
-
-    two_sided = _two_sided_p(result, null, settings) if null.tail("two-sided") == "two-sided" else None
-    without = leave_each_out(
-        result.value,
-        result.unbiased,
-        recomputing,
-        result.p_value,
-        two_sided,
-        lambda left: left.test(tail, _effort(settings, inner=True)).p_value,
-        settings.alpha,
+    found = estimate.resample.assess(
+        Tested(
+            *(estimate.value, estimate.unbiased, null, result.p_value, settings.alternative),
+            *(options, settings.alpha, settings.ci),
+        )
     )
-    these, such = (without.these, without.such) if settings.ci != "none" else (None, None)
-    quantiles = null.quantiles(NULL_LEVELS, _effort(settings))
+    low, high = found.interval or (None, None)
+    random_low, random_high = found.interval_random or (None, None)
     return replace(
         result,
-        ci_low=these[0] if these else None,
-        ci_high=these[1] if these else None,
-        ci_attr_low=such[0] if such else None,
-        ci_attr_high=such[1] if such else None,
-        trust=trust_of_recomputed(without, quantiles, settings.alpha),
-    )
-
-
-MEASURED = (
-    *("value", "unbiased", "signed", "is_effect_size", "test_statistic"),
-    *("target_sizes", "attribute_sizes", "scores", "leans"),
-)
-"""What a result keeps of a measurement."""
-INNER_BUDGET = Budget(seconds=0.01)
-"""For p without a word or template: there are many, so bounds within 1 % do where counting takes longer."""
-ROUGH = 0.1
-"""The relative width of bounds of p that only say whether it is below alpha; far less work than 1 %."""
-
-
-def _no_test(reason: str) -> Significance:
-    return Significance(math.nan, None, None, f"{NO_P}{reason}", math.nan, False, math.nan)
-
-
-def _with_trust(result: Result, measurement: Measurement, exchange: Exchange, settings: Settings) -> Result:
-    """The result with both readings, its leave-one-out effects and the null distribution beside it."""
-    from weatherglass.inference.trust import assess
-
-    if measurement.samples is None:
-        return result
-    samples = measurement.samples()
-    assessment = assess(
-        samples.whole,
-        result.p_value,
-        _two_sided_p(result, exchange, settings),
-        lambda x, y, rough: replace(exchange, x=x, y=y).test(
-            settings.alternative, _effort(settings, inner=True, rough=rough)
-        ),
-        samples.without_templates,
-        alpha=settings.alpha,
-        ci=settings.ci,
-        seed=settings.seed,
-    )
-    these, such, trust = assessment.these, assessment.such, assessment.trust
-    ends = (
-        (these.interval.low, these.interval.high) if these.interval and settings.ci == "jackknife" else None
-    )
-    if trust.bootstrap:
-        ends = (trust.bootstrap.bca_low, trust.bootstrap.bca_high)
-    such_ends = (such.interval.low, such.interval.high) if such.interval and settings.ci != "none" else None
-    d_such = such.effect_size
-    if result.effect_size != result.signed_effect_size:  # |d| was asked for, and d is negative
-        ends, such_ends = (turned and (-turned[1], -turned[0]) for turned in (ends, such_ends))
-        d_such = None if d_such is None else -d_such
-    return replace(
-        result,
-        ci_low=ends[0] if ends else None,
-        ci_high=ends[1] if ends else None,
-        p_attr=such.p,
-        effect_size_attr=d_such,
-        ci_attr_low=such_ends[0] if such_ends else None,
-        ci_attr_high=such_ends[1] if such_ends else None,
-        score_reliability=such.score_reliability,
-        trust=trust,
+        ci_low=low,
+        ci_high=high,
+        tables=found.tables.stored() if found.tables and by_words else None,
+        p_random=found.p_random,
+        effect_size_random=found.value_random,
+        ci_random_low=random_low,
+        ci_random_high=random_high,
+        score_reliability=found.score_reliability,
+        trust=found.trust,
+        warnings=(*result.warnings, *found.warnings),
         **power_fields(result, settings.alpha),
     )
 
 
-def _two_sided_p(result: Result, null: Null, settings: Settings) -> float:
-    """The exact two-sided p, which the interval agrees with whatever tail and method were asked for."""
-    as_reported = not isinstance(null, Exchange) or (
-        null.significance is None and settings.significance in ("auto", "exact")
-    )
-    if result.alternative == "two-sided" and as_reported:
-        return result.p_value
-    effort = replace(_effort(settings), method="auto")
-    tested = null.exact("two-sided", effort) if isinstance(null, Exchange) else null.test("two-sided", effort)
-    return tested.p_value
+ESTIMATED = (
+    *("info", "value", "signed_value", "test_statistic", "ddof"),
+    *("target_sizes", "attribute_sizes", "scores"),
+)
+"""What a result keeps of an estimate."""
+
+
+MEASURED_ONLY = "measured, not tested"
+
+
+def _no_test(reason: str) -> Significance:
+    return Significance(math.nan, None, None, f"{NO_P}{reason}", math.nan, False, math.nan)
 
 
 def _plain(d: float) -> float | None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from weatherglass.arrays import Vector
+from weatherglass.catalogue.names import model_name, set_name
 from weatherglass.inference.trust import NULL_LEVELS
 from weatherglass.metrics.weat.effect import largest_effect_size
 from weatherglass.metrics.weat.profiles import PROFILES, Profile
-from weatherglass.runs.results import ElementScore, Result, UnitScore, cell, unit_scores
+from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.runs.stored import read_whole_run
+from weatherglass.warnings import folded
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 FORMULAS = {"eq2": "smallest |m(w, a) - m(w, b)|"}
 """What a statistic without direction takes from the measures to A and to B, where its name does not say it."""
+ALL_DIGITS = 12
 TELLING = 3
 """How many of the most telling words and templates are listed."""
 
@@ -48,19 +52,31 @@ class Explanation:
 
 
 def explain(
-    folder: str | Path, test: str, model: str | None = None, metric: str | None = None
+    folder: str | Path,
+    test: str,
+    model: str | None = None,
+    metric: str | None = None,
+    digits: int = ALL_DIGITS,
 ) -> Explanation:
     """Read one row of a run and lay out its steps; nothing but the folder is needed.
+
+    Args:
+        folder: of a run.
+        test: its name in the run.
+        model: which, if the run has several.
+        metric: which, if the run has several.
+        digits: of the numbers in the steps; by default enough to compute d and p again.
 
     Raises:
         WeatherglassError: if the folder holds no such row, or several.
     """
     run = read_whole_run(Path(folder))
+    show = partial(_number, digits=digits)
     position = run.find(test, model, metric)
     result = run.results[position]
-    if not result.is_effect_size:
-        return Explanation(result, (), (), tuple(_value_steps(result)), ())
-    scores = run.scores(position)
+    if not result.info.from_scores:
+        return Explanation(result, (), (), tuple(_value_steps(result, show)), ())
+    scores = result.scores
     units = unit_scores(scores, result.permute)
     x, y = (_of_role(units, role) for role in "XY")
     profiles = (
@@ -69,10 +85,10 @@ def explain(
         else ()
     )
     steps = (
-        *_scores(result, x, y),
-        *_effect(result, x, y),
-        *_null(result, x, y),
-        *_p(result, x, y, run.record["settings"]["correction"]),
+        *_scores(result, x, y, show),
+        *_effect(result, x, y, show),
+        *_null(result, x, y, show),
+        *_p(result, x, y, run.record["settings"]["correction"], show),
         *_trust(result, run.record["settings"].get("smallest")),
         *_others(result, profiles),
         *_warnings(result),
@@ -81,6 +97,8 @@ def explain(
 
 
 Units = Sequence[UnitScore]
+Show = Callable[[float], str]
+"""Writes a number with the digits asked for."""
 
 
 def _of_role(units: Units, role: str) -> Units:
@@ -91,11 +109,11 @@ def _values(units: Units) -> Vector:
     return np.array([unit.score for unit in units])
 
 
-def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
+def _scores(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     measure = result.metric.removeprefix("weat(").partition(",")[0]  # of weat(cosine/mean, profile=wefe)
     similarity, _, statistic = measure.partition("/")
-    c_x, c_y, c_a, c_b = result.categories
-    yield f"{result.test} on {result.model}, {result.metric}"
+    c_x, c_y, c_a, c_b = map(set_name, result.categories)
+    yield f"{result.test} on {model_name(result.model)}, {result.metric}"
     if result.options:
         yield f"encoded with {result.options}"
     yield ""
@@ -105,44 +123,42 @@ def _scores(result: Result, x: Units, y: Units) -> Iterator[str]:
         formula = FORMULAS.get(statistic, f"{statistic} of m over A and B together")
         yield f"   s is the {formula}; it has no direction"
     else:
-        yield f"   s is the {statistic} of m over A less that over B (the other way round for a distance): above 0 is"
-        yield f"   nearer to {c_a}"
+        yield (
+            f"   s is the {statistic} of m over A less that over B (the other way round for a distance); "
+            f"above 0 is nearer to {c_a}"
+        )
     if result.permute == "words":
         yield "   A word's score is the mean over its sentences; an attribute word counts once, its sentences averaged."
     for role, category, units in (("X", c_x, x), ("Y", c_y, y)):
         yield f"   {role}: {category}, {len(units)} {result.permute}"
         width = max(len(unit.name) for unit in units)
-        yield from (f"     {unit.name:<{width}}  {_number(unit.score)}" for unit in units)
+        yield from (f"   {unit.name:<{width}}  {show(unit.score)}" for unit in units)
     if result.oov:
         yield f"   Unknown to the model: {result.oov}"
 
 
-def _effect(result: Result, x: Units, y: Units) -> Iterator[str]:
+def _effect(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     in_x, in_y = _values(x), _values(y)
     both = np.concatenate([in_x, in_y])
     d, ddof = result.effect_size, result.ddof
     divisor = "n - 1" if ddof else "n"
     yield ""
     yield "2. Effect size: the difference of the means in standard deviations of all scores"
-    yield f"   mean of X = {_number(float(in_x.mean()))}"
-    yield f"   mean of Y = {_number(float(in_y.mean()))}"
-    yield f"   sd of all {len(both)} = {_number(float(both.std(ddof=ddof)))} (divided by {divisor})"
+    yield f"   mean of X = {show(float(in_x.mean()))}"
+    yield f"   mean of Y = {show(float(in_y.mean()))}"
+    yield f"   sd of all {len(both)} = {show(float(both.std(ddof=ddof)))} (divided by {divisor})"
     if math.isnan(d):
         yield "   d is not defined: all scores are equal"
         return
     most = largest_effect_size(len(in_x), len(in_y), ddof)
-    yield f"   d = {_number(d)}, with these sizes between -{most:.3f} and {most:.3f}"
-    c_x, c_y, c_a, c_b = result.categories
+    yield f"   d = {show(d)}, with these sizes between -{most:.3f} and {most:.3f}"
     if d > 0 > in_x.mean() - in_y.mean():
         yield "   (this run's profile prints d without its sign)"
-    if not result.signed:
-        return
-    if in_x.mean() < in_y.mean():
-        c_a, c_b = c_b, c_a
-    yield f"   {c_x} lean to {c_a}, {c_y} to {c_b}"
+    if result.signed:
+        yield f"   {result.direction}"
 
 
-def _null(result: Result, x: Units, y: Units) -> Iterator[str]:
+def _null(result: Result, x: Units, y: Units, show: Show) -> Iterator[str]:
     in_x, in_y = _values(x), _values(y)
     both = np.concatenate([in_x, in_y])
     n, size = len(both), len(in_x)
@@ -150,15 +166,15 @@ def _null(result: Result, x: Units, y: Units) -> Iterator[str]:
     yield ""
     yield f"3. Null hypothesis: the labels X and Y of these {n} {result.permute} can be exchanged"
     yield f"   {size} of {n} can be labelled X in {_count(math.comb(n, size))} ways"
-    yield f"   sum over X = {_number(math.fsum(in_x))}; over all ways its mean is {_number(size * both.mean())} "
-    yield f"   and its sd {_number(spread)}"
-    yield f"   S = sum over X - sum over Y = {result.test_statistic}"
+    yield f"   sum over X = {show(math.fsum(in_x))}"
+    yield f"   over all ways the sum has mean {show(size * both.mean())} and sd {show(spread)}"
+    yield f"   S = sum over X - sum over Y = {show(result.test_statistic)}"
     if result.trust and result.trust.null:
         low, high = np.interp([0.025, 0.975], NULL_LEVELS, result.trust.null)
         yield f"   95 of 100 relabellings have d between {low:.3f} and {high:.3f} (drawn at random)"
 
 
-def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[str]:
+def _p(result: Result, x: Units, y: Units, correction: str | None, show: Show) -> Iterator[str]:
     ways = math.comb(len(x) + len(y), len(x))
     tail = {
         "greater": "a sum over X at least as large",
@@ -167,44 +183,68 @@ def _p(result: Result, x: Units, y: Units, correction: str | None) -> Iterator[s
         "observed": "a sum over X at least as far out, on the side on which the data lie",
     }[result.alternative]
     yield ""
+    if result.not_tested:
+        yield "4. p: none; this row is measured, not tested"
+        yield f"   {result.not_tested}"
+        yield (
+            "   Such words do not count as independent: if tokens meant nothing, p by words would be at most 0.05 in "
+            f"{100 * (result.expected_level or 0.0):.0f} % of models"
+        )
+        yield from _p_elements(result, show)
+        return
     yield f"4. p: the share of all ways with {tail} (alternative {result.alternative})"
     if result.p_method in EXACT and ways < 2**53:
         count = _count(round(result.p_value * ways))
-        yield f"   p = {count} / {_count(ways)} = {result.p_value}, counted ({result.p_method})"
+        yield f"   p = {count} / {_count(ways)} = {show(result.p_value)}, counted ({result.p_method})"
     else:
-        bounds = f", between {result.p_low} and {result.p_high}" if result.p_low is not None else ""
-        yield f"   p = {result.p_value} by {result.p_method}{bounds}"
-    yield f"   smallest p that this size can reach: {result.p_floor}"
+        bounds = (
+            f", between {show(result.p_low)} and {show(result.p_high)}"
+            if result.p_low is not None and result.p_high is not None
+            else ""
+        )
+        yield f"   p = {show(result.p_value)} by {result.p_method}{bounds}"
+    yield f"   smallest p that this size can reach: {show(result.p_floor)}"
     if result.p_adjusted is not None:
-        yield f"   p adjusted by {correction} for its family: {result.p_adjusted} {result.significance}"
+        yield f"   p adjusted by {correction} for the rows of the run: {show(result.p_adjusted)}"
+    yield from _p_elements(result, show)
+    if result.outcome is not None and result.p_max_t is not None:
+        yield f"   outcome: {result.outcome}; p adjusted for the tests of its topic: {show(result.p_max_t)}"
+    if not result.mark:
+        yield (
+            "   Not significant: the labels may be exchangeable, or the test too small. It does not show that there "
+            "is no association."
+        )
+
+
+def _p_elements(result: Result, show: Show) -> Iterator[str]:
     if result.p_elements is not None:
-        d = cell(result.effect_size_elements)
-        yield f"   with single sentences instead of words, as published: d = {d}, p = {result.p_elements}"
-    if not result.significance:
-        yield "   Not significant: the labels may be exchangeable, or the test too small. It does not show that"
-        yield "   there is no association."
+        d = "" if result.effect_size_elements is None else show(result.effect_size_elements)
+        yield f"   with single sentences instead of words, as published: d = {d}, p = {show(result.p_elements)}"
 
 
 def _trust(result: Result, smallest: float | None) -> Iterator[str]:
     yield ""
-    yield "5. How far to trust d"
+    yield "5. How robust d is"
     trust = result.trust
     if trust is None:
-        yield "   not assessed; see --trust"
+        yield (
+            "   not assessed: the row is not tested" if result.not_tested else "   not assessed; see --trust"
+        )
         return
     level = f"{100 * trust.level:g} %"
-    yield f"   {level} with these attribute words: {_ends(result.ci_low, result.ci_high, trust.these_reason)}"
-    yield f"   {level} with others like them: {_ends(result.ci_attr_low, result.ci_attr_high, trust.such_reason)}"
-    if result.effect_size_attr is not None:
+    yield f"   {level} for fixed attribute words: {_ends(result.ci_low, result.ci_high, trust.these_reason)}"
+    random = _ends(result.ci_random_low, result.ci_random_high, trust.such_reason)
+    yield f"   {level} for random attribute words: {random}"
+    if result.effect_size_random is not None:
         kind = (
             "without the noise of the attribute words" if trust.such_corrected else "not corrected for noise"
         )
-        yield f"      d = {result.effect_size_attr:.4f} ({kind})"
-    if result.p_attr is not None:
-        yield f"      p = {result.p_attr:.3g}, two-sided"
+        yield f"   d for random attribute words = {result.effect_size_random:.4f} ({kind})"
+    if result.p_random is not None:
+        yield f"   p for random attribute words = {result.p_random:.3g}, two-sided"
     if trust.excluded_above is not None:
         small = f": smaller than {smallest:g}" if result.small else ""
-        yield f"      excludes |d| above {trust.excluded_above:.2f}{small}"
+        yield f"   rules out |d| above {trust.excluded_above:.2f}{small}"
     if result.score_reliability is not None:
         yield f"   reliability of a word's score over attribute words: {result.score_reliability:.2f}"
     if trust.bootstrap:
@@ -253,11 +293,13 @@ def _why(profile: Profile, result: Result) -> Iterator[str]:
 
 def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
     yield ""
-    yield "6. The same scores in other hands (their vectors may differ, too)"
+    yield "6. What other tools would report from these scores (their vectors may differ, too)"
     yield f"   {'this run':<13} d = {_rounded(result.effect_size)}  p = {_p_rounded(result.p_value)}"
     if not _scored_as_published(result):
-        yield "   Papers and other tools score and exchange single sentences, this run words. For their d and p run the"
-        yield f"   test again with --profile NAME: {', '.join(PROFILES)}."
+        yield (
+            "   Papers and other tools score and exchange single sentences, this run words. For their d and p, run "
+            f"the test again with --profile NAME: {', '.join(PROFILES)}."
+        )
         return
     for reported in profiles:
         d, p = _rounded(reported.effect_size), _p_rounded(reported.p_value)
@@ -265,26 +307,26 @@ def _others(result: Result, profiles: Sequence[Reported]) -> Iterator[str]:
     yield from (f"   {profile.name}: {profile.caution}." for profile in PROFILES.values())
 
 
-def _value_steps(result: Result) -> Iterator[str]:
+def _value_steps(result: Result, show: Show) -> Iterator[str]:
     """All that can be said of a metric of another kind: its scores, its value, and what it is without bias."""
-    yield f"{result.test} on {result.model}, {result.metric}"
+    yield f"{result.test} on {model_name(result.model)}, {result.metric}"
     if result.options:
         yield f"encoded with {result.options}"
     yield ""
     yield f"1. Scores that {result.metric} gives to {len(result.scores)} elements"
     width = max((len(score.text) for score in result.scores), default=0)
-    yield from (f"   {score.role}  {score.text:<{width}}  {_number(score.score)}" for score in result.scores)
+    yield from (f"   {score.role}  {score.text:<{width}}  {show(score.score)}" for score in result.scores)
     if result.oov:
         yield f"   Unknown to the model: {result.oov}"
     yield ""
-    yield f"2. Value: {_number(result.value)}; without bias it is {_number(result.unbiased)}"
+    yield f"2. Value: {show(result.value)}; without bias it is {show(result.unbiased)}"
     if result.lean:
         yield f"   {result.direction}"
     for name, value in result.notes.get("details", {}).items():
         if isinstance(value, float):
-            yield f"   {name}: {_number(value)}"
+            yield f"   {name}: {show(value)}"
     yield (
-        f"   p = {result.p_value} by {result.p_method}, {result.alternative}"
+        f"   p = {show(result.p_value)} by {result.p_method}, {result.alternative}"
         if not result.why_no_p
         else f"   no p: {result.why_no_p}"
     )
@@ -298,12 +340,12 @@ def _value_trust(result: Result) -> Iterator[str]:
     if trust is None:
         return
     yield ""
-    yield "3. How far it can be trusted"
+    yield "3. How robust it is"
     level = f"{100 * trust.level:g} %"
     if result.ci_low is not None and result.ci_high is not None:
         yield f"   {level} interval over the words that p exchanges: {result.ci_low:.4g} … {result.ci_high:.4g}"
-    if result.ci_attr_low is not None and result.ci_attr_high is not None:
-        yield f"   {level} interval over all words: {result.ci_attr_low:.4g} … {result.ci_attr_high:.4g}"
+    if result.ci_random_low is not None and result.ci_random_high is not None:
+        yield f"   {level} interval over all words: {result.ci_random_low:.4g} … {result.ci_random_high:.4g}"
     if trust.null:
         low, middle, high = (
             trust.null[round(level * (len(trust.null) - 1))] for level in (0.025, 0.5, 0.975)
@@ -322,12 +364,11 @@ def _warnings(result: Result) -> Iterator[str]:
     if result.warnings:
         yield ""
         yield "Warnings"
-        yield from (f"   {warning}" for warning in result.warnings)
+        yield from (f"   {warning}" for line in folded(result.warnings) for warning in line.warnings)
 
 
-def _number(value: float) -> str:
-    """Enough digits to compute with."""
-    return "not defined" if math.isnan(value) else f"{value:.12g}"
+def _number(value: float, digits: int) -> str:
+    return "not defined" if math.isnan(value) else f"{value:.{digits}g}"
 
 
 def _rounded(d: float) -> str:
@@ -335,7 +376,7 @@ def _rounded(d: float) -> str:
 
 
 def _p_rounded(p: float) -> str:
-    return f"{p:<9.3g}"
+    return "none     " if math.isnan(p) else f"{p:<9.3g}"
 
 
 def _count(number: int) -> str:

@@ -13,40 +13,32 @@ class Part:
     """Some sets of a test, or all of them."""
 
     roles: tuple[str, ...]
+    sets: str
+    """The roles as the column `sets` has them."""
     whole: bool
-
-    @property
-    def sets(self) -> str:
-        """As the column `sets` has it."""
-        return " ".join(self.roles)
-
-    def of(self, test: Test) -> list[ElementSet]:
-        """The sets themselves."""
-        by_role = dict(zip(test.roles, test.sets, strict=True))
-        return [by_role[role] for role in self.roles]
 
 
 def parts_of(test: Test, metric: Metric) -> list[Part]:
     """What the metric measures of the test, one result each; empty where its shape does not fit."""
-    shape = metric.shape
+    shape = metric.info.shape
     if shape.paired and _unequal(test, shape):
         return []
-    targets, attributes = test.shape
-    roles = test.roles
-    return [
-        Part(
-            (*(roles[place] for place in chosen), *(roles[targets + place] for place in chosen_attributes)),
-            len(chosen) + len(chosen_attributes) == len(roles),
+    (targets, attributes), roles = test.shape, test.roles
+    parts = []
+    for chosen, chosen_attributes in shape.selections(targets, attributes):
+        taken = (
+            *(roles[place] for place in chosen),
+            *(roles[targets + place] for place in chosen_attributes),
         )
-        for chosen, chosen_attributes in shape.selections(targets, attributes)
-    ]
+        parts.append(Part(taken, " ".join(taken), len(taken) == len(roles)))
+    return parts
 
 
 def why_not(test: Test, metric: Metric) -> str:
     """Why a metric cannot measure a test, in one line that names the shape it takes."""
     targets, attributes = test.shape
-    takes = f"{metric.name} takes {metric.shape}"
-    if metric.shape.selections(targets, attributes):
+    takes = f"{metric.name} takes {metric.info.shape}"
+    if metric.info.shape.selections(targets, attributes):
         sizes = " and ".join(str(_words(element_set)) for element_set in test.targets)
         return f"{takes}; the target sets of this test have {sizes} words"
     return f"{takes}; this test has {targets} and {attributes}"

@@ -5,35 +5,35 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from itertools import product
 from typing import Any
 
 from weatherglass.audit.parts import Part, parts_of, why_not
-from weatherglass.audit.profile import check_profiles
+from weatherglass.audit.profile import check_profile
 from weatherglass.audit.settings import Settings, Synonyms
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import Test
-from weatherglass.encoders import load_encoder
-from weatherglass.encoders.base import Encoder, IdentifiedEncoder
+from weatherglass.encoders import base, load_encoder
 from weatherglass.encoders.in_memory import spec_or_encoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.metrics import METRICS
 from weatherglass.metrics.base import Metric
+from weatherglass.metrics.weat.profiles import Profile, profiles_of
 from weatherglass.mitigation import Transform, read_model
 from weatherglass.mitigation.base import words_of
 from weatherglass.runs.judge import Correction
 
-KEY_VERSION = 2
+KEY_VERSION = 4
 """Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """An encoder of the plan, the transforms behind it, and what identifies them."""
+class PlannedModel:
+    """A model of the plan, the transforms behind it, and what identifies them."""
 
-    encoder: Encoder
+    encoder: base.Model
     name: str
     """NAME of NAME=SPEC, or the spelling that runs it again."""
     options: str
@@ -43,23 +43,28 @@ class Model:
     """Whether a later run can tell that this is the same model."""
 
     @classmethod
-    def of(cls, given: Any) -> Model:
+    def of(cls, given: Any) -> PlannedModel:
         """The model that a spelling, an encoder or an object of another library stands for."""
         found = spec_or_encoder(given)
         if not isinstance(found, str):
-            encoder = found
-            known = encoder.identity() if isinstance(encoder, IdentifiedEncoder) else None
+            encoder: base.Model = base.adapted(found)
+            known = encoder.identity()
             # What cannot be hashed has weights that we cannot know: its results are never taken for another's.
-            identity = known or uuid.uuid4().hex
-            return cls(encoder, encoder.name, _options(encoder), identity, resumable=known is not None)
-        spelling = read_model(found)
-        encoder = load_encoder(spelling.spec)
-        plain = cls(encoder, encoder.name, _options(encoder), encoder.identity())
-        changed = plain.followed_by(spelling.transforms)
-        return replace(changed, name=spelling.name) if spelling.name else changed
+            identity, name = known or uuid.uuid4().hex, ""
+            transforms: tuple[Transform, ...] = ()
+        else:
+            spelling = read_model(found)
+            encoder = load_encoder(spelling.spec)
+            known = identity = encoder.identity()
+            name, transforms = spelling.name, spelling.transforms
+        options = ";".join(f"{option}={value}" for option, value in encoder.options.items())
+        model = cls(encoder, encoder.name, options, identity, resumable=known is not None)
+        if transforms:
+            model = model.followed_by(transforms)
+        return replace(model, name=name) if name else model
 
-    def followed_by(self, transforms: tuple[Transform, ...]) -> Model:
-        """This model, which has no transforms, with these behind it."""
+    def followed_by(self, transforms: tuple[Transform, ...]) -> PlannedModel:
+        """Return this model, which has no transforms, with these behind it."""
         if not transforms:
             return self
         steps = [transform.name for transform in transforms]
@@ -81,20 +86,29 @@ class Model:
         return tuple(dict.fromkeys(word for s in test.sets for word in s.words if word in seen))
 
 
-def _options(encoder: Encoder) -> str:
-    return ";".join(f"{name}={value}" for name, value in encoder.options.items())
-
-
 def combined_hash(identities: Sequence[str]) -> str:
     """One identity of several in their order."""
     return hashlib.sha256(json.dumps(list(identities)).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedResult:
+    """One result that a plan asks for."""
+
+    model: PlannedModel
+    test: Test
+    metric: Metric
+    part: Part
+    """Which sets of the test the metric takes."""
+    key: str
+    """A hash of everything that the result depends on."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """What is to be computed, and how."""
 
-    models: list[Model]
+    models: list[PlannedModel]
     tests: list[Test]
     metrics: list[Metric]
     settings: Settings
@@ -102,45 +116,36 @@ class Plan:
     """Other words for attribute words, which enlarge the samples of covariances."""
     optional: frozenset[str] = frozenset()
     """Names of metrics that were not asked for one by one: tests of another shape are no failure of theirs."""
-    _parts: dict[tuple[str, str], list[Part]] = field(default_factory=dict, repr=False)
+    profiles: list[Profile] = field(init=False, repr=False)
+    """The profiles of its metrics, each once."""
+    packages: dict[str, str] = field(init=False, repr=False)
+    """By name of a metric of another package: the package and its version, since another may give other numbers."""
+    correction: Correction = field(init=False, repr=False)
+    """How p-values are corrected for multiple tests, and which effects are of interest."""
+    parts: dict[tuple[str, str], list[Part]] = field(init=False, repr=False)
+    """By test and metric: what the metric measures of the test; empty where its shape does not fit."""
+    rows: list[PlannedResult] = field(init=False, repr=False)
+    """Every result, in the order of the table."""
 
-    @property
-    def correction(self) -> Correction:
-        """How p-values are corrected for being many, and which effects are of interest."""
-        settings = self.settings
-        return Correction(settings.correction, settings.alpha, settings.family, settings.smallest)
-
-    def keys(self) -> Iterator[str]:
-        """The key of every result, in the order of the table."""
-        for model in self.models:
-            for test in self.tests:
-                for metric in self.metrics:
-                    yield from (self.key(model, test, metric.name, part) for part in self.parts(test, metric))
-
-    def parts(self, test: Test, metric: Metric) -> list[Part]:
-        """What a metric measures of a test; empty where its shape does not fit."""
-        found = self._parts.get((test.name, metric.name))
-        if found is None:
-            found = self._parts[test.name, metric.name] = parts_of(test, metric)
-        return found
-
-    def key(self, model: Model, test: Test, metric: str, part: Part) -> str:
-        """A hash of everything that one result depends on."""
-        parts = [KEY_VERSION, test.fingerprint(), model.name, model.identity, metric, self._settings_in_key]
-        if not part.whole:
-            parts.append(part.sets)
-        if package := self.packages.get(metric):
-            parts.append({"package": package})
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-    @cached_property
-    def packages(self) -> dict[str, str]:
-        """By name of a metric of someone else's: its package and version, since another may give other numbers."""
-        return {metric.name: package for metric in self.metrics if (package := package_of(metric))}
-
-    @cached_property
-    def _settings_in_key(self) -> dict[str, Any]:
-        return {**self.settings.in_key(), "synonyms": synonyms_fingerprint(self.synonyms)}
+    def __post_init__(self) -> None:
+        settings, known = self.settings, self.__dict__  # frozen, so that a plain assignment is refused
+        known["profiles"] = profiles_of(self.metrics)
+        known["packages"] = {m.name: package for m in self.metrics if (package := package_of(m))}
+        known["correction"] = Correction(
+            settings.correction, settings.alpha, settings.family, settings.smallest
+        )
+        known["parts"] = {(t.name, m.name): parts_of(t, m) for t in self.tests for m in self.metrics}
+        in_key = settings.in_key()
+        in_key["synonyms"] = synonyms_fingerprint(self.synonyms) if self.synonyms else ""
+        known["rows"] = rows = []
+        fingerprints = {test.name: test.fingerprint() for test in self.tests}
+        for model, test, metric in product(self.models, self.tests, self.metrics):
+            identity = [KEY_VERSION, fingerprints[test.name], model.name, model.identity, metric.name, in_key]
+            of_package = [{"package": self.packages[metric.name]}] if metric.name in self.packages else []
+            for part in self.parts[test.name, metric.name]:
+                whole = [*identity, *([] if part.whole else [part.sets]), *of_package]
+                key = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+                rows.append(PlannedResult(model, test, metric, part, key))
 
     def check(self) -> None:
         """Refuse a family smaller than the plan, before any work is done."""
@@ -148,9 +153,11 @@ class Plan:
         family = self.settings.family
         if family is not None and family < rows:
             raise WeatherglassError(f"family is {family}, but this run alone has {rows} tests")
-        check_profiles(self.metrics, self.settings)
+        for profile in self.profiles:
+            check_profile(profile, self.settings)
         for metric in self.metrics:
-            if metric.name not in self.optional and not any(self.parts(test, metric) for test in self.tests):
+            fits = any(self.parts[test.name, metric.name] for test in self.tests)
+            if not fits and metric.name not in self.optional:
                 raise WeatherglassError(self._no_test_fits(metric))
 
     def _no_test_fits(self, metric: Metric) -> str:
@@ -174,16 +181,16 @@ def package_of(metric: Metric) -> str:
     return next((f"{owner.name} {owner.version}" for owner in owners if owner is not None), "")
 
 
-def choose_models(given: Iterable[Any]) -> list[Model]:
+def choose_models(given: Iterable[Any]) -> list[PlannedModel]:
     """Each model once, however it is spelt.
 
     Raises:
         WeatherglassError: for two models that no row of the results could tell apart, or that the user gave one name.
     """
-    models: dict[tuple[str, str], Model] = {}
+    models: dict[tuple[str, str], PlannedModel] = {}
     spelt: dict[str, str] = {}
     for item in {item if isinstance(item, str) else id(item): item for item in given}.values():
-        model = Model.of(item)
+        model = PlannedModel.of(item)
         if isinstance(item, str) and spelt.setdefault(model.name, model.identity) != model.identity:
             raise WeatherglassError(f"two different models are called '{model.name}'; rename one of them")
         if models.setdefault((model.name, model.options), model).identity != model.identity:
@@ -198,23 +205,15 @@ def choose_tests(given: Iterable[str | Test]) -> list[Test]:
     tests: dict[str, Test] = {}
     for item in given:
         for test in [item] if isinstance(item, Test) else load_tests([item]):
-            if tests.setdefault(test.name, test).fingerprint() != test.fingerprint():
+            known = tests.setdefault(test.name, test)
+            if known is not test and known.fingerprint() != test.fingerprint():
                 raise WeatherglassError(f"two different tests are called '{test.name}'; rename one of them")
     if not tests:
         raise WeatherglassError("no test is asked for; leave out -t for all of them")
     return list(tests.values())
 
 
-def choose_synonyms(given: str | Synonyms | None) -> Synonyms:
-    if not isinstance(given, str):
-        return given or {}
-    from weatherglass.languages.lexicon.synonyms import load_synonyms
-
-    return load_synonyms(given)
-
-
 def synonyms_fingerprint(synonyms: Synonyms) -> str:
-    if not synonyms:
-        return ""
+    """Return a hash of the synonyms."""
     listed = sorted((word, list(others)) for word, others in synonyms.items())
     return hashlib.sha256(json.dumps(listed).encode()).hexdigest()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from inspect import signature
 from pathlib import Path
@@ -12,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
 from weatherglass.audit.adding import merged_record
-from weatherglass.audit.plan import Model, Plan
-from weatherglass.audit.profile import cautions_of, headline, warnings_of
-from weatherglass.audit.settings import Settings
-from weatherglass.encoders.base import IdentifiedEncoder, WarningEncoder
+from weatherglass.audit.plan import Plan
+from weatherglass.audit.settings import default_settings
 from weatherglass.registry import checked_texts
 from weatherglass.runs.judge import family_sizes, power_by_size
 from weatherglass.runs.results import Failure, Result
 from weatherglass.storage.installed import installed_version
+from weatherglass.warnings import Warning, as_warning, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,47 +37,32 @@ PACKAGES = (
 """Libraries whose version can change a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandCall:
-    """A run that the command line asked for."""
+def command_call(command: Any) -> dict[str, Any]:
+    """Return what run.json says of a run that the command line asked for: the words of the command.
 
-    command: tuple[str, ...]
-    """The words of the command, to be given again."""
-
-    @classmethod
-    def of(cls, command: Sequence[str]) -> CommandCall:
-        """Return the call of these words of the command line."""
-        return cls(tuple(checked_texts("command", command)))
-
-    def record(self) -> dict[str, Any]:
-        """For run.json."""
-        return {"called": "command line", "command": list(self.command)}
+    Raises:
+        WeatherglassError: if the words are not texts.
+    """
+    return {"called": "command line", "command": checked_texts("command", command)}
 
 
-@dataclass(frozen=True, slots=True)
-class PythonCall:
-    """A run that Python code asked for."""
+def python_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what run.json says of a run that Python code asked for: the arguments that are not the default.
 
-    function: str
-    arguments: Mapping[str, Any]
-    """Those that are not the default, as plain values; an object of the user's own as its class and name."""
-
-    @classmethod
-    def of(cls, function: Callable[..., Any], arguments: Mapping[str, Any]) -> PythonCall:
-        """The call of `function` with these values of its parameters; `changes` are fields of its settings."""
-        defaults = {name: parameter.default for name, parameter in signature(function).parameters.items()}
-        defaults |= {field.name: getattr(Settings(), field.name) for field in fields(Settings)}
-        named = {name: value for name, value in arguments.items() if name not in (*NOT_RECORDED, "changes")}
-        given = {
-            name: written
-            for name, value in {**named, **arguments.get("changes", {})}.items()
-            if (written := plain(value)) != plain(defaults.get(name))
-        }
-        return cls(f"weatherglass.{function.__name__}", given)
-
-    def record(self) -> dict[str, Any]:
-        """For run.json."""
-        return {"called": "python", "function": self.function, "arguments": dict(self.arguments)}
+    Args:
+        function: what was called.
+        arguments: the values of its parameters; `changes` are fields of its settings. An object is recorded as its
+            class and name.
+    """
+    defaults = {name: parameter.default for name, parameter in signature(function).parameters.items()}
+    defaults |= default_settings()
+    named = {name: value for name, value in arguments.items() if name not in (*NOT_RECORDED, "changes")}
+    given = {
+        name: written
+        for name, value in {**named, **arguments.get("changes", {})}.items()
+        if (written := plain(value)) != plain(defaults.get(name))
+    }
+    return {"called": "python", "function": f"weatherglass.{function.__name__}", "arguments": given}
 
 
 NOT_RESUMABLE = (
@@ -107,31 +92,25 @@ def plain(value: Any) -> Any:
 
 def run_record(
     plan: Plan,
-    call: CommandCall | PythonCall,
-    results: Sequence[Result],
-    failures: Sequence[Failure],
-    unreadable: Sequence[str],
+    call: Mapping[str, Any],
     started: str,
-    status: str,
     *,
     added_to: Mapping[str, Any] | None = None,
     kept: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What run.json says.
+    """Return what run.json says before anything is computed: what was asked for, by whom and with which versions.
 
     Args:
         call: who asked for the run, and how.
-        unreadable: what could not be read of the folder's journal.
         started: when work began.
-        status: running, complete, incomplete (some tests could not be run) or interrupted.
         added_to: the record of the run that this one is added to.
         kept: keys of its results.
     """
     record = {
-        "status": status,
-        **call.record(),
+        "status": "running",
+        **call,
         "started": started,
-        "finished": now(),
+        "finished": started,
         **environment(),
         "models": [
             {
@@ -139,7 +118,7 @@ def run_record(
                 "options": model.options,
                 "identity": model.identity,
                 "resumable": model.resumable,
-                "notes": model_notes(model),
+                "notes": [],
             }
             for model in plan.models
         ],
@@ -148,40 +127,70 @@ def run_record(
         "metrics": [metric.name for metric in plan.metrics],
         "metric_packages": plan.packages,
         "settings": plain(asdict(plan.settings)),
-        "keys": list(plan.keys()),
-        "result_count": len(results),
-        "correction": {**asdict(plan.correction), "sizes": family_sizes(results, plan.correction)},
-        "power": power_by_size(results),
-        "headline": headline(plan.metrics, results),
-        "missing_words": missing_words(results),
-        "warnings": [
-            *unreadable,
-            *encoder_warnings(plan),
-            *warnings_of(plan.metrics),
-            *cautions_of(plan.metrics),
-            *collected_warnings(results),
-        ],
-        "failures": failure_records(failures),
+        "keys": [row.key for row in plan.rows],
+        "result_count": 0,
+        "correction": {**asdict(plan.correction), "sizes": {}},
         "citations": sorted({test.citation for test in plan.tests if test.citation}),
     }
     return merged_record(record, added_to, kept) if added_to else record
 
 
-def model_notes(model: Model) -> list[str]:
-    """What the encoder has to say, and whether a later run can know it again."""
-    encoder = model.encoder
-    notes = encoder.notes() if isinstance(encoder, IdentifiedEncoder) else []
-    return notes if model.resumable else [*notes, NOT_RESUMABLE]
+def finished_record(
+    record: Mapping[str, Any],
+    plan: Plan,
+    results: Sequence[Result],
+    failures: Sequence[Failure],
+    unreadable: Sequence[Warning],
+    status: str,
+) -> dict[str, Any]:
+    """Return what run.json says at the end: what was asked for, and what came of it.
 
-
-def encoder_warnings(plan: Plan) -> list[str]:
-    """What the models warn of, such as words that look the same but are not."""
-    return [
-        f"{model.name}: {warning}"
+    Args:
+        record: what `run_record` gives.
+        unreadable: what could not be read of the folder's journal.
+        status: complete, incomplete (some tests could not be run) or interrupted.
+    """
+    # What the encoder has to say, and whether a later run can recognise it.
+    notes = {
+        (model.name, model.options): [*model.encoder.notes(), *([] if model.resumable else [NOT_RESUMABLE])]
         for model in plan.models
-        if isinstance(model.encoder, WarningEncoder)
-        for warning in model.encoder.warnings()
-    ]
+    }
+    warnings = list(unreadable)
+    for model in plan.models:
+        warnings += [as_warning(warning).about(model.name) for warning in model.encoder.warnings()]
+    for profile in plan.profiles:
+        warnings.append(
+            Warning.of("profile", profile=profile.name, caution=profile.caution, habits=profile.habits)
+        )
+    cautions = {metric.name: metric.info.caution for metric in plan.metrics if metric.info.caution}
+    warnings += [Warning.of("metric", metric=name, caution=caution) for name, caution in cautions.items()]
+    warnings += collected_warnings(results)
+    return {
+        **record,
+        "status": status,
+        "finished": now(),
+        "models": [
+            {**model, "notes": notes.get((model["model"], model["options"]), model["notes"])}
+            for model in record["models"]
+        ],
+        "result_count": len(results),
+        "correction": {**record["correction"], "sizes": family_sizes(results, plan.correction)},
+        "power": power_by_size(results),
+        "headline": headline(plan, results) if plan.profiles else None,
+        "missing_words": missing_words(results),
+        "warnings": [warning.to_json() for warning in warnings],
+        "failures": [{"model": f.model, "test": f.test, "reason": f.reason} for f in failures],
+    }
+
+
+def headline(plan: Plan, results: Sequence[Result]) -> dict[str, Any] | None:
+    """Return the one number that a profile prints of all tests; None where none does."""
+    for profile in plan.profiles:
+        names = {metric.name for metric in plan.metrics if getattr(metric, "profile", "") == profile.name}
+        values = [abs(r.effect_size) for r in results if r.metric in names and not math.isnan(r.effect_size)]
+        if profile.headline and values:
+            return {"profile": profile.name, "name": "mean of |d|", "value": math.fsum(values) / len(values)}
+    return None
 
 
 def environment() -> dict[str, Any]:
@@ -208,19 +217,20 @@ def missing_words(results: Sequence[Result]) -> dict[str, dict[str, Any]]:
     return ledger
 
 
-def collected_warnings(results: Sequence[Result]) -> list[str]:
-    """Each warning once, with the tests it was made on, and the models and metrics where there are several."""
-    places: dict[str, dict[str, None]] = {}
+def collected_warnings(results: Sequence[Result]) -> list[Warning]:
+    """Return each warning of the results once, with what its kind is about: a test, a test on a model, or a row.
+
+    What every model, or every metric, has in common is named only where there are several of them.
+    """
     models = len({(result.model, result.options) for result in results}) > 1
     metrics = len({result.metric for result in results}) > 1
+    found: dict[Warning, None] = {}
     for result in results:
-        which = ", ".join([result.model] * models + [result.metric] * metrics)
         for warning in result.warnings:
-            place = f"{result.test} ({which})" if which else result.test
-            places.setdefault(warning, {})[place] = None
-    return [f"{', '.join(where)}: {warning}" for warning, where in places.items()]
-
-
-def failure_records(failures: Sequence[Failure]) -> list[dict[str, str]]:
-    """Failures as plain values."""
-    return [{"model": f.model, "test": f.test, "reason": f.reason} for f in failures]
+            about = kind_of(warning.kind).about
+            which = [result.model] * (models and about != "test") + [result.metric] * (
+                metrics and about == "row"
+            )
+            row = result.row if about == "row" else result.test
+            found[warning.about(f"{row} ({', '.join(which)})" if which else row)] = None
+    return list(found)

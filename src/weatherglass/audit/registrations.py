@@ -12,7 +12,6 @@ from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import ESTIMATORS
 from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
-from weatherglass.metrics.weat.metric import Weat
 from weatherglass.registry import Registry
 
 REGISTRIES: dict[str, Registry[Any]] = {table.noun: table for table in (SIMILARITIES, STATISTICS, ESTIMATORS)}
@@ -49,24 +48,23 @@ def registrations_for(metrics: Sequence[Metric], estimator: str) -> tuple[Regist
     Raises:
         WeatherglassError: for a value that cannot be pickled, such as a lambda.
     """
-    measures = [metric.measure_of_words for metric in metrics if isinstance(metric, Weat)]
-    return registrations_of(
-        [measure.similarity for measure in measures], [measure.statistic for measure in measures], estimator
-    )
+    needed = [pair for metric in metrics for pair in getattr(metric, "registered", ())]
+    return registrations_of([*needed, (ESTIMATORS, estimator)])
 
 
-def registrations_of(
-    similarities: Iterable[str], statistics: Iterable[str], estimator: str
-) -> tuple[Registration, ...]:
-    """What other processes have to be told before they know these names.
+def registrations_of(names: Iterable[tuple[Registry[Any], str]]) -> tuple[Registration, ...]:
+    """Return what other processes have to be told before they know these names of these registries.
 
     Raises:
         WeatherglassError: for a value that cannot be pickled, such as a lambda.
     """
-    return (
-        *_registrations(SIMILARITIES, similarities),
-        *_registrations(STATISTICS, statistics),
-        *_registrations(ESTIMATORS, [estimator]),
+    by_noun: dict[str, list[str]] = {}
+    for registry, name in names:
+        by_noun.setdefault(registry.noun, []).append(name)
+    return tuple(
+        registration
+        for noun, registry in REGISTRIES.items()
+        for registration in _registrations(registry, by_noun.get(noun, []))
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import WeatherglassError
@@ -33,10 +34,27 @@ JUDGING = ("correction", "family", "smallest")
 Synonyms = Mapping[str, Sequence[str]]
 
 
-def _option(default: Any, help: str, **shown: Any) -> Any:  # Any, as dataclasses.field itself
-    """A field, with what the command line says of it."""
+HOW_P, MARKS, BESIDE, COVARIANCE = (
+    "How p is computed",
+    "Marks and correction",
+    "What is reported with d",
+    "Covariance of mahalanobis",
+)
+"""Groups of the settings in the help."""
+
+
+def _option(default: Any, group: str, help: str, choices: str | Sequence[str] = (), **range: int) -> Any:
+    """Return a field with what the command line makes an option of.
+
+    Args:
+        default: its default, or the function that makes it.
+        group: where the help lists it.
+        help: what the help says.
+        choices: the names that it can have, or "module:attribute" of them, since their module may be heavy.
+        range: the least and the largest number that it can have, `min` and `max`.
+    """
     made = {"default_factory": default} if callable(default) else {"default": default}
-    return field(**made, metadata={"help": help, **shown})
+    return field(**made, metadata={"help": help, "group": group, "choices": choices, "range": range})
 
 
 def _default_budget() -> Budget:
@@ -59,31 +77,58 @@ class Settings:
     """
 
     significance: str = _option(
-        "auto", "How p is computed: auto, exact, bounds, sampled, normal; see docs/methods."
+        "auto",
+        HOW_P,
+        "Method: auto, exact, bounds, sampled or normal; docs/methods has all.",
+        "inference.significance:METHODS",
     )
-    alternative: Alternative = _option("two-sided", "Tail of the test: greater, less, two-sided or observed.")
-    permute: str = _option("words", "What is exchanged: words, or elements (single sentences, as published).")
-    ddof: int = _option(1, "1: standard deviation with n - 1, as in the papers; 0: with n.", min=0, max=1)
-    alpha: float = _option(0.05, "Level of the marks; intervals are at 1 - alpha.")
+    alternative: Alternative = _option(
+        "two-sided",
+        HOW_P,
+        "Tail of the test: greater, less, two-sided or observed.",
+        "inference.significance:ALTERNATIVES",
+    )
+    permute: str = _option(
+        "words", HOW_P, "What is exchanged: words, or elements (single sentences, as published).", PERMUTE
+    )
+    ddof: int = _option(
+        1, HOW_P, "1: standard deviation with n - 1, as in the papers; 0: with n.", min=0, max=1
+    )
+    alpha: float = _option(0.05, MARKS, "Significance level; intervals are at 1 - alpha.")
     smallest: float | None = _option(
-        None, "Smallest |d| of interest; results shown to be below it are called small."
+        None, MARKS, "Smallest |d| of interest; results shown to be below it are called small."
     )
     correction: str = _option(
-        DEFAULT_CORRECTION, "For the family of tests: holm, benjamini-hochberg or westfall-young."
+        DEFAULT_CORRECTION,
+        MARKS,
+        "For multiple tests: holm, benjamini-hochberg or westfall-young.",
+        "inference.correction:CORRECTIONS",
     )
-    family: int | None = _option(None, "Tests in the family, if more than this run has.", min=1)
-    seed: int = _option(0, "Of the random draws, where there are any.", min=0)
-    precision: float = _option(0.01, "Relative gap of certified bounds.")
-    budget: Budget = _option(_default_budget, "What one p-value may cost, as seconds,memory.")
-    covariance: str = _option("glasso", "Estimator for mahalanobis: glasso or ledoit-wolf.")
+    family: int | None = _option(None, MARKS, "Tests to correct for, if more than this run has.", min=1)
+    seed: int = _option(0, HOW_P, "Seed of the random draws, if there are any.", min=0)
+    precision: float = _option(0.01, HOW_P, "Relative gap of certified bounds.")
+    budget: Budget = _option(_default_budget, HOW_P, "What one p-value may cost: seconds,memory.")
+    covariance: str = _option(
+        "glasso", COVARIANCE, "Estimator: glasso or ledoit-wolf.", "metrics.weat.covariance:ESTIMATORS"
+    )
     synonyms: str | Synonyms | None = _option(
-        None, "For that covariance: a TOML file, catalogue or wordnet.", metavar="FILE"
+        None, COVARIANCE, "Synonyms to estimate it from: a TOML file, catalogue or wordnet."
     )
-    ci: str = _option("jackknife", "Interval of d: jackknife (agrees with p), bca (bootstrap), none.")
+    ci: str = _option(
+        "jackknife", BESIDE, "Interval of d: jackknife (agrees with p), bca (bootstrap) or none.", CI
+    )
     trust: str = _option(
-        "all", "Both readings and leave-one-out for: all metrics, mean (the statistic), none."
+        "all",
+        BESIDE,
+        "Fixed and random attributes and leave-one-out, for: all metrics, mean (the statistic) or none.",
+        TRUST,
     )
-    profile: str | None = _option(None, "d and p as others report them: may2019, wefe, …; see docs/profiles.")
+    profile: str | None = _option(
+        None,
+        BESIDE,
+        "d and p as others report them: may2019, wefe, …; docs/profiles has all.",
+        "metrics.weat.profiles:PROFILES",
+    )
 
     def __post_init__(self) -> None:
         # Imported here, so that a command's help can list the options without loading numpy.
@@ -119,7 +164,7 @@ class Settings:
 
     def trusts(self, metric: Metric) -> bool:
         """Whether this metric is to get an interval and the like."""
-        return self.trust == "all" or (self.trust == "mean" and metric.assessed)
+        return self.trust == "all" or (self.trust == "mean" and metric.info.cheap_to_resample)
 
     def changed(self, **changes: Any) -> Settings:
         """These settings with some fields replaced.
@@ -128,7 +173,7 @@ class Settings:
             WeatherglassError: for a name that is no field, naming the nearest.
         """
         check_setting_names(changes)
-        return replace(self, **changes)
+        return replace(self, **changes) if changes else self
 
     def in_key(self) -> dict[str, Any]:
         """What a result depends on; the synonyms go in by their content, which the plan knows."""
@@ -136,12 +181,24 @@ class Settings:
         return {name: value for name, value in values.items() if name not in (*JUDGING, "synonyms")}
 
 
-def check_setting_names(given: Iterable[str], arguments: Sequence[str] = ()) -> None:
+def default_settings() -> dict[str, Any]:
+    """Return the default of each setting by name, without building or checking a `Settings`.
+
+    >>> default_settings()["permute"]
+    'words'
+    """
+    return {
+        each.name: each.default if each.default_factory is MISSING else each.default_factory()
+        for each in fields(Settings)
+    }
+
+
+def check_setting_names(given: Iterable[str], function: Callable[..., Any] | None = None) -> None:
     """Refuse a name that is not a setting.
 
     Args:
         given: names of settings.
-        arguments: the other arguments of the function that takes the settings, which the user may have meant.
+        function: what takes the settings by name; the user may have meant another argument of it.
 
     Raises:
         WeatherglassError: naming the nearest setting or argument.
@@ -149,6 +206,8 @@ def check_setting_names(given: Iterable[str], arguments: Sequence[str] = ()) -> 
     settings = [f.name for f in fields(Settings)]
     for name in given:
         if name not in settings:
+            parameters = signature(function).parameters.values() if function else ()
+            arguments = [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
             raise WeatherglassError(f"unknown setting '{name}'{suggestion(name, [*arguments, *settings])}")
 
 

@@ -8,18 +8,21 @@ from typing import Any
 from weatherglass.arrays import Matrix
 from weatherglass.audit.covariances import Pair
 from weatherglass.audit.evaluate import evaluate
-from weatherglass.audit.ledger import KnownSet, Ledger
+from weatherglass.audit.ledger import KnownSet, MissingWords
 from weatherglass.audit.parts import Part
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.settings import Settings
+from weatherglass.audit.target_texts import TargetTexts
 from weatherglass.catalogue.test import Test
 from weatherglass.metrics.base import Metric
+from weatherglass.metrics.sets import VectorSet
 from weatherglass.runs.results import Result
+from weatherglass.warnings import Warning
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """One test on one model; its vectors are rows of the array that all units share."""
+class Job:
+    """One test on one model; its vectors are rows of the array that all jobs share."""
 
     model: str
     options: str
@@ -27,8 +30,8 @@ class Unit:
     part: Part
     """Which of its sets are measured."""
     sets: list[KnownSet]
-    ledger: Ledger
-    warnings: tuple[str, ...]
+    missing: MissingWords
+    warnings: tuple[Warning, ...]
     metrics: list[Metric]
     settings: Settings
     covariances: Pair | None = None
@@ -36,38 +39,42 @@ class Unit:
     """What the process that computes it has to register first."""
     seen: tuple[str, ...] = ()
     """Words of the test that the model's transforms were fitted on."""
+    targets: TargetTexts | None = None
+    """How the model splits the texts of X and Y; None where not both are measured."""
 
 
-def evaluate_unit(unit: Unit, vectors: Matrix) -> list[Result]:
-    """The results of one test on one model, one per metric, with one BLAS thread so that bits do not depend on
-    how many there are.
+def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
+    """Return the results of one test on one model, one per metric.
+
+    One BLAS thread computes them, so that bits do not depend on how many there are.
     """
     from threadpoolctl import threadpool_limits
 
-    for registration in unit.registrations:
+    for registration in job.registrations:
         registration.register()
-    notes: dict[str, Any] = (
-        {"oov": asdict(unit.ledger)}
-        if unit.ledger.missing or unit.ledger.dropped or unit.ledger.notes
-        else {}
-    )
-    if not unit.part.whole:
-        notes["part_of"] = list(unit.test.shape)
-    sets = [known.vectors(vectors) for known in unit.sets]
+    notes: dict[str, Any] = {}
+    if job.missing.missing or job.missing.dropped or job.missing.notes:
+        notes["oov"] = asdict(job.missing)
+    if not job.part.whole:
+        notes["part_of"] = list(job.test.shape)
+    sets = [
+        VectorSet(known.role, vectors[known.rows], known.elements, known.category, known.unknown)
+        for known in job.sets
+    ]
     with threadpool_limits(1):
         return [
             replace(
                 result,
-                model=unit.model,
-                options=unit.options,
-                test=unit.test.name,
-                context=unit.test.context,
-                sets=unit.part.sets,
-                categories=tuple(element_set.category for element_set in unit.part.of(unit.test)),
-                oov=", ".join(unit.ledger.words()),
-                fitted_words=", ".join(unit.seen),
-                warnings=(*unit.warnings, *result.warnings),
+                model=job.model,
+                options=job.options,
+                test=job.test.name,
+                context=job.test.context,
+                sets=job.part.sets,
+                categories=tuple(known.category for known in job.sets),
+                oov=", ".join(job.missing.words()) if notes else "",
+                fitted_words=", ".join(job.seen),
+                warnings=(*job.warnings, *result.warnings),
                 notes={**notes, **result.notes},
             )
-            for result in evaluate(sets, unit.metrics, unit.settings, unit.covariances)
+            for result in evaluate(sets, job.metrics, job.settings, job.covariances, job.targets)
         ]

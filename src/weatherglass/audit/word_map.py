@@ -18,7 +18,7 @@ import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.audit.encode import Encodings, encode_texts
-from weatherglass.audit.plan import Model
+from weatherglass.audit.plan import PlannedModel
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.encoders import DEFAULT_MODEL
@@ -29,7 +29,7 @@ from weatherglass.inference.correction import ADJUSTMENTS, adjust
 from weatherglass.inference.significance import Budget, permutation_test
 from weatherglass.metrics.sc_weat import standardised_cosines
 from weatherglass.parallel import Backend, backend
-from weatherglass.parallel.values import values_of
+from weatherglass.parallel.base import values_of
 from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import checked_text, checked_texts, one_of, wrong_type
 
@@ -127,7 +127,7 @@ def word_map(
     facts = _facts(words)
     sets = _attribute_sets(attributes)
     workers = backend(jobs, scheduler, shared_dir)
-    found, progress = Model.of(one_model_in(model)), progress or Silent()
+    found, progress = PlannedModel.of(one_model_in(model)), progress or Silent()
     texts = [*facts, *(text for _, texts in sets for text in texts), *found.texts()]
     encodings = encode_texts(found.encoder, texts, workers, progress)
     known = {name: [t for t in dict.fromkeys(texts) if encodings.known(t)] for name, texts in sets}

@@ -8,11 +8,17 @@ from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from weatherglass.catalogue.imports.importing import import_tests, write_import
+    from weatherglass.catalogue.imports import import_tests, write_import
     from weatherglass.catalogue.jsonl import export_test, read_jsonl
     from weatherglass.catalogue.published import list_sets, reference
-    from weatherglass.catalogue.select import list_tests, list_topics, load_test, load_tests, write_test
-    from weatherglass.catalogue.sentence_level import sentence_test
+    from weatherglass.catalogue.select import (
+        list_tests,
+        list_topics,
+        load_test,
+        load_tests,
+        sentence_test,
+        write_test,
+    )
     from weatherglass.catalogue.toml_format import read_toml, to_toml
 
 __all__ = [
@@ -38,11 +44,11 @@ __all__ = [
 _PLACES = {
     "export_test": "jsonl",
     "read_jsonl": "jsonl",
-    "sentence_test": "sentence_level",
+    "sentence_test": "select",
     "list_sets": "published",
     "reference": "published",
-    "import_tests": "imports.importing",
-    "write_import": "imports.importing",
+    "import_tests": "imports",
+    "write_import": "imports",
     "list_tests": "select",
     "list_topics": "select",
     "load_test": "select",

@@ -1,20 +1,22 @@
-"""Validation of test files: errors that name the file, line and key, and warnings."""
+"""Checks of tests from files and from Python: errors that name file, line and key, and warnings about words."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 
-from weatherglass.catalogue.test import Element, ElementSet, set_roles
-from weatherglass.errors import CatalogueError
-from weatherglass.languages.lookalike import shown_twins, twins_among
+from weatherglass.catalogue.published import lexicon
+from weatherglass.catalogue.test import ElementSet
+from weatherglass.errors import CatalogueError, output_error
+from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
+from weatherglass.languages.inflected import InflectedLanguage
+from weatherglass.languages.known import LISTED, is_listed, scripts
+from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.documents import reading_document
-
-SHOWN = 5
+from weatherglass.warnings import Warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Source:
 
     @classmethod
     def read(cls, path: Path) -> Source:
-        """The file as text; a byte-order mark is dropped."""
+        """Return the file as text; a byte-order mark is dropped."""
         with reading_document(path, CatalogueError):
             content = path.read_bytes()
             try:
@@ -42,7 +44,7 @@ class Source:
         return CatalogueError(f"{place}: {key} {problem}")
 
     def _line_of(self, key: str) -> int | None:
-        """Where a dotted key is set: the deepest part of it that the text shows, in order."""
+        """Return where a dotted key is set: the deepest part of it that the text shows, in order."""
         position, matched = 0, False
         first, *others = key.split(".")
         if array := re.fullmatch(r"(\w+)\[(\d+)\]", first):  # targets[2]: the second [[targets]] of TOML
@@ -62,7 +64,7 @@ class Source:
 
 
 def checked_texts(source: Source, key: str, value: object) -> list[str]:
-    """A list of texts, each one text that can be encoded."""
+    """Return a list of texts, each one text that can be encoded."""
     if not isinstance(value, list):
         raise source.error(key, f"should be a list of texts, but is {type_name(value)}")
     if not value:
@@ -73,7 +75,7 @@ def checked_texts(source: Source, key: str, value: object) -> list[str]:
 
 
 def checked_text(source: Source, key: str, value: object, part: str = "") -> str:
-    """One text: a string, not blank, without half characters."""
+    """Return one text: a string, not blank, without half characters."""
     if not isinstance(value, str):
         raise source.error(key, f"{part}should be text, but is {type_name(value)}")
     if not value.strip():
@@ -84,7 +86,7 @@ def checked_text(source: Source, key: str, value: object, part: str = "") -> str
 
 
 def checked_name(source: Source, value: object) -> str:
-    """A test's name: it becomes a file name and a cell of a table."""
+    """Return a test's name: it becomes a file name and a cell of a table."""
     name = checked_text(source, "name", value)
     if any(character in "/\\" or not character.isprintable() for character in name) or name.startswith("."):
         raise source.error("name", f"{name!r} has a slash or a control character, or begins with a dot")
@@ -92,7 +94,7 @@ def checked_name(source: Source, value: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """The type of a value, in plain words."""
+    """Return the type of a value, in plain words."""
     names = {
         bool: "true or false",
         int: "a number",
@@ -104,55 +106,99 @@ def type_name(value: object) -> str:
     return "null" if value is None else names.get(type(value), type(value).__name__)
 
 
-def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[ElementSet, list[str]]:
-    """The set without duplicate texts (the first counts), and a warning that counts the duplicates."""
-    elements = list(elements)
-    first: dict[str, Element] = {}
-    for element in elements:
-        first.setdefault(element.text, element)
-    counts = Counter(element.text for element in elements)
-    repeated = [text for text, count in counts.items() if count > 1]
-    left_out = len(elements) - len(first)
-    warnings = []
-    if left_out:
-        noun = "duplicate" if left_out == 1 else "duplicates"
-        warnings.append(f"set {role} ({category}): {left_out} {noun} left out ({shortened(repeated)})")
-    return ElementSet(category, tuple(first.values())), warnings
+def belonging(language: str, sets: Sequence[ElementSet], names: Collection[str] = ()) -> list[Warning]:
+    """Return one warning each for words of mixed script, of another script, and of another language.
+
+    Args:
+        language: the code that the test states, or English.
+        sets: of the test; only words are looked at, not sentences that stand for themselves.
+        names: words that the file calls given names; any language may have them.
+    """
+    elements = (element for element_set in sets for element in element_set.elements)
+    words = dict.fromkeys(element.word.strip() for element in elements if not _is_sentence(element.word))
+    found = {word: scripts(word) for word in words}
+    script_of = {word: next(iter(each)) for word, each in found.items() if len(each) == 1}
+    warnings = [
+        Warning.of("mixed-script", word=word, scripts=" and ".join(sorted(each)))
+        for word, each in found.items()
+        if len(each) > 1
+    ]
+    if language not in LISTED:
+        return warnings + _several_scripts(script_of)
+    foreign = [word for word, script in script_of.items() if script != "Latin"]
+    if foreign:
+        warnings.append(Warning.of("other-script", words=foreign, language=_language_name(language)))
+    return warnings + _unlisted(language, [w for w, script in script_of.items() if script == "Latin"], names)
 
 
-def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) -> list[str]:
-    """Warnings where two target sets, or two attribute sets, share elements."""
-    roles = set_roles(len(targets), len(attributes))
-    labelled_targets = zip(roles[: len(targets)], targets, strict=True)
-    labelled_attributes = zip(roles[len(targets) :], attributes, strict=True)
-    pairs = [*combinations(labelled_targets, 2), *combinations(labelled_attributes, 2)]
-    classical = (len(targets), len(attributes)) == (2, 2)
-    warnings = []
-    for (first, one), (second, other) in pairs:
-        pair = f"{first} ({one.category}) and {second} ({other.category})"
-        shared = [text for text in one.texts if text in frozenset(other.texts)]
-        if len(shared) == len(one) == len(other):
-            consequence = "; the effect is zero whatever the model" if classical else ""
-            warnings.append(f"{pair} hold the same elements{consequence}")
-        elif shared:
-            noun = "element" if len(shared) == 1 else "elements"
-            warnings.append(f"{pair} share {len(shared)} {noun} ({shortened(shared)})")
-        across = _twins_across(one.texts, other.texts)
-        if across:
-            warnings.append(
-                f"{pair} share texts that differ only in Unicode form, spaces or zero-width characters: "
-                f"{shown_twins(across)}"
-            )
-    return warnings
+def _is_sentence(text: str) -> bool:
+    return text.rstrip().endswith((".", "!", "?"))
 
 
-def _twins_across(texts: Sequence[str], others: Sequence[str]) -> list[tuple[str, ...]]:
-    """Groups of different texts that look the same, of which one stands on either side."""
-    groups = twins_among((*texts, *others))
-    return [group for group in groups if not (set(group) <= set(texts) or set(group) <= set(others))]
+def _several_scripts(script_of: Mapping[str, str]) -> list[Warning]:
+    used = set(script_of.values())
+    if "Japanese" in used:
+        used.discard("Chinese")  # a Japanese word may be written in Chinese characters alone
+    if len(used) < 2:
+        return []
+    examples = {
+        script: next(word for word in script_of if script_of[word] == script) for script in sorted(used)
+    }
+    scripts_named = [f"{script} ({word})" for script, word in examples.items()]
+    return [Warning.of("several-scripts", scripts=scripts_named)]
 
 
-def shortened(texts: Sequence[str]) -> str:
-    """The first texts, and how many more there are."""
-    shown = ", ".join(texts[:SHOWN])
-    return shown if len(texts) <= SHOWN else f"{shown} and {len(texts) - SHOWN} more"
+def _unlisted(language: str, words: Sequence[str], names: Collection[str]) -> list[Warning]:
+    others = [code for code in LISTED if code != language]
+    unknown = [word for word in words if word not in names and not _is_known(word, language)]
+    homes = {word: [code for code in others if _is_known(word, code)] for word in unknown}
+    if language != "de":  # a capital letter tells a name; in German, any noun
+        unknown = [word for word in unknown if homes[word] or not word[:1].isupper()]
+    if not unknown:
+        return []
+    nearest = max(others, key=lambda code: sum(code in homes[word] for word in unknown))
+    known_there = sum(nearest in homes[word] for word in unknown)
+    suggested = 2 * known_there >= len(unknown)
+    other = (
+        {"other": _language_name(nearest), "other_code": nearest}
+        if suggested
+        else {"other": "", "other_code": ""}
+    )
+    return [
+        Warning.of(
+            "not-in-lexicon",
+            words=unknown,
+            language=_language_name(language),
+            known_there=known_there,
+            **other,
+        )
+    ]
+
+
+def _is_known(word: str, language: str) -> bool:
+    if is_listed(word, language):
+        return True
+    if language == DEFAULT_LANGUAGE:
+        return word in lexicon().classes
+    pack = LANGUAGES.get(language)
+    return isinstance(pack, InflectedLanguage) and (
+        word in pack.lexicon.classes or pack.lexicon.form("singular", word) is not None
+    )
+
+
+def _language_name(language: str) -> str:
+    return LANGUAGES.get(language).name
+
+
+def write_test_file(path: str | Path, text: str) -> None:
+    """Write the file, creating its folder if needed.
+
+    Raises:
+        OutputError: if the folder is read-only or full, or no folder at all.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+    except OSError as error:
+        raise output_error(path, error) from None

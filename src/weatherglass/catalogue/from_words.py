@@ -7,24 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from weatherglass.catalogue.belonging import belonging
 from weatherglass.catalogue.checks import (
     Source,
+    belonging,
     checked_name,
     checked_text,
     checked_texts,
-    distinct,
-    overlaps,
     type_name,
 )
 from weatherglass.catalogue.published import SENTENCE_PREFIX, list_sets, word_set
-from weatherglass.catalogue.sentences import in_sentences
-from weatherglass.catalogue.templates import read_templates
-from weatherglass.catalogue.test import Element, ElementSet, Test, set_roles
+from weatherglass.catalogue.sentences import in_sentences, read_templates
+from weatherglass.catalogue.test import Element, ElementSet, Test, distinct, overlaps, set_roles
 from weatherglass.errors import CatalogueError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import Lexicon
 from weatherglass.registry import unknown
+from weatherglass.warnings import Warning
 
 Words = Any
 """A list of words, the name of a set of the catalogue, or {category: words} for a set with a name of its own."""
@@ -44,7 +42,7 @@ def make_test(
     targets: Sequence[Words] = (),
     attributes: Sequence[Words] = (),
 ) -> Test:
-    """A test of your own (`weatherglass.test`): are X rather than Y associated with A rather than B?
+    """Return a test of your own (`weatherglass.test`): are X rather than Y associated with A rather than B?
 
     Args:
         X: the first target set: a list of words, {"Nurses": [words]} to name it, or the name of a set of the catalogue.
@@ -142,7 +140,7 @@ def _given(place: Source, first: str, one: Words, other: Words) -> list[Words]:
     return [one] if other is None else [one, other]
 
 
-def _set(place: Source, role: str, given: Words) -> tuple[ElementSet, list[str]]:
+def _set(place: Source, role: str, given: Words) -> tuple[ElementSet, list[Warning]]:
     if isinstance(given, str):
         known = [entry.name for entry in list_sets()]
         if given not in known:
@@ -158,5 +156,5 @@ def _set(place: Source, role: str, given: Words) -> tuple[ElementSet, list[str]]
 
 
 def _place(name: object) -> Source:
-    """Where an error is: there is no file, so the test's name stands in its place."""
+    """Return where an error is: there is no file, so the test's name stands in its place."""
     return Source(Path(f"test '{name}'"), "")

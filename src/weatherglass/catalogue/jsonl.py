@@ -6,27 +6,26 @@ import json
 from pathlib import Path
 from typing import Any
 
-from weatherglass.catalogue.belonging import belonging
 from weatherglass.catalogue.checks import (
     Source,
+    belonging,
     checked_name,
     checked_text,
     checked_texts,
-    distinct,
-    overlaps,
     type_name,
+    write_test_file,
 )
-from weatherglass.catalogue.test import Context, Element, ElementSet, Test
-from weatherglass.catalogue.writing import write_test_file
+from weatherglass.catalogue.test import Context, Element, ElementSet, Test, distinct, overlaps
 from weatherglass.errors import CatalogueError
 from weatherglass.languages import DEFAULT_LANGUAGE
 from weatherglass.storage.documents import parsed_json, reading_document
+from weatherglass.warnings import Warning
 
 ROLES = {"targ1": "X", "targ2": "Y", "attr1": "A", "attr2": "B"}
 
 
 def read_jsonl(path: str | Path) -> Test:
-    """The test in a file of the published format; its name is the file's, and other keys are ignored.
+    """Return the test in a file of the published format; its name is the file's, and other keys are ignored.
 
     The format does not say which word a sentence was made from, so each element is its own word.
 
@@ -40,7 +39,7 @@ def read_jsonl(path: str | Path) -> Test:
 def _read(source: Source) -> Test:
     content = _parsed(source)
     sets: list[ElementSet] = []
-    warnings: list[str] = []
+    warnings: list[Warning] = []
     for key, role in ROLES.items():
         element_set, repeats = _read_set(source, key, role, content)
         sets.append(element_set)
@@ -67,7 +66,7 @@ def export_test(test: Test, path: str | Path) -> None:
 
 
 def to_jsonl(test: Test) -> str:
-    """The test in the published format, laid out like the published files: indent 2, no newline at the end.
+    """Return the test in the published format, laid out like the published files: indent 2, no newline at the end.
 
     Raises:
         CatalogueError: if the test does not have two target and two attribute sets.
@@ -109,7 +108,9 @@ def _without_repeats(source: Source, pairs: list[tuple[str, Any]]) -> dict[str, 
     return content
 
 
-def _read_set(source: Source, key: str, role: str, content: dict[str, Any]) -> tuple[ElementSet, list[str]]:
+def _read_set(
+    source: Source, key: str, role: str, content: dict[str, Any]
+) -> tuple[ElementSet, list[Warning]]:
     if key not in content:
         raise source.error(key, f"is missing; a test has {', '.join(ROLES)}")
     entry = content[key]
@@ -124,5 +125,5 @@ def _read_set(source: Source, key: str, role: str, content: dict[str, Any]) -> t
 
 
 def _context(x: ElementSet, y: ElementSet) -> Context:
-    """The format does not state it: targets that all end like sentences are sentences."""
+    """Return the format does not state it: targets that all end like sentences are sentences."""
     return "sent" if all(text.rstrip().endswith((".", "!", "?")) for text in (*x.texts, *y.texts)) else "word"

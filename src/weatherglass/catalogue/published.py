@@ -1,4 +1,4 @@
-"""The 46 published tests, built from the catalogue's words, templates and vignettes."""
+"""Tests as data: the 46 published tests, and published lists in other fields and languages."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
-from weatherglass.catalogue.data import table
-from weatherglass.catalogue.test import Context, Element, ElementSet, Test
-from weatherglass.languages.base import Lexicon
-from weatherglass.languages.en.sentences import Forms, regular_article, regular_plural, sentences
-from weatherglass.languages.slots import capitalised
-from weatherglass.storage.resources import shipped_toml
+from weatherglass.catalogue.test import Context, Element, ElementSet, Test, overlaps
+from weatherglass.languages.base import Lexicon, capitalised
+from weatherglass.languages.en import Forms, regular_article, regular_plural, sentences
+from weatherglass.storage.documents import shipped_toml
+
+
+def table(name: str) -> dict[str, Any]:
+    """Return the content of `name`.toml in this folder."""
+    return shipped_toml(__package__, name)
+
 
 SENTENCE_PREFIX = "sent-"
 
 
 @cache
 def published_names() -> tuple[str, ...]:
-    """All 46, each word-level test followed by its sentence-level one."""
+    """Return all 46, each word-level test followed by its sentence-level one."""
     names: list[str] = []
     for name, entry in table("tests").items():
         names.append(name)
@@ -32,7 +36,7 @@ def published_names() -> tuple[str, ...]:
 
 @cache
 def published_test(name: str) -> Test:
-    """The test of that name; it must be one of `published_names`."""
+    """Return the test of that name; it must be one of `published_names`."""
     tests = table("tests")
     base = name.removeprefix(SENTENCE_PREFIX)
     entry = tests[base]
@@ -55,7 +59,7 @@ class SetEntry:
 
 
 def list_sets() -> list[SetEntry]:
-    """The catalogue's word sets, which a user's test can name."""
+    """Return the catalogue's word sets, which a user's test can name."""
     return [
         SetEntry(name, entry["category"], len(entry["words"]), entry["source"])
         for name, entry in table("sets").items()
@@ -63,14 +67,14 @@ def list_sets() -> list[SetEntry]:
 
 
 def word_set(name: str, category: str | None = None) -> ElementSet:
-    """A word set of the catalogue, under its own category or another."""
+    """Return a word set of the catalogue, under its own category or another."""
     entry = table("sets")[name]
     return ElementSet(category or entry["category"], tuple(Element(word, word) for word in entry["words"]))
 
 
 @cache
 def lexicon() -> Lexicon:
-    """Every word of the catalogue with its class, and the forms that the rules do not make."""
+    """Return every word of the catalogue with its class, and the forms that the rules do not make."""
     words = shipped_toml("weatherglass.languages.en", "words")
     classes = {word: entry["class"] for entry in table("sets").values() for word in entry["words"]}
     classes |= {word: word_class for word_class, members in words["classes"].items() for word in members}
@@ -78,20 +82,20 @@ def lexicon() -> Lexicon:
 
 
 def reference(key: str) -> str:
-    """The paper that a test's `citation` stands for, as it is cited; empty for an empty or unknown key."""
+    """Return the paper that a test's `citation` stands for, as it is cited; empty for an empty or unknown key."""
     return cast(str, table("references").get(key, ""))
 
 
 @cache
 def bibtex_entries() -> Mapping[str, str]:
-    """The BibTeX entry of each paper, by the key that a test's `citation` has."""
+    """Return the BibTeX entry of each paper, by the key that a test's `citation` has."""
     text = files("weatherglass.catalogue").joinpath("references.bib").read_text(encoding="utf-8")
     found = re.findall(r"^(@\w+\{(\w+),\n.*?^\})$", text, re.MULTILINE | re.DOTALL)
     return {key: entry for entry, key in found}
 
 
 def published_forms(word: str) -> Forms:
-    """Singular, plural and article of a catalogue word, as in the published sentences."""
+    """Return singular, plural and article of a catalogue word, as in the published sentences."""
     known = lexicon()
     singular = known.form("singular", word) or word
     plurals = {
@@ -135,7 +139,7 @@ def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
 
 @cache
 def _sentence_elements(word: str) -> tuple[Element, ...]:
-    """A word in every template of its class; kept, since most words are in several tests."""
+    """Return a word in every template of its class; kept, since most words are in several tests."""
     made = sentences(published_forms(word), lexicon().classes[word])
     return tuple(Element(text, word, template) for text, template in made)
 
@@ -160,9 +164,47 @@ def _filled(words: ElementSet, template: str, field: str, fields: Mapping[str, s
 
 
 def _selected(all_sentences: list[str], selection: str) -> list[str]:
-    """The sentences that a selection such as "1+3-" names: numbers from 1, "3-" for the third onward."""
+    """Return the sentences that a selection such as "1+3-" names: numbers from 1, "3-" for the third onward."""
     selected: list[str] = []
     for part in selection.split("+"):
         start = int(part.removesuffix("-")) - 1
         selected += all_sentences[start:] if part.endswith("-") else all_sentences[start : start + 1]
     return selected
+
+
+FIELDS = "fields"
+"""The name of the whole group: -t fields."""
+
+
+@cache
+def field_names() -> tuple[str, ...]:
+    """Their names, in the order of fields.toml."""
+    return tuple(table("fields"))
+
+
+@cache
+def field_test(name: str) -> Test:
+    """Return the test of that name; it must be one of `field_names`."""
+    entry = table("fields")[name]
+    targets, attributes = (
+        tuple(
+            ElementSet(each["category"], tuple(Element(word, word) for word in each["words"]))
+            for each in entry[kind]
+        )
+        for kind in ("targets", "attributes")
+    )
+    return Test(
+        name,
+        targets=targets,
+        attributes=attributes,
+        source=entry["source"],
+        citation=entry["cite"],
+        warnings=tuple(overlaps(targets, attributes)),
+        language=entry["language"],
+        topic=entry["topic"],
+    )
+
+
+def licence(name: str) -> str:
+    """Under which the words of a test of this group may be passed on; empty for another test."""
+    return str(table("fields").get(name, {}).get("licence", ""))

@@ -9,13 +9,21 @@ from fnmatch import fnmatchcase
 from glob import glob, has_magic
 from pathlib import Path
 
-from weatherglass.catalogue.fields import GROUP, field_names, field_test
+from weatherglass.catalogue.checks import write_test_file
 from weatherglass.catalogue.jsonl import export_test, read_jsonl
-from weatherglass.catalogue.published import published_names, published_test
+from weatherglass.catalogue.published import (
+    FIELDS,
+    SENTENCE_PREFIX,
+    field_names,
+    field_test,
+    published_names,
+    published_test,
+)
+from weatherglass.catalogue.sentences import in_sentences
 from weatherglass.catalogue.test import Test
-from weatherglass.catalogue.toml_format import read_toml, to_toml
-from weatherglass.catalogue.writing import write_test_file
+from weatherglass.catalogue.toml_format import read_test_file, read_toml, to_toml
 from weatherglass.errors import CatalogueError, UnknownNameError
+from weatherglass.languages.base import NO_WORDS, Reading
 from weatherglass.registry import checked_text, described, did_you_mean, shown
 from weatherglass.storage.reading import exists, user_path
 
@@ -24,28 +32,28 @@ CATALOGUE = "the catalogue"
 
 
 def catalogue_names() -> tuple[str, ...]:
-    """The 46 published tests, which are the default, and then those in other fields and languages."""
+    """Return the 46 published tests, which are the default, and then those in other fields and languages."""
     return (*published_names(), *field_names())
 
 
 def catalogue_test(name: str) -> Test:
-    """The test of that name; it must be one of `catalogue_names`."""
+    """Return the test of that name; it must be one of `catalogue_names`."""
     return field_test(name) if name in field_names() else published_test(name)
 
 
 def list_topics() -> list[str]:
-    """What the tests of the catalogue are about, each topic once."""
+    """Return what the tests of the catalogue are about, each topic once."""
     return list(dict.fromkeys(catalogue_test(name).topic for name in catalogue_names()))
 
 
 def list_tests(pattern: str = "*") -> list[str]:
-    """The names of the published tests that match a glob, in the order of May et al. 2019, Table 4."""
+    """Return the names of the published tests that match a glob, in the order of May et al. 2019, Table 4."""
     checked_text("pattern", pattern)
     return [name for name in published_names() if fnmatchcase(name, pattern)]
 
 
 def load_test(name_or_path: str | Path) -> Test:
-    """One test: a published one by name, or your own by path.
+    """Return one test: a published one by name, or your own by path.
 
     Raises:
         UnknownNameError: naming the nearest published test.
@@ -104,7 +112,7 @@ def checked_pattern(given: object) -> str:
 
 
 def read_file(path: str | Path) -> Test:
-    """A test file: .toml is our own format, anything else the published one."""
+    """Return a test file: .toml is our own format, anything else the published one."""
     return read_toml(path) if Path(path).suffix.lower() == ".toml" else read_jsonl(path)
 
 
@@ -124,13 +132,13 @@ def write_test(test: Test, path: str | Path) -> None:
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """A sort key that puts weat2 before weat10."""
+    """Return a sort key that puts weat2 before weat10."""
     parts = re.findall(r"\d+|\D+", text)
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
-    """What one word of the command line stands for: pairs of a source and a name or path."""
+    """Yield what one word of the command line stands for: pairs of a source and a name or path."""
     path = user_path(pattern, CatalogueError)
     if pattern in catalogue_names():
         yield CATALOGUE, pattern
@@ -138,7 +146,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
         yield from _test_files(path)
     elif exists(path):
         yield str(path.resolve()), str(path)
-    elif pattern == GROUP:
+    elif pattern == FIELDS:
         yield from ((CATALOGUE, name) for name in field_names())
     elif has_magic(pattern):  # no topic has: to look for one would load all tests
         yield from _matches(pattern, str(path))
@@ -154,7 +162,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_topic(topic: str) -> list[str]:
-    """The tests of a topic, or of all topics that begin with it and a colon: double bind."""
+    """Return the tests of a topic, or of all topics that begin with it and a colon: double bind."""
     topics = {name: catalogue_test(name).topic for name in catalogue_names()}
     return [name for name, about in topics.items() if topic in (about, about.partition(":")[0])]
 
@@ -181,3 +189,23 @@ def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
         yield from ((str(Path(path).resolve()), path) for path in sorted(paths, key=natural_key))
     else:
         raise UnknownNameError(f"no test matches '{pattern}' (see: weatherglass tests list)")
+
+
+def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
+    """Return the test in sentences, in its own language, and how each word was read.
+
+    A file with templates of its own is such a test already, and keeps its name; any other one becomes `sent-NAME`.
+
+    Raises:
+        CatalogueError: if the test is not word-level, no template fits a word, or no pack has the language.
+    """
+    path = user_path(name_or_path, CatalogueError)
+    lexicon, test, templates = NO_WORDS, None, None
+    if path.suffix.lower() == ".toml" and exists(path):
+        file = read_test_file(path)
+        lexicon, test, templates = file.lexicon, file.test, file.templates
+    test = test or load_test(name_or_path)
+    if test.context != "word":
+        raise CatalogueError(f"'{name_or_path}' is not a word-level test: its context is {test.context}")
+    name = test.name if templates is not None else SENTENCE_PREFIX + test.name
+    return in_sentences(test, lexicon, templates, name)

@@ -1,24 +1,137 @@
-"""A word-level test in sentences: every word in the templates of its class, as far as its forms are known."""
+"""A word-level test in sentences: templates, and every word in the templates of its class if its forms are known."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
-from weatherglass.catalogue.checks import distinct, overlaps, shortened
+from weatherglass.catalogue.checks import Source, checked_text, checked_texts, type_name
 from weatherglass.catalogue.published import lexicon
-from weatherglass.catalogue.templates import Template
-from weatherglass.catalogue.test import Element, ElementSet, Test
+from weatherglass.catalogue.test import Element, ElementSet, Test, distinct, overlaps
 from weatherglass.errors import CatalogueError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
-from weatherglass.languages.base import NO_WORDS, STATED, Language, Lexicon, Reading
+from weatherglass.languages.base import (
+    NO_WORDS,
+    STATED,
+    Language,
+    Lexicon,
+    Reading,
+    base_name,
+    filled,
+    slot_names,
+)
 from weatherglass.languages.inflected import ANY_WORD
-from weatherglass.languages.slots import base_name, filled, slot_names
+from weatherglass.registry import suggestion
+from weatherglass.warnings import Warning
+
+TEMPLATE_KEYS = ("text", "class", "language", "slots")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A sentence with slots for the forms of a word."""
+
+    text: str
+    classes: tuple[str, ...] = ()
+    """The classes of words that it takes; empty for all."""
+
+    @property
+    def slots(self) -> list[str]:
+        """Return the slots, without the capital letter that begins a sentence."""
+        return [base_name(name) for name in slot_names(self.text)]
+
+    def takes(self, word_class: str) -> bool:
+        """Return whether a word of this class goes into it; "person" stands for "person noun"."""
+        return not self.classes or any(
+            each in (word_class, word_class.removesuffix(" noun")) for each in self.classes
+        )
+
+
+def read_templates(
+    source: Source, value: object, language: str, word_slots: Iterable[str], known_classes: Sequence[str]
+) -> list[Template]:
+    """Return the templates of [[template]] in this language; one with further slots gives a template for each filling.
+
+    Args:
+        source: the file, for messages.
+        value: what stands under `template`.
+        language: of the test; a template without a language is of any.
+        word_slots: the slots that a word can fill.
+        known_classes: the classes of words that the test can have.
+
+    Raises:
+        CatalogueError: for a template without a slot for the word, or with one that nothing fills.
+    """
+    if not isinstance(value, list):
+        raise source.error(
+            "template", f"should be a list of templates ([[template]]), but is {type_name(value)}"
+        )
+    templates: list[Template] = []
+    for number, entry in enumerate(value, start=1):
+        key = f"template[{number}]"
+        if not isinstance(entry, dict):
+            raise source.error(
+                key, f"should be a table with {', '.join(TEMPLATE_KEYS)}, but is {type_name(entry)}"
+            )
+        for name in entry:
+            if name not in TEMPLATE_KEYS:
+                raise source.error(
+                    f"{key}.{name}", f"is not a key of a template{suggestion(name, TEMPLATE_KEYS)}"
+                )
+        if "text" not in entry:
+            raise source.error(key, 'has no text; write for example text = "This is {word}."')
+        if entry.get("language", language) == language:
+            templates += _read_template(source, key, entry, set(word_slots), known_classes)
+    return list(dict.fromkeys(templates))
+
+
+def _read_template(
+    source: Source, key: str, entry: Mapping[str, Any], word_slots: set[str], known_classes: Sequence[str]
+) -> list[Template]:
+    text = checked_text(source, f"{key}.text", entry["text"])
+    fillings = _read_fillings(source, f"{key}.slots", entry.get("slots", {}))
+    try:
+        names = slot_names(text)
+    except ValueError as error:
+        raise source.error(f"{key}.text", f"cannot be read ({error}): '{text}'") from None
+    for name in names:
+        if name not in fillings and not {name, base_name(name)} & word_slots:
+            raise source.error(
+                f"{key}.text",
+                f"has the slot {{{name}}}, which nothing fills{suggestion(name, [*sorted(word_slots), *fillings])}",
+            )
+    if all(name in fillings for name in names):
+        raise source.error(f"{key}.text", f"has no slot for the word; write {{word}} where it goes: '{text}'")
+    classes = entry.get("class", [])
+    classes = (
+        [classes]
+        if isinstance(classes, str)
+        else checked_texts(source, f"{key}.class", classes)
+        if classes
+        else []
+    )
+    for word_class in classes:
+        if word_class not in known_classes and f"{word_class} noun" not in known_classes:
+            raise source.error(
+                f"{key}.class", f"'{word_class}' is no class of words{suggestion(word_class, known_classes)}"
+            )
+    crossed = product(*([(name, each) for each in texts] for name, texts in fillings.items()))
+    kept = {name: f"{{{name}}}" for name in names if name not in fillings}
+    return [Template(filled(text, {**kept, **dict(choice)}) or text, tuple(classes)) for choice in crossed]
+
+
+def _read_fillings(source: Source, key: str, value: object) -> dict[str, list[str]]:
+    if not isinstance(value, dict):
+        raise source.error(key, f"should be a table of slots, each with its texts, but is {type_name(value)}")
+    return {name: checked_texts(source, f"{key}.{name}", texts) for name, texts in value.items()}
 
 
 def in_sentences(
     test: Test, stated: Lexicon, own_templates: Sequence[Template] | None = None, name: str | None = None
 ) -> tuple[Test, list[Reading]]:
-    """The test with every word in its templates, and how each word was read.
+    """Return the test with every word in its templates, and how each word was read.
 
     Args:
         test: a word-level test.
@@ -77,7 +190,7 @@ def in_sentences(
 
 
 def pack_templates(pack: Language) -> list[Template]:
-    """All templates of a language pack, each for its class."""
+    """Return all templates of a language pack, each for its class."""
     return [Template(text, (each,)) for each in pack.word_classes() for text in pack.templates(each)]
 
 
@@ -105,7 +218,7 @@ def _read_word(
 
 
 def _missing_forms(reading: Reading, templates: Iterable[str], needed: Mapping[str, str]) -> list[str]:
-    """The forms for want of which a word does not go into templates of its class.
+    """Return the forms for want of which a word does not go into templates of its class.
 
     A slot that needs no form is for other words of the class: "ils" has no use for "elle", and nothing is missing.
     """
@@ -132,24 +245,10 @@ def _nothing_fits(test: Test, reading: Reading, lacking: Mapping[str, list[str]]
     )
 
 
-def _warnings(readings: Iterable[Reading], lacking: Mapping[str, Sequence[str]]) -> list[str]:
-    """What is not known of words, and where to state it."""
+def _warnings(readings: Iterable[Reading], lacking: Mapping[str, Sequence[str]]) -> list[Warning]:
+    """Return what is not known of words, and where to state it."""
     unclassed = [
         reading.word for reading in readings if reading.word_class == ANY_WORD and reading.reason != STATED
     ]
-    warnings = []
-    if unclassed:
-        warnings.append(
-            f"the class of {_count(unclassed)} is not known ({shortened(unclassed)}): only in templates for any word; "
-            "state it under [words.classes]"
-        )
-    warnings += [
-        f"the {form} of {_count(words)} is not known ({shortened(words)}): left out of the templates that need it; "
-        f"state it under [words.{form}]"
-        for form, words in lacking.items()
-    ]
-    return warnings
-
-
-def _count(words: Sequence[str]) -> str:
-    return "1 word" if len(words) == 1 else f"{len(words)} words"
+    warnings = [Warning.of("unknown-class", words=unclassed)] if unclassed else []
+    return warnings + [Warning.of("unknown-forms", form=form, words=words) for form, words in lacking.items()]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Literal
 
 from weatherglass.errors import CatalogueError
+from weatherglass.languages.lookalike import shown_twins, twins_among
+from weatherglass.warnings import Warning
 
 Context = Literal["word", "sent", "sent-unbleached", "paragraph"]
 
@@ -37,12 +41,12 @@ class ElementSet:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What is encoded, in order."""
+        """Return what is encoded, in order."""
         return tuple(element.text for element in self.elements)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The word of each element, in order; a word recurs once per sentence made from it."""
+        """Return the word of each element, in order; a word recurs once per sentence made from it."""
         return tuple(element.word for element in self.elements)
 
 
@@ -70,7 +74,7 @@ class Test:
     """Paper and table, in words."""
     citation: str = ""
     """Key of the paper to cite, such as caliskan2017; empty for a user's own test."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Warning, ...] = ()
     """What a reader should know and what does not stop the test, such as X and Y sharing elements."""
     language: str = "en"
     """The language of its texts, as a code such as en."""
@@ -87,27 +91,27 @@ class Test:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many target and how many attribute sets it has."""
+        """Return how many target and how many attribute sets it has."""
         return len(self.targets), len(self.attributes)
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """What each set is called in formulas and messages: X, Y, X3, … and A, B, A3, …"""
+        """Return what each set is called in formulas and messages: X, Y, X3, … and A, B, A3, …"""
         return set_roles(*self.shape)
 
     @property
     def sets(self) -> tuple[ElementSet, ...]:
-        """The target sets, then the attribute sets."""
+        """Return the target sets, then the attribute sets."""
         return (*self.targets, *self.attributes)
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The name of each set, in the order of `sets`."""
+        """Return the name of each set, in the order of `sets`."""
         return tuple(element_set.category for element_set in self.sets)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Every distinct text, in order of first appearance."""
+        """Return every distinct text, in order of first appearance."""
         return tuple(dict.fromkeys(text for element_set in self.sets for text in element_set.texts))
 
     def sentences(
@@ -117,7 +121,7 @@ class Test:
         classes: Mapping[str, str] | None = None,
         name: str | None = None,
     ) -> Test:
-        """The test with every word in sentences.
+        """Return the test with every word in sentences.
 
         Args:
             templates: sentences with {word}, or another slot of the language pack, where the word goes; by default the
@@ -133,7 +137,7 @@ class Test:
         return sentences_of(self, templates, classes, name)
 
     def fingerprint(self) -> str:
-        """A hash of the content, the same wherever the test was read from; computed once."""
+        """Return a hash of the content, the same wherever the test was read from; computed once."""
         return self._fingerprint
 
     @cached_property
@@ -153,7 +157,7 @@ class Test:
 
 
 def set_roles(targets: int, attributes: int) -> tuple[str, ...]:
-    """The roles of the sets of a test with these numbers of sets.
+    """Return the roles of the sets of a test with these numbers of sets.
 
     >>> set_roles(3, 1)
     ('X', 'Y', 'X3', 'A')
@@ -162,6 +166,49 @@ def set_roles(targets: int, attributes: int) -> tuple[str, ...]:
 
 
 def _numbered(letters: str, number: int) -> Iterator[str]:
-    """The first two sets have the letters of the papers, the others the first letter and their number."""
+    """Yield the first two sets have the letters of the papers, the others the first letter and their number."""
     yield from letters[:number]
     yield from (f"{letters[0]}{place}" for place in range(len(letters) + 1, number + 1))
+
+
+def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[ElementSet, list[Warning]]:
+    """Return the set without duplicate texts (the first counts), and a warning that counts the duplicates."""
+    elements = list(elements)
+    first: dict[str, Element] = {}
+    for element in elements:
+        first.setdefault(element.text, element)
+    counts = Counter(element.text for element in elements)
+    repeated = [text for text, count in counts.items() if count > 1]
+    left_out = len(elements) - len(first)
+    warnings = []
+    if left_out:
+        named = f"{role} ({category})".strip()
+        warnings.append(Warning.of("duplicates", set=named, count=left_out, words=repeated))
+    return ElementSet(category, tuple(first.values())), warnings
+
+
+def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) -> list[Warning]:
+    """Return warnings where two target sets, or two attribute sets, share elements."""
+    roles = set_roles(len(targets), len(attributes))
+    labelled_targets = zip(roles[: len(targets)], targets, strict=True)
+    labelled_attributes = zip(roles[len(targets) :], attributes, strict=True)
+    pairs = [*combinations(labelled_targets, 2), *combinations(labelled_attributes, 2)]
+    classical = (len(targets), len(attributes)) == (2, 2)
+    warnings = []
+    for (first, one), (second, other) in pairs:
+        pair = {"first": f"{first} ({one.category})", "second": f"{second} ({other.category})"}
+        shared = [text for text in one.texts if text in frozenset(other.texts)]
+        if len(shared) == len(one) == len(other):
+            warnings.append(Warning.of("same-sets", **pair, effect_is_zero=classical))
+        elif shared:
+            warnings.append(Warning.of("shared-words", **pair, words=shared))
+        across = _twins_across(one.texts, other.texts)
+        if across:
+            warnings.append(Warning.of("lookalikes", **pair, words=shown_twins(across)))
+    return warnings
+
+
+def _twins_across(texts: Sequence[str], others: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return groups of different texts that look the same, of which one stands on either side."""
+    groups = twins_among((*texts, *others))
+    return [group for group in groups if not (set(group) <= set(texts) or set(group) <= set(others))]

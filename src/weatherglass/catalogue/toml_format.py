@@ -7,29 +7,28 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from weatherglass.catalogue.belonging import belonging
 from weatherglass.catalogue.checks import (
     Source,
+    belonging,
     checked_name,
     checked_text,
     checked_texts,
-    distinct,
-    overlaps,
     type_name,
 )
 from weatherglass.catalogue.published import lexicon, list_sets, word_set
-from weatherglass.catalogue.sentences import in_sentences, pack_templates
-from weatherglass.catalogue.templates import Template, read_templates
-from weatherglass.catalogue.test import Context, Element, ElementSet, Test, set_roles
+from weatherglass.catalogue.sentences import Template, in_sentences, pack_templates, read_templates
+from weatherglass.catalogue.test import Context, Element, ElementSet, Test, distinct, overlaps, set_roles
 from weatherglass.errors import CatalogueError, UnknownNameError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.base import Language, Lexicon
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.storage.documents import parsed_toml, reading_document
+from weatherglass.warnings import Warning
 
 LETTERS = {"targets": ("X", "Y"), "attributes": ("A", "B")}
 """The keys of one or two sets of a kind; the kind itself is the key of a list of any number."""
@@ -67,7 +66,7 @@ class TestFile:
 
 
 def read_toml(path: str | Path) -> Test:
-    """The test in a TOML file of our own format (docs/tests.md).
+    """Return the test in a TOML file of our own format (docs/tests.md).
 
     Raises:
         CatalogueError: naming file, line and key.
@@ -81,7 +80,7 @@ def read_toml(path: str | Path) -> Test:
 
 
 def read_test_file(path: str | Path) -> TestFile:
-    """The test, with the classes and forms of words that the file states."""
+    """Return the test, with the classes and forms of words that the file states."""
     with reading_document(Path(path), CatalogueError):
         return _read_test(Source.read(Path(path)))
 
@@ -130,7 +129,9 @@ def _read_test(source: Source) -> TestFile:
 
 
 def to_toml(test: Test) -> str:
-    """A test in our own format; sentences stand under the word that they were made from, each with its template."""
+    """Return a test in our own format; sentences stand under the word that they were made from, each with its
+    template.
+    """
     head = {
         "name": test.name,
         "topic": test.topic,
@@ -162,8 +163,14 @@ def to_toml(test: Test) -> str:
     return "\n".join(lines) + "\n"
 
 
+def example(name: str) -> str:
+    """Return the test file that `weatherglass tests init` writes: it works as it is, and says what may be changed."""
+    text = files(__package__).joinpath("example.toml").read_text(encoding="utf-8")
+    return text.replace("{name}", name)
+
+
 def quoted(text: str) -> str:
-    """A TOML basic string; JSON's escapes are TOML's too, save that TOML also wants DEL escaped."""
+    """Return a TOML basic string; JSON's escapes are TOML's too, save that TOML also wants DEL escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -198,13 +205,13 @@ def _no_other_keys(source: Source, place: str, content: Mapping[str, Any], known
 @dataclass(frozen=True, slots=True)
 class _ParsedSet:
     elements: ElementSet
-    warnings: list[str]
+    warnings: list[Warning]
     classes: dict[str, str]
     """Of its words, where the set says so: by `class`, or by being a set of the catalogue."""
 
 
 def _set_entries(source: Source, content: Mapping[str, Any], kind: str) -> dict[str, object]:
-    """The sets of a kind by their key: X and Y, or targets[1], targets[2], …"""
+    """Return the sets of a kind by their key: X and Y, or targets[1], targets[2], …"""
     letters = [letter for both in LETTERS.values() for letter in both if letter in content]
     lists = [each for each in LETTERS if each in content]
     if letters and lists:
@@ -313,7 +320,7 @@ class _Classes:
 
     @classmethod
     def of(cls, language: str, content: Mapping[str, Any]) -> _Classes:
-        """What the file can be read with; its templates themselves are checked later."""
+        """Return what the file can be read with; its templates themselves are checked later."""
         given = content.get("template", [])
         tables = [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
         named = [entry.get("class", []) for entry in tables]
@@ -325,11 +332,11 @@ class _Classes:
 
     @property
     def names(self) -> list[str]:
-        """Every class that a word may be given; without a pack any, so that the list is empty."""
+        """Return every class that a word may be given; without a pack any, so that the list is empty."""
         return list(dict.fromkeys([*(self.pack.word_classes() if self.pack else ()), *self.own]))
 
     def read(self, source: Source, key: str, word_class: object) -> str:
-        """A class that is known; "person" stands for "person noun"."""
+        """Return a class that is known; "person" stands for "person noun"."""
         if isinstance(word_class, str) and (self.pack is None or word_class in self.names):
             return word_class
         if isinstance(word_class, str) and f"{word_class} noun" in self.names:
@@ -341,7 +348,7 @@ class _Classes:
 def _read_words(
     source: Source, entry: object, stated: dict[str, str], present: set[str], classes: _Classes
 ) -> Lexicon:
-    """The table [words], over the classes that the sets state for all their words."""
+    """Return the table [words], over the classes that the sets state for all their words."""
     known_forms = classes.pack.form_names() if classes.pack else []
     keys = ["classes", *known_forms]
     if not isinstance(entry, dict):
@@ -360,7 +367,7 @@ def _read_words(
 def _read_form(
     source: Source, form: str, entry: Mapping[str, Any], present: set[str], classes: _Classes
 ) -> dict[str, str]:
-    """A form of words: word = "form", or value = [words] for a form that has only a few values."""
+    """Return a form of words: word = "form", or value = [words] for a form that has only a few values."""
     values = classes.pack.form_values(form) if classes.pack else ()
     if values:
         for value in entry:
@@ -379,7 +386,7 @@ def _read_form(
 
 
 def _grouped(source: Source, key: str, entry: Mapping[str, Any], present: set[str]) -> dict[str, str]:
-    """Each word and the value that it is listed under."""
+    """Return each word and the value that it is listed under."""
     listed: dict[str, str] = {}
     for value, words in entry.items():
         for word in checked_texts(source, f"{key}.{value}", words):

@@ -1,49 +1,99 @@
-"""The command line: one file per group of commands; they parse arguments, call the library and print."""
+"""The command line: commands parse arguments, call the library and print."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from typing import Annotated
 
-import typer
+import click
 
-from weatherglass.cli.command_line import App, LazyGroup
-from weatherglass.cli.last_handler import exit_code_of
+from weatherglass.cli.command import LazyGroup, Option
+from weatherglass.cli.errors import exit_code_of
 
-app = App(
+COMMANDS = {
+    "run": ("run:run", "Run association tests on models: effect sizes, p-values, a table and a report."),
+    "report": ("stored:report", "Make a page, a table for a paper, or figures from one or more runs."),
+    "explain": (
+        "stored:explain",
+        "Print the steps from scores to effect size and p for one test, and what other tools would report.",
+    ),
+    "compare": (
+        "stored:compare",
+        "Show which effects changed between two runs, or between the models of one.",
+    ),
+    "verdict": ("stored:verdict", "Print what the tests of each topic show together, and why."),
+    "multiverse": (
+        "questions:multiverse",
+        "Run every combination of reasonable choices, and test whether they change the conclusion.",
+    ),
+    "mitigate": (
+        "questions:mitigate",
+        "Fit transforms, write the changed vectors, and judge whether the mitigation worked.",
+    ),
+    "words": (
+        "questions:words",
+        "Show which of two attribute sets each word leans to, and whether facts agree (WEFAT, SC-WEAT).",
+    ),
+    "reliability": (
+        "reliability:app",
+        "Measure how reliable bias scores are over seeds, scoring rules and words (Du et al., 2021).",
+    ),
+    "reproduce": ("reproduce:app", "Run the procedure of a paper, and show its numbers beside ours."),
+    "tests": ("tests:app", "List, show, check, import and export tests, and make sentences from words."),
+    "metrics": ("models:metrics", "List the metrics: the sets they take, their range and what they mean."),
+    "models": ("models:models", "List the kinds of models: what each is, and how to install and name it."),
+    "try": ("models:try_model", "Show how a model reads texts: tokens, unknown words and nearest texts."),
+    "encode": ("models:encode", "Write a model's vectors to a file, to use as encodings:FILE anywhere."),
+    "cache": ("models:cache", "Show or clear the cache of encodings."),
+    "docs": ("manual:docs", "Print a page of the manual, or the list of its pages."),
+}
+"""Where each command is defined, and the first paragraph of its help, in the order of the help."""
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:  # noqa: ARG001 - click's
+    if asked and not ctx.resilient_parsing:
+        from weatherglass import __version__
+
+        click.echo(f"weatherglass {__version__}")
+        ctx.exit()
+
+
+def _completion(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from weatherglass.cli import completion
+
+        getattr(completion, param.name or "")()
+        ctx.exit()
+
+
+def _flag(name: str, callback: object, help: str) -> Option:
+    return Option([name], is_flag=True, is_eager=True, expose_value=False, callback=callback, help=help)
+
+
+app = LazyGroup(
+    COMMANDS,
     name="weatherglass",
-    cls=LazyGroup,
-    no_args_is_help=True,
+    help="Measure social bias in embeddings, and how far each number can be trusted.",
+    params=[
+        _flag("--version", _print_version, "Print the version."),
+        _flag("--install-completion", _completion, "Make your shell complete commands, options and names."),
+        _flag(
+            "--show-completion", _completion, "Print the line that --install-completion adds for your shell."
+        ),
+    ],
+    examples=("weatherglass run", "weatherglass run vectors:glove.txt -t 'weat*' -o first"),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def main() -> None:
-    """Run a command; a mistake or what nobody foresaw is one line on stderr, never a traceback."""
-    # A command is short and makes few cycles; by Python's own threshold, looking for them took a thirtieth of a run.
+    """Run a command; an error is one line on stderr, never a traceback."""
+    # A command is short and makes few cycles; with Python's own threshold, looking for them took 3 % of a run.
     gc.set_threshold(100_000, 20, 50)
-    # Idle threads of BLAS sleep after 2^20 cycles, not 2^26, which a short command spends on waiting for nothing.
+    # Idle threads of BLAS sleep after 2^20 cycles, not 2^26, which a short command would spend waiting.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
     code = exit_code_of(app)
-    # Nor is there anything to gain from two last looks for cycles as the process ends.
+    # The garbage collector has nothing to gain as the process ends.
     gc.freeze()
     sys.exit(code)
-
-
-def _print_version(requested: bool) -> None:
-    if requested:
-        from weatherglass import __version__
-
-        typer.echo(f"weatherglass {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def common(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Measure social bias in embeddings, and how far each number can be trusted."""

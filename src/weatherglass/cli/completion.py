@@ -1,63 +1,163 @@
-"""What a shell completes: names of tests and topics, metrics and models."""
+"""What a shell completes: closed lists of names, and the names of tests, topics, metrics, models and files."""
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-import typer
+import click
+from click.shell_completion import CompletionItem
+
+from weatherglass.errors import OutputError, unwritable
+from weatherglass.registry import Registry, one_of
+
+STARTUP = {
+    "bash": ("~/.bashrc", 'eval "$(_WEATHERGLASS_COMPLETE=bash_source weatherglass)"'),
+    "zsh": ("~/.zshrc", 'eval "$(_WEATHERGLASS_COMPLETE=zsh_source weatherglass)"'),
+    "fish": (
+        "~/.config/fish/completions/weatherglass.fish",
+        "_WEATHERGLASS_COMPLETE=fish_source weatherglass | source",
+    ),
+}
+"""For each shell the file that it reads, and the line there that asks us for its completion."""
 
 
-def complete_test(incomplete: str) -> list[str]:
-    """Names of tests, topics, and files."""
+def names_in(place: str | Sequence[str]) -> Sequence[str]:
+    """Return the names of a list, a table or a registry that is given as "module:attribute" below weatherglass."""
+    if not isinstance(place, str):
+        return place
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(f"weatherglass.{module}"), attribute)
+    return found.names() if isinstance(found, Registry) else list(found)
+
+
+class Choice(click.Choice[str]):
+    """One of a closed list of names, which is read when a value is checked or completed; the help loads nothing."""
+
+    def __init__(self, names: str | Sequence[str]) -> None:
+        """Make the type.
+
+        Args:
+            names: the names, or "module:attribute" of them, since their module may be heavy.
+        """
+        self.place, self.case_sensitive = names, True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]  # click stores a tuple
+        """The names."""
+        return tuple(names_in(self.place))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
+        """Return NAME: the help texts list the names."""
+        return "NAME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Return the value.
+
+        Raises:
+            UnknownNameError: naming the nearest name.
+        """
+        return one_of(max(param.opts, key=len) if param else "name", value, self.choices)
+
+
+class Completed(click.types.StringParamType):
+    """Text that a shell completes with what a function finds for its beginning."""
+
+    def __init__(self, complete: Callable[[click.Context, str], Iterable[str]]) -> None:
+        """Make the type of such texts."""
+        self._complete = complete
+
+    def shell_complete(self, ctx: click.Context, param: Any, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Return what the text may become."""
+        return [CompletionItem(text) for text in self._complete(ctx, incomplete)]
+
+
+class Folder(click.Path):
+    """A path for which a shell offers folders only; whether it is one is checked where it is used."""
+
+    def shell_complete(self, ctx: click.Context, param: Any, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Leave it to the shell."""
+        return [CompletionItem(incomplete, type="dir")]
+
+
+FILE, DIR = click.Path(path_type=Path), Folder(path_type=Path)
+
+
+def listed(names: str | Sequence[str]) -> Completed:
+    """Return the type of a text that begins with one of some names; it is checked where it is used."""
+    return Completed(lambda _, start: starting(start, names_in(names)))
+
+
+def comma_separated(names: str | Sequence[str]) -> Completed:
+    """Return the type of several names with commas between."""
+
+    def complete(_: click.Context, incomplete: str) -> list[str]:
+        before, comma, start = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in starting(start, names_in(names))]
+
+    return Completed(complete)
+
+
+def tests(_: click.Context, incomplete: str) -> list[str]:
+    """Return names of tests, topics, and files."""
     from weatherglass.catalogue import list_topics
     from weatherglass.catalogue.select import catalogue_names
 
-    return _starting(incomplete, [*catalogue_names(), *list_topics()]) + _paths(incomplete)
+    return starting(incomplete, [*catalogue_names(), *list_topics()]) + paths(incomplete)
 
 
-def complete_topic(incomplete: str) -> list[str]:
-    """Topics of the catalogue."""
+def topics(_: click.Context, incomplete: str) -> list[str]:
+    """Return topics of the catalogue."""
     from weatherglass.catalogue import list_topics
 
-    return _starting(incomplete, list_topics())
+    return starting(incomplete, list_topics())
 
 
-def complete_metric(incomplete: str) -> list[str]:
-    """Metrics, and every similarity/statistic of WEAT."""
+def metrics(_: click.Context, incomplete: str) -> list[str]:
+    """Return metrics, and every similarity/statistic of WEAT."""
     from weatherglass.metrics import METRICS
     from weatherglass.metrics.weat.measure import known_measures
 
-    return _starting(incomplete, [*METRICS.names(), *map(str, known_measures())])
+    return starting(incomplete, [*METRICS.names(), *map(str, known_measures())])
 
 
-def complete_model(incomplete: str) -> list[str]:
-    """Presets, kinds of models with their colon, and files; behind NAME= likewise."""
+def models(_: click.Context, incomplete: str) -> list[str]:
+    """Return presets, kinds of models with their colon, and files, also behind NAME=; transforms behind a bar."""
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.encoders.kinds import known_kinds
-    from weatherglass.encoders.presets import PRESETS
+    from weatherglass.encoders.spec import PRESETS
 
+    model, bar, transform = incomplete.rpartition("|")
+    if bar:
+        blank = transform[: len(transform) - len(transform.lstrip())]
+        found = starting(transform.lstrip(), names_in("mitigation.spelling:TRANSFORMS"))
+        return [f"{model}{bar}{blank}{one}" for one in found]
     name, equals, rest = incomplete.rpartition("=")
     kinds = [f"{kind}:" for kind in known_kinds() if kind != DEFAULT_MODEL]
-    found = _starting(rest, list(dict.fromkeys([DEFAULT_MODEL, *PRESETS, *kinds]))) + _paths(rest)
+    found = starting(rest, list(dict.fromkeys([DEFAULT_MODEL, *PRESETS, *kinds]))) + paths(rest)
     return [f"{name}{equals}{one}" for one in found]
 
 
-def complete_test_of_run(context: typer.Context, incomplete: str) -> list[str]:
-    """The tests that the run's folder holds."""
+def tests_of_run(ctx: click.Context, incomplete: str) -> list[str]:
+    """Return the tests in the folder of the run that is named before."""
     try:
-        record = json.loads((Path(context.params["run"]) / "run.json").read_text(encoding="utf-8"))
-        return _starting(incomplete, list(record["tests"]))
+        record = json.loads((Path(ctx.params["run"]) / "run.json").read_text(encoding="utf-8"))
+        return starting(incomplete, list(record["tests"]))
     except (OSError, ValueError, KeyError, TypeError):
-        return complete_test(incomplete)
+        return tests(ctx, incomplete)
 
 
-def _starting(incomplete: str, names: list[str]) -> list[str]:
+def starting(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Return the names that start so."""
     return [name for name in names if name.startswith(incomplete)]
 
 
-def _paths(incomplete: str) -> list[str]:
-    """Files and folders whose path starts so; none for nothing, or a whole folder would hide the names."""
+def paths(incomplete: str) -> list[str]:
+    """Return files and folders whose path starts so; none for an empty text, or a whole folder would hide the names."""
     if not incomplete:
         return []
     folder, _, start = incomplete.rpartition("/")
@@ -68,3 +168,36 @@ def _paths(incomplete: str) -> list[str]:
     except OSError:
         return []
     return [incomplete[: len(incomplete) - len(start)] + name for name in names if name.startswith(start)]
+
+
+def show_completion() -> None:
+    """Print the line that makes the user's shell complete our commands."""
+    click.echo(STARTUP[_shell()][1])
+
+
+def install_completion() -> None:
+    """Add that line to the file that the user's shell reads when it starts.
+
+    Raises:
+        OutputError: if the file cannot be written.
+    """
+    place, line = STARTUP[_shell()]
+    path = Path(place).expanduser()
+    try:
+        present = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if line not in present.splitlines():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n" if present.endswith("\n") or not present else f"\n{line}\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OutputError(unwritable(path, error)) from error
+    click.echo(f"{path}: completion is set up; open a new shell to use it")
+
+
+def _shell() -> str:
+    name = Path(os.environ.get("SHELL", "")).name
+    if name not in STARTUP:
+        raise OutputError(
+            f"no completion for the shell '{name}' of $SHELL; there is one for bash, zsh and fish"
+        )
+    return name

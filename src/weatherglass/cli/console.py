@@ -7,33 +7,46 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TextIO
 
-import typer
+import click
 
-from weatherglass.storage.printable import one_line, printable_json, short_line
+from weatherglass.storage.printable import cell_len, one_line, printable_json, short_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-    from weatherglass.report.folded import Placed
+    from weatherglass.warnings import Warning
 
 PIPE_WIDTH = 4000
 """Width if the output is not a terminal: nothing is cut or folded, a row is a line."""
 NARROWEST = 40
+NARROWEST_COLUMN = 3
+ERASE = "\r\x1b[K"
+"""Erases the line of a terminal: a bar may be drawn there."""
 IN_ASCII = {
-    **{"●": "#", "◐": "+", "①": "1", "○": "o", "≡": "=", "↔": "x", "≈": "~", "≠": "!", "…": "-", "─": "-"},
+    **{"●": "#", "◐": "+", "◇": "!", "○": "o", "↔": "x", "≈": "~", "≠": "!", "…": "-", "─": "-", "•": "*"},
     **{"│": "|", "┼": "+", "−": "-", "–": "-", "×": "x", "≤": "<=", "≥": ">=", "→": "->", "“": '"', "”": '"'},
-    **{"’": "'", "²": "2", "∞": "inf", "°": "o", "†": "+", "←": "<-", "·": "."},
+    **{
+        "’": "'",
+        "²": "2",
+        "∞": "inf",
+        "°": "o",
+        "†": "+",
+        "←": "<-",
+        "·": ".",
+        "✓": "v",
+        "✗": "X",
+        "█": "#",
+        "░": ".",
+    },
 }
 """What is printed where a terminal does not know our characters."""
 
 
 def width_of(stream: TextIO | None = None) -> int:
-    """Columns of the terminal, or what COLUMNS says; in a pipe, as many as a line needs."""
+    """Return the columns of the terminal, or what COLUMNS says; in a pipe, as many as a line needs."""
     stream = stream or sys.stdout
     stated = os.environ.get("COLUMNS", "")
     if stated.isdigit() and int(stated):
@@ -47,44 +60,57 @@ def width_of(stream: TextIO | None = None) -> int:
 
 
 def say(lines: Iterable[str], err: bool = False, whole: bool = False) -> None:
-    """Print lines; one that is wider than the terminal goes on in the next, broken between words.
+    """Print lines; one that is wider than the terminal is continued in the next, broken between words.
 
     Args:
         lines: what to print.
-        err: to stderr.
-        whole: nothing is broken, since a path is to be copied.
+        err: print to stderr.
+        whole: break nothing, since a path is to be copied.
     """
-    from rich.cells import cell_len
-
     from weatherglass.report.layout import wrapped
 
     stream = sys.stderr if err else sys.stdout
     width = width_of(stream)
     for line in lines:
+        style = _styled(line, stream)
         text = one_line(line)
         text = in_ascii(text, stream.encoding) if is_plain(stream.encoding) else text
         indent = len(text) - len(text.lstrip(" "))
         further = " " * (indent + 2 if indent else 0)
         for part in wrapped(text, width, further=further) if cell_len(text) > width and not whole else [text]:
-            typer.echo(part, err=err)
+            click.echo(style(part), err=err)
+
+
+def _styled(line: str, stream: TextIO) -> Callable[[str], str]:
+    """Return what makes a line bold or dim; in a pipe nothing does."""
+    from weatherglass.report.layout import Bold, Dim
+
+    if not isinstance(line, Bold | Dim) or not is_terminal(stream):
+        return str
+    return partial(click.style, bold=True) if isinstance(line, Bold) else partial(click.style, dim=True)
 
 
 def complain(line: str) -> None:
     """Print an error or a warning: one line on stderr, at most 300 characters, control characters shown."""
     with contextlib.suppress(OSError):  # a full disk or a closed pipe: there is nobody to tell
-        typer.echo(short_line(line), err=True)
+        click.echo((ERASE if is_terminal(sys.stderr) else "") + short_line(line), err=True)
 
 
-def warn_about(
-    warnings: Sequence[Placed],
-    in_full: Sequence[str] | None = None,
-    noun: str = "warning",
-    where: str = "in the page and with --verbose",
-) -> None:
-    """Print warnings to stderr, one line per kind, set apart from what stdout has shown; or all of them in full."""
-    from weatherglass.report.folded import warning_lines
+def is_terminal(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that can erase a line and print it bold."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
-    lines = list(warning_lines(warnings, width_of(sys.stderr), in_full=in_full, noun=noun, where=where))
+
+def warn_about(warnings: Sequence[Warning], verbose: bool = False, where: str | None = None) -> None:
+    """Print warnings to stderr, one line per kind, or all of them in full."""
+    from weatherglass.report.folded import ON_PAGE, warning_lines
+
+    set_apart(warning_lines(warnings, width_of(sys.stderr), verbose=verbose, where=where or ON_PAGE))
+
+
+def set_apart(lines: Iterable[str]) -> None:
+    """Print lines to stderr, after an empty one that separates them from what stdout has shown."""
+    lines = list(lines)
     if lines:
         sys.stdout.flush()
         say(["", *lines], err=True)
@@ -92,7 +118,7 @@ def warn_about(
 
 @cache
 def is_plain(encoding: str | None) -> bool:
-    """Whether our marks cannot be printed: the encoding, or the font of the Linux console, lacks them."""
+    """Return whether our marks cannot be printed: the encoding, or the font of the Linux console, lacks them."""
     if os.environ.get("TERM") == "linux":
         return True
     try:
@@ -103,47 +129,34 @@ def is_plain(encoding: str | None) -> bool:
 
 
 def in_ascii(text: str, encoding: str | None = "ascii") -> str:
-    """The text with ASCII for our marks, and ? for what the encoding lacks otherwise.
+    """Return the text with ASCII for our marks, and ? for any other character that the encoding lacks.
 
-    >>> in_ascii("① weat5b  0.80  −0.13 …  1.25")
-    '1 weat5b  0.80  -0.13 -  1.25'
+    >>> in_ascii("◐ weat5b  0.80  −0.13 …  1.25")
+    '+ weat5b  0.80  -0.13 -  1.25'
     """
     known = "".join(IN_ASCII.get(character, character) for character in text)
     return known.encode(encoding or "ascii", errors="replace").decode(encoding or "ascii")
 
 
-def screen(stderr: bool = False) -> Console:
-    """A console as wide as the terminal or, in a pipe, as needed; no markup, since tokens may have brackets."""
-    from rich.console import Console
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> Iterator[str]:
+    """Yield the lines of a table whose long cells are folded instead of being cut."""
+    from weatherglass.report.layout import GAP, Bold, pad, wrapped
 
-    class Screen(Console):
-        """Shows control characters of texts; rich sends most of them."""
-
-        def print(self, *objects: Any, **options: Any) -> None:
-            super().print(*(one_line(o) if isinstance(o, str) else o for o in objects), **options)
-
-    console = Screen(stderr=stderr, markup=False, emoji=False, highlight=False)
-    console.width = width_of(sys.stderr if stderr else sys.stdout)
-    return console
-
-
-def plain_table(*headings: str) -> Table:
-    """A table without lines, whose long cells fold instead of being cut; control characters in them are shown."""
-    from rich.table import Table
-
-    class PlainTable(Table):
-        def add_row(self, *cells: Any, **options: Any) -> None:
-            super().add_row(*(one_line(cell) if isinstance(cell, str) else cell for cell in cells), **options)
-
-    table = PlainTable(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
+    cells = [[one_line(cell) for cell in row] for row in (headings, *rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    room = (width or width_of()) - len(GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > NARROWEST_COLUMN:
+        widths[widths.index(max(widths))] -= 1
+    for number, row in enumerate(cells):
+        folded = [wrapped(cell, one) for cell, one in zip(row, widths, strict=True)]
+        for parts in zip_longest(*folded, fillvalue=""):
+            line = GAP.join(map(pad, parts, widths)).rstrip()
+            yield line if number else Bold(line)
 
 
-def print_json(value: object) -> None:
-    """Print indented JSON; paths as texts, what is not finite as null."""
-    typer.echo(printable_json(json.dumps(_finite(value), indent=2, ensure_ascii=False, default=str)))
+def print_json(value: object, indent: int | None = 2) -> None:
+    """Print JSON; paths are texts, numbers that are not finite are null."""
+    click.echo(printable_json(json.dumps(_finite(value), indent=indent, ensure_ascii=False, default=str)))
 
 
 def _finite(value: object) -> object:

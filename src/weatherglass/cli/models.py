@@ -1,48 +1,127 @@
-"""`weatherglass models`, `try`, `encode` and `cache`: list, try and run encoders; show and clear the cache."""
+"""`weatherglass metrics`, `models`, `try`, `encode` and `cache`: what there is, how a model reads, and its vectors."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from weatherglass.cli.command_line import App, Group
-from weatherglass.cli.completion import complete_model, complete_test
-from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
+from weatherglass.cli.command import Group, argument, command, file_option
+from weatherglass.cli.console import print_json, say, table, width_of
+from weatherglass.cli.options import MODEL, MODEL_HELP, json_option, quiet_option, repeated_tests
 from weatherglass.errors import WeatherglassError
 from weatherglass.storage.documents import document_text, parsed_json
 
 if TYPE_CHECKING:
     from weatherglass.encoders.base import ModelEncoder
     from weatherglass.encoders.kinds import Kind
-
-cache_app = App(cls=Group, no_args_is_help=True, help="The cache of encodings: show it or clear it.")
-
-Model = Annotated[
-    str,
-    typer.Argument(
-        metavar="MODEL",
-        help="As in 'run': a path, a preset or kind:target?option=value.",
-        autocompletion=complete_model,
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+    from weatherglass.metrics.base import Count, Metric, MetricInfo
 
 NEAREST = 5
 """Neighbours shown for each text."""
-
 AT_ONCE = 512
 """Texts encoded between two updates of the progress bar."""
+WHOLE_FROM = 160
+"""Width of the terminal from which one table of the metrics has everything."""
+
+model_argument = argument("model", type=MODEL, metavar="MODEL", help=MODEL_HELP)
 
 
-def models(as_json: AsJson = False) -> None:
-    """List every kind of model: what it is, whether it is installed, how to install it, and an example."""
+@command(
+    "metrics", examples=("weatherglass metrics", "weatherglass run -m rnsb -m 'rnd(normalise=yes)' -t weat6")
+)
+@json_option
+def metrics(as_json: bool) -> None:
+    """List the metrics: the sets they take, their range and what they mean.
+
+    A metric that takes one target or one attribute set is run once for each set of a test that has more.
+    """
+    from weatherglass.metrics import METRICS
+
+    rows = [row for name in METRICS.names() for row in _family(name, METRICS.get(name)([], {}))]
+    if as_json:
+        print_json({"metrics": rows}, indent=None)
+    else:
+        say(_metric_lines(rows, width_of()))
+
+
+def _metric_lines(rows: Sequence[dict[str, Any]], width: int) -> Iterator[str]:
+    """Yield a table, and below it (in it, if the terminal is wide) what each metric means and its source."""
+    from weatherglass.report.layout import Column, table_lines, wrapped
+
+    columns = [
+        Column("metric", shorten="end"),
+        Column("targets, attributes"),
+        Column("range"),
+        Column("without bias", right=True),
+    ]
+    cells = [
+        [
+            row["name"],
+            f"{row['targets']}{' paired' if row['paired'] else ''}, {row['attributes']}",
+            row["range"],
+            f"{row['unbiased']:g}",
+        ]
+        for row in rows
+    ]
+    if width >= WHOLE_FROM:
+        columns += [Column("meaning", shorten="end"), Column("source", shorten="end")]
+        cells = [[*own, row["direction"], row["source"]] for own, row in zip(cells, rows, strict=True)]
+        yield from table_lines(columns, cells, width)
+        return
+    yield from table_lines(columns, cells, width)
+    yield ""
+    for row in rows:
+        about = f"{row['name']}: {row['direction']}" + (f"; {row['source']}" if row["source"] else "")
+        yield from wrapped(about, width, further="  ")
+
+
+def _family(name: str, metrics: Sequence[Metric]) -> Iterator[dict[str, Any]]:
+    """Describe the metrics that a name stands for; a single one goes by that name."""
+    for metric in metrics:
+        yield _described(name if len(metrics) == 1 else metric.name, metric.info)
+
+
+def _described(name: str, info: MetricInfo) -> dict[str, Any]:
+    """Return what a metric declares."""
+    return {
+        "name": name,
+        "summary": info.summary,
+        "targets": _number(info.shape.targets),
+        "attributes": _number(info.shape.attributes),
+        "paired": info.shape.paired,
+        "range": " … ".join(map(_end, info.bounds)),
+        "unbiased": info.unbiased,
+        "signed": info.signed,
+        "needs": info.needs,
+        "exchanges": info.exchanges,
+        "contrasts": info.contrasts,
+        "poolable": info.poolable,
+        "direction": info.direction,
+        "source": info.source,
+        "caution": info.caution,
+    }
+
+
+def _number(count: Count) -> str:
+    return str(count.least) if count.most == count.least else f"≥ {count.least}"
+
+
+def _end(bound: float) -> str:
+    if abs(bound) == float("inf"):
+        return "∞" if bound > 0 else "−∞"
+    return f"{bound:g}".replace("-", "−")
+
+
+@command("models", examples=("weatherglass models",))
+@json_option
+def models(as_json: bool) -> None:
+    """List the kinds of models: what each is, and how to install and name it."""
     from weatherglass.encoders.kinds import known_kinds
-    from weatherglass.encoders.presets import FAMILIES, PRESETS
+    from weatherglass.encoders.spec import FAMILIES, PRESETS
 
     if as_json:
         kinds = [
@@ -51,23 +130,18 @@ def models(as_json: AsJson = False) -> None:
             | ({"problem": kind.problem} if kind.problem else {})
             for name, kind in known_kinds().items()
         ]
-        typer.echo(
-            json.dumps({"kinds": kinds, "presets": {name: str(p.spec) for name, p in PRESETS.items()}})
-        )
+        presets = {name: str(preset.spec) for name, preset in PRESETS.items()}
+        print_json({"kinds": kinds, "presets": presets}, indent=None)
         return
-    say(_kind_lines(known_kinds(), width_of()))
-    presets = [(name, str(preset.spec), preset.source) for name, preset in PRESETS.items()]
-    presets += [
-        (f"{name}:NAME", str(preset.spec).replace("hf?", "hf:NAME?"), preset.source)
-        for name, preset in FAMILIES.items()
-    ]
-    say(["", "Presets"])
-    for name, spec, source in presets:
-        say([f"  {name}: {spec}", f"    {source}"])
+    say([*_kind_lines(known_kinds(), width_of()), "", "Presets"])
+    for name, preset in PRESETS.items():
+        say([f"  {name}: {preset.spec}", f"    {preset.source}"])
+    for name, preset in FAMILIES.items():
+        say([f"  {name}:NAME: {str(preset.spec).replace('hf?', 'hf:NAME?')}", f"    {preset.source}"])
 
 
 def _kind_lines(kinds: Mapping[str, Kind], width: int) -> Iterator[str]:
-    """A line each, then how it is spelt and, where something is missing, the command that installs it."""
+    """Yield a line for each, how it is spelt and, if something is missing, the command that installs it."""
     from weatherglass.report.layout import wrapped
 
     longest = max(map(len, kinds))
@@ -86,83 +160,58 @@ def _status(kind: Kind) -> str:
     return f"{'in part; for the rest' if kind.works_in_part else 'no'}: {kind.remedy}"
 
 
-def try_model(
-    model: Model,
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT…", help="Words or sentences.")],
-    as_json: AsJson = False,
-) -> None:
-    """Show how a model reads texts: tokens, out-of-vocabulary words, and which texts are near each other."""
-    from weatherglass.encoders.neighbours import neighbours
+@command("try", examples=("weatherglass try wordllama doctor nurse 'a kind word'",))
+@model_argument
+@argument("texts", nargs=-1, required=True, metavar="TEXT...", help="Words or sentences.")
+@json_option
+def try_model(model: str, texts: Sequence[str], as_json: bool) -> None:
+    """Show how a model reads texts: tokens, unknown words and nearest texts."""
+    from weatherglass.arrays import neighbours
 
     encoder = _encoder(model)
-    vectors = encoder.encode(texts)
-    coverages = encoder.coverage(texts)
+    vectors = encoder.encode(list(texts))
+    coverages = encoder.coverage(list(texts))
+    nearest = [others[:NEAREST] for others in neighbours(vectors)]
     if as_json:
-        read = zip(texts, coverages, neighbours(vectors), strict=True)
         rows = [
-            {
-                "text": text,
-                **asdict(c),
-                "nearest": [[texts[o], float(cosine)] for o, cosine in others[:NEAREST]],
-            }
-            for text, c, others in read
+            {"text": text, **asdict(c), "nearest": [[texts[o], float(cosine)] for o, cosine in others]}
+            for text, c, others in zip(texts, coverages, nearest, strict=True)
         ]
         facts = {"options": dict(encoder.options), "dimensions": vectors.shape[1], "notes": encoder.notes()}
         print_json({"model": encoder.name, **facts, "texts": rows})
         return
-    tokens = plain_table("text", "tokens", "missing", "remarks")
-    for text, coverage in zip(texts, coverages, strict=True):
-        tokens.add_row(text, " ".join(coverage.tokens), " ".join(coverage.missing), coverage.note)
-    near = plain_table("text", "nearest by cosine")
-    for text, others in zip(texts, neighbours(vectors), strict=True):
-        neighbour_list = "   ".join(f"{texts[other]} {cosine:.3f}" for other, cosine in others[:NEAREST])
-        near.add_row(text, neighbour_list or "no vector to compare")
-    console = screen()
     options = "  ".join(f"{name}={value}" for name, value in encoder.options.items())
-    for line in (encoder.name, options, f"{vectors.shape[1]} dimensions", *encoder.notes()):
-        if line:
-            console.print(line, soft_wrap=True)
-    console.print()
-    console.print(tokens)
+    say(filter(None, (encoder.name, options, f"{vectors.shape[1]} dimensions", *encoder.notes())))
+    read = [
+        [text, " ".join(coverage.tokens), " ".join(coverage.missing), coverage.note]
+        for text, coverage in zip(texts, coverages, strict=True)
+    ]
+    say(["", *table(["text", "tokens", "missing", "remarks"], read)])
     if len(texts) > 1:
-        console.print()
-        console.print(near)
+        near = [
+            [text, "   ".join(f"{texts[o]} {cosine:.3f}" for o, cosine in others) or "no vector to compare"]
+            for text, others in zip(texts, nearest, strict=True)
+        ]
+        say(["", *table(["text", "nearest by cosine"], near)])
 
 
+@command("encode", examples=("weatherglass encode hf:bert-base-uncased -t 'weat*' -o bert.npz",))
+@model_argument
+@file_option("-o", "--output", required=True, help="File to write: .npz, .safetensors, .parquet or .h5.")
+@repeated_tests((), "Encode the texts of this test; repeat for several. Default: all tests.")
+@file_option(
+    "--texts", "texts_file", help="Encode the texts of this file: one per line, or a JSON list (.json)."
+)
+@quiet_option
+@json_option
 def encode(
-    model: Model,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="File to write: .npz, .safetensors, .parquet or .h5."
-        ),
-    ],
-    tests: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-t",
-            "--test",
-            metavar="TEST",
-            help="Encode the texts of these tests. Default: all tests.",
-            autocompletion=complete_test,
-        ),
-    ] = None,
-    texts_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--texts",
-            metavar="FILE",
-            help="Encode the texts of this file: one per line, or a JSON list (.json).",
-        ),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
-    as_json: AsJson = False,
+    model: str, output: Path, tests: Sequence[str], texts_file: Path | None, quiet: bool, as_json: bool
 ) -> None:
-    """Write a model's vectors to a file, to use as `encodings:FILE`, also on another machine."""
+    """Write a model's vectors to a file, to use as encodings:FILE anywhere."""
     import numpy as np
 
-    from weatherglass.cli.bar import Bar
-    from weatherglass.encoders.encoding_files import format_for, write_encodings
+    from weatherglass.cli.progress import progress
+    from weatherglass.encoders.encodings import format_for, write_encodings
     from weatherglass.storage.atomic import check_output
 
     format_for(output)
@@ -170,7 +219,7 @@ def encode(
     texts = _texts(tests, texts_file)
     encoder = _encoder(model)
     rows = []
-    with Bar(quiet or as_json) as bar:
+    with progress(quiet or as_json) as bar:
         bar.stage(f"encoding with {encoder.name}", len(texts))
         for start in range(0, len(texts), AT_ONCE):
             batch = texts[start : start + AT_ONCE]
@@ -184,11 +233,11 @@ def encode(
         print_json({"model": encoder.name, **size, "written": [output]})
         return
     remark = f"; {unreadable} of them could not be encoded and are rows of NaN" if unreadable else ""
-    typer.echo(f"{len(texts)} texts, {vectors.shape[1]} dimensions{remark}: {output}")
+    click.echo(f"{len(texts)} texts, {vectors.shape[1]} dimensions{remark}: {output}")
 
 
 def _texts(tests: Sequence[str] | None, file: Path | None) -> list[str]:
-    """The distinct texts to encode, in order."""
+    """Return the distinct texts to encode, in order."""
     if file is None:
         from weatherglass.catalogue import load_tests
 
@@ -208,46 +257,48 @@ def _texts(tests: Sequence[str] | None, file: Path | None) -> list[str]:
     return texts
 
 
-@cache_app.command("info")
-def cache_info(as_json: AsJson = False) -> None:
+cache = Group("cache", help="Show or clear the cache of encodings.")
+
+
+@cache.command("info", examples=("weatherglass cache info",))
+@json_option
+def cache_info(as_json: bool) -> None:
     """Show where the cache is, its size, and its models."""
-    from weatherglass.encoders.cache.store import EncodingCache
+    from weatherglass.encoders.cache import EncodingCache
 
-    cache = EncodingCache()
-    cached = cache.models()
-    size = cache.size()
+    store = EncodingCache()
+    cached, size = store.models(), store.size()
     if as_json:
-        content = {"path": str(cache.path), "bytes": size, "models": [asdict(model) for model in cached]}
-        typer.echo(json.dumps(content))
+        print_json(
+            {"path": store.path, "bytes": size, "models": [asdict(model) for model in cached]}, indent=None
+        )
         return
-    console = screen()
-    console.print(f"{cache.path}: {size / 1e6:.1f} MB", soft_wrap=True)
-    if cached:
-        table = plain_table("model", "texts", "MB")
-        for model in cached:
-            table.add_row(model.name, str(model.texts), f"{model.bytes / 1e6:.1f}")
-        console.print(table)
+    say([f"{store.path}: {size / 1e6:.1f} MB"], whole=True)
+    rows = [[model.name, str(model.texts), f"{model.bytes / 1e6:.1f}"] for model in cached]
+    say(table(["model", "texts", "MB"], rows) if rows else [])
 
 
-@cache_app.command("clear")
-def cache_clear(as_json: AsJson = False) -> None:
+@cache.command("clear", examples=("weatherglass cache clear",))
+@json_option
+def cache_clear(as_json: bool) -> None:
     """Delete all cached encodings; they are computed again when they are needed."""
-    from weatherglass.encoders.cache.store import EncodingCache
+    from weatherglass.encoders.cache import EncodingCache
+    from weatherglass.report.numbers import counted
 
-    cache = EncodingCache()
-    count = sum(model.texts for model in cache.models())
-    cache.clear()
+    store = EncodingCache()
+    count = sum(model.texts for model in store.models())
+    store.clear()
     if as_json:
-        print_json({"path": cache.path, "removed": count})
-        return
-    typer.echo(f"{count} encoding{'s' if count != 1 else ''} removed from {cache.path}")
+        print_json({"path": store.path, "removed": count})
+    else:
+        click.echo(f"{counted(count, 'encoding')} removed from {store.path}")
 
 
 def _encoder(text: str) -> ModelEncoder:
-    """The encoder of a model as the user spells it; a name in front of it changes nothing here.
+    """Return the encoder of a model as the user spells it; a name before it is ignored.
 
     Raises:
-        SpecError: for a transform behind it: what is shown is the model itself.
+        SpecError: if the model has a transform, since these commands show the model itself.
     """
     from weatherglass.encoders import load_encoder
     from weatherglass.errors import SpecError
@@ -255,5 +306,5 @@ def _encoder(text: str) -> ModelEncoder:
 
     spelling = read_model(text)
     if spelling.transforms:
-        raise SpecError(f"'{text}': this command shows the model itself; leave out what stands behind '|'")
+        raise SpecError(f"'{text}': this command shows the model itself; leave out the transforms after '|'")
     return load_encoder(spelling.spec)

@@ -1,148 +1,112 @@
-"""`weatherglass reliability`: train, score, assess and report a study."""
+"""`weatherglass reliability`: train, score, assess, explain and report a study; print a word; test every seed."""
 
 from __future__ import annotations
 
 import json
 import os.path
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from weatherglass.cli.command_line import App, Group
-from weatherglass.cli.console import print_json
-from weatherglass.cli.reliability_audit import audit
-from weatherglass.cli.reliability_explain import explain
-from weatherglass.cli.reliability_word import word
-from weatherglass.cli.study_options import Options, study_command
-from weatherglass.cli.study_output import (
-    interruptible,
-    print_claims,
+from weatherglass.cli.command import Group, argument, command_line, flag, option
+from weatherglass.cli.completion import FILE, listed
+from weatherglass.cli.console import complain, print_json, say, width_of
+from weatherglass.cli.options import (
+    folder_option,
+    jobs_option,
+    json_option,
+    quiet_option,
+    repeated_metrics,
+    repeated_tests,
+)
+from weatherglass.cli.study import (
+    FOLDER,
+    Options,
+    folder_of,
+    print_estimate,
     print_warnings,
     report_failures,
+    require_tables,
+    study_command,
     study_json,
 )
 from weatherglass.errors import OutputError
+from weatherglass.warnings import described
 
-app = App(
-    cls=Group,
-    help="How far can a bias score be trusted? Over seeds, scoring rules and words (Du et al., 2021).",
-    no_args_is_help=True,
+if TYPE_CHECKING:
+    from weatherglass.reliability.regression.explain import Explanation
+    from weatherglass.reliability.tables import WordScore
+
+app = Group(
+    "reliability",
+    help="Measure how reliable bias scores are over seeds, scoring rules and words (Du et al., 2021).",
 )
+RULE, ALGORITHM = listed("reliability.scoring:RULES"), listed("reliability.training.train:ALGORITHMS")
+study_argument = argument("study", type=FILE, metavar="STUDY", help="Folder of a study, or its file.")
+study_folder_option = folder_option(FOLDER, "Folder of the study, if STUDY is a file.")
 
 
-@app.command()
-def init(
-    path: Annotated[Path, typer.Argument(metavar="[STUDY.toml]")] = Path("study.toml"),
-    corpus: Annotated[
-        str | None, typer.Option(help="Path of your corpus, to write into the file.", show_default=False)
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@app.command("init", examples=("weatherglass reliability init study.toml --corpus corpus.txt",))
+@argument(
+    "path", type=FILE, default="study.toml", metavar="[FILE]", help="File to write. Default: study.toml."
+)
+@option("--corpus", type=FILE, metavar="PATH", help="Path of your corpus, to write into the file.")
+@json_option
+def init(path: Path, corpus: Path | None, as_json: bool) -> None:
     """Write a study file with comments, to edit."""
     from weatherglass.reliability.study_file import TEMPLATE
     from weatherglass.storage.atomic import write_whole
 
     if path.exists():
         raise OutputError(f"{path}: this file already exists; choose another name")
-    source = "corpus.txt" if corpus is None else _relative_to(path.parent, Path(corpus))
-    write_whole(
-        path, TEMPLATE.format(file=path.name, name=path.stem, corpus=json.dumps(source, ensure_ascii=False))
-    )
+    source = "corpus.txt" if corpus is None else _relative_to(path.parent, corpus)
+    named = json.dumps(source, ensure_ascii=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, TEMPLATE.format(file=path.name, name=path.stem, corpus=named))
     if as_json:
         print_json({"written": [path]})
         return
-    command = f"weatherglass reliability run {path}"
-    if corpus is None:
-        typer.echo(f"{path} written. Set the path of your corpus in it, then run: {command}")
-    else:
-        typer.echo(f"{path} written. Next: {command}")
+    next_step = "Next" if corpus else "Set the path of your corpus in it, then run"
+    click.echo(f"{path} written. {next_step}: weatherglass reliability run {path}")
 
 
 def _relative_to(folder: Path, source: Path) -> str:
-    """As a study file in that folder has to name it; the user gave it as seen from here."""
+    """Return a path as a study file in that folder has to name it; the user gave it relative to the current folder."""
     if source.is_absolute() or folder.resolve() == Path.cwd():
         return str(source)
     return os.path.relpath(source, folder)
 
 
-@app.command()
+@app.command("run", examples=("weatherglass reliability run study.toml -o my-study",))
 @study_command()
 def run(options: Options) -> None:
-    """Train, score, assess, explain and report. Stopped? The same command continues where it was."""
+    """Train, score, assess, explain and report.
+
+    If it is stopped, the same command continues where it was.
+    """
     _run_and_print(options, train=True)
 
 
-@app.command()
-@study_command("demo")
+@app.command("assess", examples=("weatherglass reliability assess --embeddings 'vectors/*.txt' -o my-study",))
+@study_command("demo", "estimate")
 def assess(options: Options) -> None:
     """Score, assess, explain and report the embeddings that exist, without training."""
     _run_and_print(options, train=False)
 
 
-@app.command()
-@study_command("embeddings", "pairs", "targets", "senses", "parts", "table", "demo")
-def train(options: Options) -> None:
-    """Encode the corpora and train the embeddings; each is saved as soon as it is finished."""
-    from weatherglass.api.studies import group_warnings
-    from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.study import study_folder, train_study
-
-    study, folder = options.chosen_study(), options.folder
-    with interruptible(folder), study_folder(folder), Bar(options.silent) as bar:
-        groups, failures = train_study(study, folder, options.backend(), bar)
-    if options.as_json:
-        counts = [{"corpus": g.corpus, "algorithm": g.algorithm, "embeddings": len(g.paths)} for g in groups]
-        print_json({"groups": counts, "warnings": group_warnings(groups), "failures": list(failures)})
-        report_failures(failures)
-        return
-    for group in groups:
-        number = len(group.paths)
-        typer.echo(f"{group.corpus}, {group.algorithm}: {number} embedding{'s' if number != 1 else ''}")
-    print_warnings(group_warnings(groups), verbose=options.verbose)
-    report_failures(failures)
-
-
-@app.command()
-@study_command("targets", "senses", "parts", "table", "demo")
-def score(options: Options) -> None:
-    """Score every word of the embeddings that exist, with every rule and base pair."""
-    from weatherglass.api.studies import TABLES, group_warnings
-    from weatherglass.cli.bar import Bar
-    from weatherglass.reliability.agreement.assess_study import average_score_table
-    from weatherglass.reliability.study import imported_groups, score_study, study_folder, trained_groups
-    from weatherglass.reliability.tables import write_tables
-
-    study, folder = options.chosen_study(), options.folder
-    with interruptible(folder), study_folder(folder), Bar(options.silent) as bar:
-        groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
-        warnings = group_warnings(groups)
-        scored = score_study(study, groups, folder, options.backend(), bar)
-        write_tables(folder / TABLES, {"scores": average_score_table(study, scored)})
-    if options.as_json:
-        sizes = [
-            {"corpus": group.corpus, "algorithm": group.algorithm, "words": len(tensor.words)}
-            | {"pairs": len(tensor.pairs), "seeds": len(tensor.seeds)}
-            for group, tensor in scored
-        ]
-        print_json({"groups": sizes, "warnings": warnings, "written": [folder / TABLES / "scores.tsv"]})
-        return
-    for group, tensor in scored:
-        typer.echo(
-            f"{group.corpus}, {group.algorithm}: {len(tensor.words)} words × {len(tensor.pairs)} pairs × "
-            f"{len(tensor.seeds)} seeds"
-        )
-    typer.echo(f"averages over seeds and pairs: {folder / TABLES / 'scores.tsv'}")
-    print_warnings(warnings, verbose=options.verbose)
-
-
 def _run_and_print(options: Options, *, train: bool) -> None:
     from weatherglass.api.studies import run_study
-    from weatherglass.cli.bar import Bar
-    from weatherglass.cli.reliability_explain import print_explanations
+    from weatherglass.cli.progress import progress
+    from weatherglass.report.study.terminal import claim_lines
 
     study, folder = options.chosen_study(), options.folder
-    with interruptible(folder), Bar(options.silent) as bar:
+    if options.estimate:
+        print_estimate(study, folder, options.jobs, options.silent, options.as_json)
+        return
+    with progress(options.silent, folder) as bar:
         result = run_study(
             study, folder, options.backend(), bar, train=train, senses=options.senses, parts=options.parts
         )
@@ -154,13 +118,215 @@ def _run_and_print(options: Options, *, train: bool) -> None:
         print_explanations(result.explanations, options.table)
     print_warnings(result.warnings, result.explanations, options.verbose)
     if not options.quiet:
-        typer.echo()
-        print_claims(result.tables, options.table)
-        typer.echo()
-    typer.echo(f"Page: {result.page}")
+        say(["", *claim_lines(result.tables, width_of(), options.table), ""])
+    click.echo(f"Page: {result.page}")
     report_failures(result.failures)
 
 
-app.command("explain")(explain)
-app.command("word")(word)
-app.command("audit")(audit)
+@app.command("train", examples=("weatherglass reliability train study.toml --jobs 4",))
+@study_command("embeddings", "pairs", "targets", "frequent", "senses", "parts", "table", "demo")
+def train(options: Options) -> None:
+    """Encode the corpora and train the embeddings; each is saved as soon as it is finished."""
+    from weatherglass.api.studies import group_warnings
+    from weatherglass.cli.progress import progress
+    from weatherglass.reliability.study import study_folder, train_study
+    from weatherglass.report.numbers import counted
+
+    study, folder = options.chosen_study(), options.folder
+    if options.estimate:
+        print_estimate(study, folder, options.jobs, options.silent, options.as_json)
+        return
+    with study_folder(folder), progress(options.silent, folder) as bar:
+        groups, failures = train_study(study, folder, options.backend(), bar)
+    warnings = group_warnings(groups)
+    if options.as_json:
+        counts = [{"corpus": g.corpus, "algorithm": g.algorithm, "embeddings": len(g.paths)} for g in groups]
+        print_json({"groups": counts, "warnings": described(warnings), "failures": list(failures)})
+    else:
+        for group in groups:
+            click.echo(f"{group.corpus}, {group.algorithm}: {counted(len(group.paths), 'embedding')}")
+        print_warnings(warnings, verbose=options.verbose)
+    report_failures(failures)
+
+
+@app.command("score", examples=("weatherglass reliability score study.toml",))
+@study_command("targets", "frequent", "senses", "parts", "table", "estimate", "demo")
+def score(options: Options) -> None:
+    """Score every word of the embeddings that exist, with every rule and base pair."""
+    from weatherglass.api.studies import TABLES, group_warnings
+    from weatherglass.cli.progress import progress
+    from weatherglass.reliability.agreement.assess_study import average_score_table
+    from weatherglass.reliability.study import imported_groups, score_study, study_folder, trained_groups
+    from weatherglass.reliability.tables import write_tables
+
+    study, folder = options.chosen_study(), options.folder
+    with study_folder(folder), progress(options.silent, folder) as bar:
+        groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
+        warnings = group_warnings(groups)
+        scored = score_study(study, groups, folder, options.backend(), bar)
+        write_tables(folder / TABLES, {"scores": average_score_table(study, scored)})
+    written = folder / TABLES / "scores.tsv"
+    sizes = [
+        {"corpus": group.corpus, "algorithm": group.algorithm}
+        | {"words": len(tensor.words), "pairs": len(tensor.pairs), "seeds": len(tensor.seeds)}
+        for group, tensor in scored
+    ]
+    if options.as_json:
+        print_json({"groups": sizes, "warnings": described(warnings), "written": [written]})
+        return
+    for size in sizes:
+        click.echo("{corpus}, {algorithm}: {words} words × {pairs} pairs × {seeds} seeds".format(**size))
+    click.echo(f"averages over seeds and pairs: {written}")
+    print_warnings(warnings, verbose=options.verbose)
+
+
+@app.command("explain", examples=("weatherglass reliability explain study.toml --senses senses.tsv",))
+@study_command("pairs", "targets", "frequent", "jobs", "scheduler", "estimate", "demo")
+def explain(options: Options) -> None:
+    """Regress the reliability of the words of an assessed study on their features."""
+    from weatherglass.api.studies import FIGURES, TABLES, group_warnings
+    from weatherglass.cli.progress import progress
+    from weatherglass.reliability.regression.explain import explain_study
+    from weatherglass.reliability.study import imported_groups, study_folder, trained_groups
+    from weatherglass.reliability.tables import read_tables
+    from weatherglass.report.study.coefficients import coefficient_drawing
+    from weatherglass.report.study.figures import save_drawing
+
+    study, folder = options.chosen_study(), options.folder
+    with study_folder(folder), progress(options.silent, folder) as bar:
+        groups = [*trained_groups(study, folder), *imported_groups(study, folder, bar)]
+        tables = read_tables(folder / TABLES)
+        explanations = explain_study(groups, tables, folder, options.senses, options.parts, bar)
+    figures = [
+        save_drawing(coefficient_drawing(explanation, pairs), folder / FIGURES)
+        for pairs, explanation in explanations.items()
+        if explanation.parts
+    ]
+    warnings = group_warnings(groups)
+    if options.as_json:
+        missing = {pairs: list(explanation.missing) for pairs, explanation in explanations.items()}
+        regression = read_tables(folder / TABLES).get("regression")
+        rows = [] if regression is None else regression.to_dicts()
+        print_json(
+            {"regression": rows, "figures": figures, "missing": missing, "warnings": described(warnings)}
+        )
+        return
+    if not options.quiet:
+        print_explanations(explanations, options.table)
+    print_warnings(warnings, explanations, options.verbose)
+    for figure in figures:
+        click.echo(f"figure: {figure}")
+    click.echo(f"tables: {folder / TABLES}, regression and features")
+
+
+def print_explanations(explanations: Mapping[str, Explanation], every_row: bool = False) -> None:
+    """Print what the regressions of each set of base pairs explain; with `every_row`, every estimate."""
+    from weatherglass.report.study.terminal import explanation_lines
+
+    say(explanation_lines(explanations, width_of(), every_row))
+
+
+@app.command("word", examples=("weatherglass reliability word my-study nurse",))
+@study_argument
+@argument("word", metavar="WORD", help="The word, as the corpus spells it.")
+@option("--pairs", metavar="NAME", help="Only this set of base pairs.")
+@option("--rule", type=listed("reliability.scoring:RULES"), metavar="NAME", help="Only this scoring rule.")
+@option("--corpus", metavar="NAME", help="Only this corpus.")
+@option(
+    "--algorithm",
+    type=listed("reliability.training.train:ALGORITHMS"),
+    metavar="NAME",
+    help="Only this algorithm.",
+)
+@flag("--all", "every", help="Print a line for each condition, not only the first.")
+@flag("--json", "as_json", help="Print JSON, with all conditions.")
+@study_folder_option
+def word(study: Path, word: str, every: bool, as_json: bool, folder: Path, **chosen: str | None) -> None:
+    """Print whether a word leans to one end of the base pairs, and how certain that is."""
+    from weatherglass.registry import one_of
+    from weatherglass.reliability.tables import FOLDER as TABLES
+    from weatherglass.reliability.tables import read_word
+
+    require_tables()
+    rows = read_word(folder_of(study, folder) / TABLES, word)
+    for name, value in chosen.items():
+        if value is not None:
+            one_of(name, value, list(dict.fromkeys(getattr(row, name) for row in rows)))
+            rows = [row for row in rows if getattr(row, name) == value]
+    if as_json:
+        print_json([asdict(row) for row in rows])
+    elif every:
+        for row in rows:
+            click.echo(word_line(row))
+    else:
+        click.echo(word_line(rows[0]) + _others(rows))
+
+
+def word_line(row: WordScore) -> str:
+    """Return the verdict on one word in one condition, with every number that it is based on."""
+    from weatherglass.reliability.tables import CANNOT_TELL
+
+    said = f"leans to '{row.toward}', {row.verdict}"
+    if row.verdict == CANNOT_TELL:
+        said = f"cannot tell whether it leans to '{row.toward}'"
+    return (
+        f"{row.word}: {said} ({row.corpus}, {row.algorithm}, {row.pairs}, {row.rule}): "
+        f"score {row.score:+.3f}, 95 % CI {row.low:+.3f} to {row.high:+.3f}; p {row.p_value:.2g}, corrected over the "
+        f"{row.family_size} words of {row.family} {row.p_adjusted:.2g}; p for these seeds {row.p_these_seeds:.2g}; "
+        f"test–retest {row.icc:.2f}; rank {row.rank} of {row.of}"
+    )
+
+
+def _others(rows: Sequence[WordScore]) -> str:
+    """Return how many other conditions agree, so that the first one is not taken for all of them."""
+    from weatherglass.reliability.tables import SHOWN
+
+    if len(rows) == 1:
+        return ""
+    side = rows[0].score >= 0
+    alike = [row for row in rows if (row.score >= 0) == side and row.pairs == rows[0].pairs]
+    of = sum(row.pairs == rows[0].pairs for row in rows)
+    shown = sum(row.verdict == SHOWN for row in alike)
+    return f"; {len(alike)} of {of} conditions of {rows[0].pairs} lean the same way, {shown} shown (--all prints them)"
+
+
+@app.command("audit", examples=("weatherglass reliability audit my-study -t 'weat*'",))
+@study_argument
+@repeated_tests(("weat*",))
+@repeated_metrics("", "A metric, or a glob; repeat for several.")
+@option(
+    "--within",
+    type=click.FloatRange(min=0.001),
+    default=0.1,
+    metavar="D",
+    help="Count the seeds that are needed for a mean within ± this.",
+)
+@study_folder_option
+@jobs_option
+@quiet_option
+@json_option
+def audit(
+    study: Path,
+    tests: Sequence[str],
+    metrics: Sequence[str],
+    within: float,
+    folder: Path,
+    jobs: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run tests on every seed of a study: the spread and reliability of d, and the seeds that are needed."""
+    from weatherglass.api.studies import AUDIT, audit_study
+    from weatherglass.cli.progress import progress
+    from weatherglass.cli.run import family_lines
+
+    chosen = folder_of(study, folder)
+    with progress(quiet or as_json, chosen) as bar:
+        finished, report = audit_study(chosen, tests, metrics, within, jobs, bar, command_line())
+    if as_json:
+        print_json(report.to_json(), indent=None)
+    else:
+        say(family_lines(report))
+        click.echo(f"d of every seed: {chosen / AUDIT / 'results.tsv'}")
+    for line in dict.fromkeys(f"{failure.test}: {failure.reason}" for failure in finished.failures):
+        complain(f"warning: {line}")

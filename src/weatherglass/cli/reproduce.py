@@ -2,209 +2,273 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from weatherglass.cli import study_options
-from weatherglass.cli.command_line import App, Group, command_line
-from weatherglass.cli.console import print_json
-from weatherglass.cli.study_output import interruptible, print_claims, report_failures, study_json
-from weatherglass.cli.worker_options import Jobs, Scheduler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.table import Table
-
-    from weatherglass.runs.results import Run
-
-app = App(
-    cls=Group,
-    no_args_is_help=True,
-    help="Reproduce a paper: run its procedure, and show its numbers beside ours.",
+from weatherglass.cli.command import Group, argument, command_line, option
+from weatherglass.cli.completion import Choice
+from weatherglass.cli.console import print_json, say, table, width_of
+from weatherglass.cli.options import MODEL, folder_option, jobs_option, json_option, quiet_option
+from weatherglass.cli.study import (
+    frequent_option,
+    named_corpora,
+    print_estimate,
+    report_failures,
+    require_tables,
+    shared,
+    study_json,
+    with_settings,
 )
 
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        metavar="NAME=SPEC",
-        help="One of the paper's models, by its name there; repeat for several.",
-        show_default=False,
-    ),
-]
-Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
+if TYPE_CHECKING:
+    from weatherglass.reproduce.du2021 import Correlation
+    from weatherglass.reproduce.sheets import Claim, Sheet
+    from weatherglass.runs.run import Run
+
+app = Group("reproduce", help="Run the procedure of a paper, and show its numbers beside ours.")
+models_option = option(
+    "--model",
+    "models",
+    type=MODEL,
+    multiple=True,
+    metavar="NAME=SPEC",
+    help="One of the paper's models, by its name there; repeat for several.",
+)
+seed_option = option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Random seed."
+)
 
 
-@app.command()
-def may2019(
-    context: typer.Context,
-    models: Models = None,
-    folder: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the run and Table 4.", metavar="DIR")
-    ] = Path("may2019"),
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-) -> None:
-    """May et al. (2019): 46 tests, sampled p, Holm over a family of 644, Table 4 beside ours.
+@app.command("may2019", examples=("weatherglass reproduce may2019 --model cbow=vectors:glove.txt",))
+@models_option
+@folder_option("may2019", "Folder for the run and Table 4.")
+@seed_option
+@jobs_option
+@quiet_option
+@json_option
+def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bool, as_json: bool) -> None:
+    """Reproduce May et al. (2019): 46 tests on sentence encoders, Table 4 beside ours, Figure 1.
 
-    NAME is one of cbow, infersent, gensen, use, elmo, gpt and bert. Without a model it prints the published numbers
-    and how to name each of the seven models. For ELMo and BERT it also shows the results with the released settings.
+    p is sampled, and corrected with Holm over all rows. NAME is one of the paper's 14 variants (cbow, infersent,
+    gensen, gensen-parsing, gensen-no-parsing, use, elmo, elmo-max-sum, elmo-max-concat, gpt, bert, bert-base-cased,
+    bert-large-uncased, bert-base-uncased) or a new name for a further model. Without a model, the command prints the
+    published numbers and how to name each variant. For ELMo and BERT it also shows the results with the settings of the
+    released code.
     """
-    from weatherglass.cli.bar import Bar
+    from weatherglass.cli.progress import progress
     from weatherglass.reproduce.may2019.procedure import parse_models, reproduce
-    from weatherglass.reproduce.may2019.report import lines, tables
+    from weatherglass.reproduce.may2019.report import claims, lines, sheets, write_reproduction
 
-    specs = parse_models(models or [])
-    with Bar(quiet or as_json) as bar:
+    specs = parse_models(list(models))
+    with progress(quiet or as_json) as bar:
         reproduction = reproduce(
             specs,
             folder=folder if specs else None,
             seed=seed,
             jobs=jobs,
             progress=bar,
-            command=command_line(context),
+            command=command_line(),
         )
+        if specs:
+            bar.stage("drawing tables and figures", 1)
+            write_reproduction(reproduction, folder)
+    said = lines(reproduction)
     if as_json:
-        print_json(_reproduction_json(reproduction.run, lines(reproduction), folder if specs else None))
+        _print_json(reproduction.run, claims(reproduction), said, folder if specs else None)
     elif not quiet:
         _show(
-            tables(reproduction),
-            [*lines(reproduction), *([f"Results, record and Table 4: {folder}"] if specs else [])],
+            sheets(reproduction),
+            [*said, *([f"Results, page, tables and Figure 1: {folder}"] if specs else [])],
         )
     if reproduction.run.failures or (reproduction.released and reproduction.released.failures):
-        raise typer.Exit(3)
+        raise click.exceptions.Exit(3)
 
 
-@app.command()
+@app.command(
+    "azarpanah2021", examples=("weatherglass reproduce azarpanah2021 --model glove=vectors:glove.txt",)
+)
+@models_option
+@folder_option("azarpanah2021", "Folder for the run, tables and figures.")
+@option(
+    "--synonyms",
+    default="catalogue",
+    metavar="FILE",
+    help="Synonyms for the covariances: a TOML file, catalogue or wordnet.",
+)
+@option(
+    "--covariance",
+    type=Choice("metrics.weat.covariance:ESTIMATORS"),
+    default="glasso",
+    help="Estimator: glasso (the paper's) or ledoit-wolf.",
+)
+@option(
+    "--sensitivity/--no-sensitivity",
+    default=True,
+    help="Run the Mahalanobis measures again with other synonyms and covariances.",
+)
+@option(
+    "--readings/--no-readings",
+    default=True,
+    help="Try every reading of what the paper leaves open about the Mahalanobis distance; this takes minutes.",
+)
+@seed_option
+@jobs_option
+@quiet_option
+@json_option
 def azarpanah2021(
-    context: typer.Context,
-    models: Models = None,
-    folder: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the run, tables and figures.", metavar="DIR")
-    ] = Path("azarpanah2021"),
-    synonyms: Annotated[
-        str, typer.Option(help="For the covariances: a TOML file, catalogue or wordnet.", metavar="FILE")
-    ] = "catalogue",
-    covariance: Annotated[str, typer.Option(help="glasso (the paper's) or ledoit-wolf.")] = "glasso",
-    sensitivity: Annotated[
-        bool, typer.Option(help="Run the Mahalanobis measures again with other synonyms and covariances.")
-    ] = True,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    models: Sequence[str],
+    folder: Path,
+    synonyms: str,
+    covariance: str,
+    sensitivity: bool,
+    readings: bool,
+    seed: int,
+    jobs: int,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
-    """Azarpanah & Farhadloo (2021): ten tests under twenty measures; Tables 3 and 4, aggregates, verdicts.
+    """Reproduce Azarpanah & Farhadloo (2021): ten tests under twenty measures, Tables 3 and 4.
 
-    NAME is one of glove, word2vec, elmo, bert, gpt and gpt2, or a new name for another model. Without a model it
-    runs on the embedded model.
+    NAME is one of glove, word2vec, elmo, bert, gpt and gpt2, or a new name for another model. Without a model, the
+    procedure is run on the embedded model.
     """
-    from weatherglass.cli.bar import Bar
+    from weatherglass.cli.progress import progress
     from weatherglass.reproduce.azarpanah2021.procedure import parse_models, reproduce
-    from weatherglass.reproduce.azarpanah2021.report import lines, tables, write_reproduction
+    from weatherglass.reproduce.azarpanah2021.report import claims, lines, sheets, write_reproduction
 
-    specs = parse_models(models or [])
-    with Bar(quiet or as_json) as bar:
+    specs = parse_models(list(models))
+    with progress(quiet or as_json) as bar:
         reproduction = reproduce(
             specs,
             synonyms=synonyms,
             covariance=covariance,
             sensitivity=sensitivity,
+            readings=readings,
             folder=folder,
             seed=seed,
             jobs=jobs,
             progress=bar,
-            command=command_line(context),
+            command=command_line(),
         )
         bar.stage("drawing tables and figures", 1)
         write_reproduction(reproduction, folder)
+    said = lines(reproduction)
     if as_json:
-        print_json(_reproduction_json(reproduction.run, lines(reproduction), folder))
+        _print_json(reproduction.run, claims(reproduction), said, folder)
     elif not quiet:
-        _show(tables(reproduction), [*lines(reproduction), f"Results, tables and figures: {folder}"])
+        _show(sheets(reproduction), [*said, f"Results, page, tables and figures: {folder}"])
     if reproduction.run.failures:
-        raise typer.Exit(3)
+        raise click.exceptions.Exit(3)
 
 
-@app.command()
+@app.command("du2021", examples=("weatherglass reproduce du2021 wiki=wiki.txt --seeds 8",))
+@argument("corpus", nargs=-1, required=True, metavar="[NAME=]PATH...", help="One or more corpora.")
+@folder_option("du2021", "Folder of the study.")
+@option(
+    "--seeds", type=click.IntRange(min=2), default=32, metavar="N", help="Number of seeds; the paper has 32."
+)
+@option(
+    "--share",
+    type=float,
+    default=1.0,
+    metavar="SHARE",
+    help="Share of the lines of each corpus to read, evenly spread.",
+)
+@option(
+    "--dimensions",
+    type=click.IntRange(min=2),
+    default=300,
+    metavar="N",
+    help="Dimensions of the vectors; the paper has 300.",
+)
+@shared("prepare", "where", "pairs", "frequent", "estimate", "table", "quiet", "as_json", "jobs", "scheduler")
 def du2021(
-    corpus: Annotated[list[str], typer.Argument(metavar="[NAME=]PATH…", help="One or more corpora.")],
-    folder: study_options.Folder = Path("du2021"),
-    seeds: Annotated[int, typer.Option(help="Number of seeds; the paper has 32.", min=2)] = 32,
-    share: Annotated[
-        float, typer.Option(help="Share of the lines of each corpus to read, evenly spread.")
-    ] = 1.0,
-    dimensions: Annotated[
-        int, typer.Option(help="Dimensions of the vectors; the paper has 300.", min=2)
-    ] = 300,
-    jobs: Jobs = 1,
-    scheduler: Scheduler = None,
-    quiet: study_options.Quiet = False,
-    as_json: AsJson = False,
+    corpus: Sequence[str],
+    folder: Path,
+    seeds: int,
+    share: float,
+    dimensions: int,
+    prepare: Sequence[str],
+    where: Sequence[str],
+    pairs: Sequence[str],
+    frequent: str | None,
+    estimate: bool,
+    table: bool,
+    quiet: bool,
+    as_json: bool,
+    jobs: int,
+    scheduler: str | None,
 ) -> None:
-    """Du et al. (2021) on these corpora: Pearson tables beside the published ones, and the three claims."""
-    study_options.require_tables()
-    from weatherglass.api.studies import run_study
-    from weatherglass.cli.bar import Bar
-    from weatherglass.cli.console import plain_table
-    from weatherglass.parallel import backend
-    from weatherglass.reproduce.du2021.procedure import correlations, study, verdicts
+    """Reproduce Du et al. (2021) on these corpora: Pearson tables beside the published ones, three claims.
 
-    chosen = study(study_options.named_corpora(corpus), seeds, share, dimensions)
-    with interruptible(folder), Bar(quiet or as_json) as bar:
+    The paper's corpora are WikiText-103 and the comments of r/AskScience and r/AskHistorians of 2014, which are in
+    Reddit's monthly dumps: --prepare wiki=wikitext --prepare askscience=reddit --where askscience:subreddit=askscience.
+    """
+    require_tables()
+    from weatherglass.api.studies import run_study
+    from weatherglass.cli.progress import progress
+    from weatherglass.parallel import backend
+    from weatherglass.reliability.corpus.corpus import CorpusSettings
+    from weatherglass.reliability.lists import FREQUENT
+    from weatherglass.report.study.terminal import claim_lines
+    from weatherglass.reproduce.du2021 import (
+        FIGURE_NUMBERS,
+        PAIRS,
+        correlations,
+        study,
+        verdicts,
+        write_figure_numbers,
+    )
+
+    corpora = with_settings(named_corpora(corpus), CorpusSettings(share=share), prepare, where)
+    words = frequent_option(frequent) if frequent else FREQUENT
+    chosen = study(corpora, seeds, dimensions, list(pairs) or PAIRS, words)
+    if estimate:
+        print_estimate(chosen, folder, jobs, quiet or as_json, as_json)
+        return
+    with progress(quiet or as_json, folder) as bar:
         result = run_study(chosen, folder, backend(jobs, scheduler), bar)
+    write_figure_numbers(result.tables, folder)
+    beside, claims = correlations(result.tables), [str(verdict) for verdict in verdicts(result.tables)]
     if as_json:
-        pearson = [asdict(row) for row in correlations(result.tables)]
-        claims = [str(verdict) for verdict in verdicts(result.tables)]
+        pearson = [asdict(row) for row in beside]
         print_json({**study_json(result), "pearson": pearson, "verdicts": claims})
         report_failures(result.failures)
         return
     if not quiet:
-        print_claims(result.tables)
-        table = plain_table("base pairs", "algorithm", "rules", "ours", "reproduction", "original")
-        for row in correlations(result.tables):
-            numbers = (row.ours, row.reproduced, row.original)
-            table.add_row(
-                row.pairs, row.algorithm, row.rules, *("–" if r is None else f"{r:.3f}" for r in numbers)
-            )
-        typer.echo("\nPearson's r between rules, over the vocabularies of all corpora")
-        _show([table], map(str, verdicts(result.tables)))
-    typer.echo(f"Page: {result.page}")
+        say(claim_lines(result.tables, width_of(), table))
+        say(["", "Pearson's r between rules, over the vocabularies of all corpora"])
+        say([*_pearson_lines(beside), "", *claims])
+        say([f"The paper's figures by their numbers: {folder / FIGURE_NUMBERS}"], whole=True)
+    click.echo(f"Page: {result.page}")
     report_failures(result.failures)
 
 
-def _reproduction_json(run: Run, said: Iterable[str], folder: Path | None) -> dict[str, Any]:
-    """The results of the paper's procedure, what they say of the paper, and where they are."""
-    failures = [asdict(failure) for failure in run.failures]
-    results = [result.to_json() for result in run.results]
-    return {"folder": folder, "says": list(said), "results": results, "failures": failures}
+def _pearson_lines(rows: Iterable[Correlation]) -> Iterator[str]:
+    cells = [
+        [row.pairs, row.algorithm, row.rules]
+        + ["–" if r is None else f"{r:.3f}" for r in (row.ours, row.reproduced, row.original)]
+        for row in rows
+    ]
+    return table(["base pairs", "algorithm", "rules", "ours", "reproduction", "original"], cells)
 
 
-def _show(tables: Iterable[Table], lines: Iterable[str]) -> None:
-    """Print tables with an empty line after each, then the lines."""
-    from weatherglass.cli.console import say, width_of
-    from weatherglass.report.layout import Column, table_in_blocks
+def _print_json(run: Run, claims: Iterable[Claim], said: Iterable[str], folder: Path | None) -> None:
+    """Print the results of the paper's procedure, what they say about the paper, and where they are."""
+    content: dict[str, Any] = {"folder": folder, "says": list(said)}
+    content["claims"] = [asdict(claim) for claim in claims]
+    content["results"] = [result.to_json() for result in run.results]
+    print_json({**content, "failures": [asdict(failure) for failure in run.failures]})
 
-    width = width_of()
-    for table in tables:
-        columns = [
-            Column(
-                str(column.header),
-                right=column.justify == "right",
-                shorten="middle" if place == 0 else None if column.no_wrap else "end",
-                least=12,
-            )
-            for place, column in enumerate(table.columns)
-        ]
-        cells = [list(map(str, column.cells)) for column in table.columns]
-        say([str(table.title)] if table.title else [])
-        say([*table_in_blocks(columns, list(zip(*cells, strict=True)), width), ""])
+
+def _show(sheets: Iterable[Sheet], lines: Iterable[str]) -> None:
+    """Print tables, then the lines."""
+    from weatherglass.reproduce.sheets import sheet_lines
+
+    for sheet in sheets:
+        say(sheet_lines(sheet, width_of()))
     say(lines)

@@ -1,236 +1,303 @@
-"""`weatherglass run`: run tests on models."""
+"""`weatherglass run`: run tests on models; what a gate writes besides its exit code."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from weatherglass.audit.settings import Settings
-from weatherglass.cli.command_line import command_line
-from weatherglass.cli.completion import complete_metric, complete_model, complete_test
-from weatherglass.cli.gate_output import check_places, write_gate_files
-from weatherglass.cli.settings_options import takes_settings
-from weatherglass.cli.worker_options import Jobs, Scheduler, SharedDir
-from weatherglass.errors import InterruptedRunError
-from weatherglass.storage.printable import printable_json
+from weatherglass.cli.command import argument, command, command_line, file_option, flag, option, together
+from weatherglass.cli.completion import DIR
+from weatherglass.cli.options import (
+    MODEL,
+    OUTPUT,
+    folder_option,
+    json_option,
+    quiet_option,
+    repeated_metrics,
+    repeated_tests,
+    settings_options,
+    verbose_option,
+    where_it_runs,
+)
+from weatherglass.errors import OutputError, output_error
 
 if TYPE_CHECKING:
-    from weatherglass.runs.results import Run
+    from weatherglass.gate.rules import Breach
+    from weatherglass.gate.worse import Judged
+    from weatherglass.reliability.agreement.seeds import FamilyReport
+    from weatherglass.runs.run import Run
 
-DEFAULT_FOLDER = Path("weatherglass-run")
-WHAT, OUTPUT, GATE = "What to test", "Output", "Gate"
+WHAT, GATE = "What to test", "Gate"
 """Groups of the options in the help."""
+MOST_RISES = 10
+FAMILY_LIMITS = (
+    "The words are treated as independent draws. Synonyms and forms of one word make the seed's share too large; a few "
+    "words far from the others make the interval of test–retest too narrow (docs/methods, 11)."
+)
+"""What coverage in simulations showed (`python -m benchmarks.planted_seeds`)."""
+gate_files = together(
+    file_option("--junit", help="Write the gate's verdicts as JUnit XML.", group=GATE),
+    file_option("--summary", help="Write a Markdown summary for a pull request.", group=GATE),
+)
 
 
-@takes_settings
+@command(
+    "run",
+    examples=(
+        "weatherglass run",
+        "weatherglass run old=vectors:old.txt new=vectors:new.txt -t 'weat*' -o both",
+        "weatherglass run hf:bert-base-uncased -t weat6 --fail-if 'p_adjusted < 0.05'",
+    ),
+)
+@argument(
+    "models",
+    type=MODEL,
+    nargs=-1,
+    metavar="[MODEL]...",
+    help="A path to word vectors, or kind:target?option=value; 'weatherglass models' lists the kinds. Default: the "
+    "embedded model.",
+)
+@repeated_tests(group=WHAT)
+@repeated_metrics(
+    WHAT, "similarity/statistic for WEAT, a name from 'weatherglass metrics', or a glob; repeat for several."
+)
+@folder_option("weatherglass-run", "Folder for the results.")
+@flag(
+    "--add",
+    help="Keep the results that the folder already has, and judge all of them together.",
+    group=OUTPUT,
+)
+@flag("--table", help="Print every result in a table before the verdicts.", group=OUTPUT)
+@json_option
+@verbose_option
+@quiet_option
+@option(
+    "--fail-if",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with 1 if this is true of a result: 'abs(effect_size) > 0.8 and p_adjusted < 0.01'; repeat for several.",
+    group=GATE,
+)
+@file_option("--gate", help="A TOML file with conditions for groups of tests.", group=GATE)
+@option(
+    "--baseline",
+    type=DIR,
+    metavar="DIR",
+    help="Folder of an earlier run. Exit with 1 if an effect has grown significantly since, after correction over all "
+    "effects compared.",
+    group=GATE,
+)
+@gate_files
+@where_it_runs
+@settings_options
 def run(
-    context: typer.Context,
     settings: Settings,
-    models: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[MODEL]…",
-            help="A path to word vectors, or kind:target?option=value; see 'weatherglass models'. "
-            "Default: the embedded model.",
-            show_default=False,
-            autocompletion=complete_model,
-        ),
-    ] = None,
-    tests: Annotated[
-        list[str],
-        typer.Option(
-            "-t",
-            "--test",
-            help="Name, glob, topic, file or folder; repeat for several.",
-            metavar="TEST",
-            rich_help_panel=WHAT,
-            autocompletion=complete_test,
-        ),
-    ] = ["*"],  # noqa: B006 - typer reads it, nobody changes it
-    metrics: Annotated[
-        list[str],
-        typer.Option(
-            "-m",
-            "--metric",
-            help="similarity/statistic for WEAT, a name of 'weatherglass metrics', or a glob; repeat.",
-            metavar="METRIC",
-            rich_help_panel=WHAT,
-            autocompletion=complete_metric,
-        ),
-    ] = ["cosine/mean"],  # noqa: B006
-    folder: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="Folder for the results.", metavar="DIR", rich_help_panel=OUTPUT),
-    ] = DEFAULT_FOLDER,
-    add: Annotated[
-        bool,
-        typer.Option(
-            "--add",
-            help="Keep the results that the folder holds beside these, in one table, correction and page.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    fail_if: Annotated[
-        list[str],
-        typer.Option(
-            help="Exit with 1 if this holds for a result: 'abs(effect_size) > 0.8 and p_adjusted < 0.01'; repeat.",
-            metavar="CONDITION",
-            rich_help_panel=GATE,
-        ),
-    ] = [],  # noqa: B006
-    gate: Annotated[
-        Path | None,
-        typer.Option(
-            help="A TOML file with conditions for groups of tests.", metavar="FILE", rich_help_panel=GATE
-        ),
-    ] = None,
-    junit: Annotated[
-        Path | None,
-        typer.Option(help="Write the gate's verdicts as JUnit XML.", metavar="FILE", rich_help_panel=GATE),
-    ] = None,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of an earlier run: exit with 1 if this one is worse, which is an effect that grew beyond "
-            "chance or a verdict that rose.",
-            metavar="DIR",
-            rich_help_panel=GATE,
-        ),
-    ] = None,
-    summary: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write a Markdown summary for a pull request.", metavar="FILE", rich_help_panel=GATE
-        ),
-    ] = None,
-    jobs: Jobs = 1,
-    scheduler: Scheduler = None,
-    shared_dir: SharedDir = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=OUTPUT)] = False,
-    table: Annotated[
-        bool,
-        typer.Option(
-            "--table",
-            help="Print every result, however many; else a summary from 61 on.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print every warning in full.", rich_help_panel=OUTPUT)
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no table.", rich_help_panel=OUTPUT)
-    ] = False,
+    models: Sequence[str],
+    tests: Sequence[str],
+    metrics: Sequence[str],
+    folder: Path,
+    add: bool,
+    table: bool,
+    as_json: bool,
+    verbose: bool,
+    quiet: bool,
+    fail_if: Sequence[str],
+    gate: Path | None,
+    baseline: Path | None,
+    junit: Path | None,
+    summary: Path | None,
+    **where: Any,
 ) -> None:
-    """Run association tests on models: effect sizes, p-values, correction, a table and a report.
+    """Run association tests on models: effect sizes, p-values, a table and a report.
 
-    Without arguments: the embedded model and all 46 published tests. The same command again computes only what is
-    missing. Exit code 0: done; 1: the gate failed; 2: an error in the command or its files; 3: some tests failed.
+    Without arguments, the embedded model is tested with all 46 published tests. The same command again computes only
+    what is missing.
     """
     from weatherglass.api.audits import run as audit
-    from weatherglass.cli.bar import Bar
+    from weatherglass.cli.progress import progress
     from weatherglass.encoders import DEFAULT_MODEL
     from weatherglass.runs.stored import held_record
 
+    rules = earlier = judged = None
     if fail_if or gate:
         from weatherglass.gate.rules import gate_of
+
+        rules = gate_of(list(fail_if), gate)
+    if junit or summary:
+        check_places(junit, summary)
     if baseline:
+        from weatherglass.audit.plan import choose_tests
         from weatherglass.gate.worse import judge_runs, read_baseline
-    rules = gate_of(fail_if, gate) if fail_if or gate else None
-    check_places(junit, summary)
-    earlier = read_baseline(baseline) if baseline else None
+        from weatherglass.runs.compare import check_common
+
+        earlier = read_baseline(baseline)
+        if not add:
+            check_common(earlier, [test.name for test in choose_tests(tests)], "this run")
     held = held_record(folder)
-    try:
-        with Bar(quiet or as_json) as bar:
-            finished = audit(
-                models or [DEFAULT_MODEL],
-                tests,
-                metrics,
-                settings,
-                jobs=jobs,
-                scheduler=scheduler,
-                shared_dir=shared_dir,
-                folder=folder,
-                add=add,
-                progress=bar,
-                command=command_line(context),
-            )
-    except KeyboardInterrupt:
-        raise InterruptedRunError(
-            f"stopped; finished work is in {folder}, and the same command continues from there"
-        ) from None
-    breaches = rules.judge(finished.results, finished.verdicts()) if rules else []
-    judged = judge_runs(earlier, finished.stored(), settings.alpha) if earlier else None
-    breaches += judged.breaches if judged else []
-    if as_json:
-        results = [result.to_json() for result in finished.results]
-        verdict = {"gate": [str(breach) for breach in breaches]} if rules or judged else {}
-        typer.echo(
-            printable_json(json.dumps({**finished.record, **verdict, "results": results}, ensure_ascii=False))
+    with progress(quiet or as_json, folder) as bar:
+        finished = audit(
+            list(models) or [DEFAULT_MODEL],
+            tests,
+            metrics,
+            settings,
+            folder=folder,
+            add=add,
+            progress=bar,
+            command=command_line(),
+            **where,
         )
+    breaches = rules.judge(finished.results, finished.verdicts()) if rules else []
+    if earlier:
+        judged = judge_runs(earlier, finished, settings.alpha)
+        breaches += judged.breaches
+    if as_json:
+        from weatherglass.cli.console import print_json
+        from weatherglass.report.view import view
+
+        gated: dict[str, Any] = {"gate": [str(breach) for breach in breaches]} if rules or judged else {}
+        gated |= {"verdicts_that_rose": judged.rises} if judged else {}
+        print_json({**view(finished), **gated}, indent=None)
     elif not quiet:
         show(finished, folder, table, verbose, replaced(held, finished.record, folder))
-        show_families(finished)
-    write_gate_files(finished, breaches, bool(rules or judged), judged, junit, summary)
+    if rules or judged or junit or summary:
+        write_gate_files(finished, breaches, bool(rules or judged), judged, junit, summary)
     if breaches:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
     if finished.failures:
-        raise typer.Exit(3)
+        raise click.exceptions.Exit(3)
 
 
 def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: Path) -> list[str]:
-    """What the folder showed before and does not show now."""
+    """Return a line about the results that the folder showed before and does not show now."""
+    from weatherglass.report.numbers import counted
+
     gone = len(set(held["keys"]) - set(record["keys"])) if held else 0
-    if not held or not gone:
+    if not gone:
         return []
-    before = f"{gone} other result{'s' if gone > 1 else ''}"
     return [
-        f"{folder} showed {before} before; its table and page start anew with this run. "
-        "To keep both: another folder with -o, or --add."
+        f"{folder} showed {counted(gone, 'other result')} before; its table and page now show this run only. To keep "
+        "both, use another folder with -o, or --add."
     ]
 
 
-def show_families(finished: Run) -> None:
-    """Print what a seed moves, if a family of models was given."""
-    if "families" in finished.record:
-        from weatherglass.cli.families import print_families
-        from weatherglass.reliability.families import FamilyReport
-
-        print_families(FamilyReport.from_json(finished.record["families"]))
-
-
 def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequence[str] = ()) -> None:
-    """Print every row or a summary by topic, then warnings, verdicts, what they say, and where the page is."""
-    from weatherglass.cli.console import say, warn_about, width_of
-    from weatherglass.manual.anchors import anchor_of, with_anchor
-    from weatherglass.report.folded import Placed, placed_warnings
-    from weatherglass.report.terminal import MOST_ROWS, notes, results_lines, spread_lines
-    from weatherglass.report.verdicts import MOST_CHARTS, sentences, summary_lines, verdict_charts
+    """Print the first screen, on request every row, warnings in one line or in full, and where the rest is."""
+    from weatherglass.cli.console import say, set_apart, warn_about, width_of
+    from weatherglass.report.folded import Placed, text_lines, warning_line
+    from weatherglass.report.terminal import results_lines, screen_lines, spread_lines
     from weatherglass.runs.folder import PAGE
 
     width = width_of()
-    verdicts = finished.verdicts()
-    every_row = table or len(finished.results) <= MOST_ROWS
-    if every_row:
-        say(results_lines(finished, width))
     if table:
-        say(spread_lines(finished.results))
-    warn_about(placed_warnings(finished), [with_anchor(w) for w in finished.warnings] if verbose else None)
-    if any(map(anchor_of, finished.warnings)):
-        say(["What a warning means: weatherglass docs warnings"], err=True)
+        say([*results_lines(finished, width), *spread_lines(finished.results), ""])
+    say(screen_lines(finished, finished.verdicts(), width))
+    if verbose:
+        warn_about(finished.warnings, verbose)
+    else:
+        set_apart(warning_line(finished.warnings, width_of(sys.stderr)))
     failures = [Placed(f"{f.test} on {f.model}", f.reason) for f in finished.failures]
-    warn_about(failures, [str(failure) for failure in failures] if verbose else None, "failure")
-    charts = len({(one.model, one.options, one.metric) for one in verdicts})
-    if not every_row or charts > MOST_CHARTS:
-        say(["", *summary_lines(finished, verdicts, width)])
-    elif verdicts:
-        say(["", *verdict_charts(verdicts, width)])
-    say(["", *notes(finished), *sentences(finished, verdicts), ""])
-    say(before)
-    say([] if every_row else ["Every test: add --table"])
-    say([f"Why, topic by topic: weatherglass verdict {folder}"] if verdicts else [], whole=True)
-    say([f"Page: {folder / PAGE}"], whole=True)
+    set_apart(text_lines(failures, width_of(sys.stderr), noun="failure", verbose=verbose))
+    say(["", *before])
+    tests = len(finished.results)
+    places = {"Reasons": f"weatherglass verdict {folder}", "Full report": str(folder / PAGE)}
+    if tests and not table:
+        places = {f"All {tests} results" if tests > 1 else "The result": "add --table", **places}
+    say([f"{name:17}{where}" for name, where in places.items()], whole=True)
+    if "families" in finished.record:
+        from weatherglass.reliability.agreement.seeds import FamilyReport
+
+        say(family_lines(FamilyReport.from_json(finished.record["families"])))
+
+
+def family_lines(report: FamilyReport) -> Iterator[str]:
+    """Yield a table for each family of models and metric: d of each test over its members, and the seed's share."""
+    from weatherglass.cli.console import table
+
+    headings = ("test", "mean", "95 % CI", "sd over seeds", "seed's share", "95 % CI", "test–retest of words")
+    for agreement in report.agreements:
+        yield ""
+        yield f"{agreement.family}   {agreement.metric}   {agreement.members} models"
+        own = [e for e in report.effects if (e.family, e.metric) == (agreement.family, agreement.metric)]
+        rows = [
+            [
+                effect.test,
+                _number(effect.mean),
+                f"{_number(effect.low)} … {_number(effect.high)}",
+                _number(effect.sd),
+                _percent(effect.share),
+                f"{_percent(effect.share_low)} … {_percent(effect.share_high)}",
+                _number(effect.icc),
+                "–" if effect.seeds_needed is None else str(effect.seeds_needed),
+            ]
+            for effect in own
+        ]
+        yield from table([*headings, "seeds needed"], rows)
+        interval = f"{_number(agreement.icc)} ({_number(agreement.low)} … {_number(agreement.high)})"
+        yield f"test–retest over {agreement.tests} tests: {agreement.note or interval}"
+    yield (
+        "seed's share: the part of the variance of one model's value that another seed accounts for, beside other "
+        f"target words; seeds needed: for a mean within ±{report.precision:g}."
+    )
+    yield FAMILY_LIMITS
+
+
+def _number(value: float) -> str:
+    return "–" if value != value else f"{value:.2f}".replace("-", "−")
+
+
+def _percent(value: float) -> str:
+    return "–" if value != value else f"{value:.0%}"
+
+
+def check_places(*files: Path | None) -> None:
+    """Refuse, before hours of work, a file that cannot be written.
+
+    Raises:
+        OutputError: naming the folder that is missing, or what the path is instead of a file.
+    """
+    from weatherglass.storage.atomic import check_output
+
+    for file in filter(None, files):
+        if not file.parent.is_dir():
+            raise OutputError(f"{file}: there is no folder '{file.parent}'; create it first")
+        check_output(file)
+
+
+def write_gate_files(
+    run: Run,
+    breaches: Sequence[Breach],
+    gated: bool,
+    judged: Judged | None,
+    junit: Path | None,
+    summary: Path | None,
+) -> None:
+    """Print why a gate failed to stderr, and write the files that were asked for."""
+    from weatherglass.cli.console import complain, say
+
+    for breach in breaches:
+        complain(f"gate: {breach}")
+    rises = judged.rises if judged else []
+    say([f"note: {rise}" for rise in rises[:MOST_RISES]], err=True)
+    if len(rises) > MOST_RISES:
+        say([f"note: {len(rises) - MOST_RISES} more verdicts rose: --json lists them"], err=True)
+    if junit:
+        from weatherglass.gate.junit import write_junit
+
+        write_junit(junit, run, breaches)
+    if summary:
+        from weatherglass.report.pull_request import pull_request_summary
+        from weatherglass.storage.atomic import write_whole
+
+        verdicts = judged.verdicts if judged else [(None, one) for one in run.verdicts()]
+        reasons = [str(breach) for breach in breaches]
+        comparison = judged.comparison if judged else None
+        try:
+            text = pull_request_summary(verdicts, reasons, gated, comparison, rises, run.alpha)
+            write_whole(summary, text)
+        except OSError as error:
+            raise output_error(summary, error) from error

@@ -1,68 +1,146 @@
-"""`weatherglass tests`: list, show and export tests, and make sentence-level tests from words."""
+"""`weatherglass tests`: list, show, check, import and export tests, and make sentence-level tests from words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from weatherglass import catalogue
-from weatherglass.cli.command_line import App, Group
-from weatherglass.cli.completion import complete_test, complete_topic
-from weatherglass.cli.console import plain_table, print_json, say, screen, width_of
-from weatherglass.cli.tests_import import import_command
+from weatherglass.cli import completion
+from weatherglass.cli.command import Group, argument, file_option, option
+from weatherglass.cli.completion import DIR, FILE, Completed, listed
+from weatherglass.cli.console import complain, print_json, say, table, width_of
+from weatherglass.cli.options import TEST, json_option, repeated_tests
 from weatherglass.errors import OutputError, UnknownNameError, output_error
+from weatherglass.report.numbers import counted
+from weatherglass.warnings import Warning, described
 
 if TYPE_CHECKING:
     from weatherglass.catalogue import ElementSet, Test
     from weatherglass.languages.base import Reading
 
-app = App(
-    cls=Group, no_args_is_help=True, help="The tests: list, show, export, and make sentences from words."
+app = Group("tests", help="List, show, check, import and export tests, and make sentences from words.")
+LANGUAGE = listed("languages:LANGUAGES")
+
+
+@app.command("import", examples=("weatherglass tests import xweat -o my-tests",))
+@argument("path", type=FILE, metavar="DIR|FILE", help="What you downloaded: a file, or a folder of files.")
+@option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="PATH",
+    help="A .toml file for one test, a new folder for several. Default: stdout.",
 )
-
-Patterns = Annotated[
-    list[str],
-    typer.Option(
-        "-t",
-        "--test",
-        help="Name, glob, topic, file or folder; repeat for several.",
-        metavar="TEST",
-        autocompletion=complete_test,
-    ),
-]
-app.command("import")(import_command)
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-@app.command("list")
-def list_command(
-    patterns: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[TEST]…",
-            help="Names, globs such as 'sent-*', topics, files or folders.",
-            autocompletion=complete_test,
-        ),
-    ] = [],  # noqa: B006 - typer reads it, nobody changes it
-    topic: Annotated[
-        str,
-        typer.Option("--topic", help="Only tests of this topic: religion.", autocompletion=complete_topic),
-    ] = "",
-    language: Annotated[str, typer.Option("--language", help="Only tests in this language: fr.")] = "",
-    as_json: AsJson = False,
+@option(
+    "--language",
+    type=LANGUAGE,
+    default="",
+    metavar="CODE",
+    help="Code of the words' language. Default: what the file says.",
+)
+@option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="SET",
+    help="A target set, if a file has sets but no tests; repeat for several.",
+)
+@option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    metavar="SET",
+    help="An attribute set, if a file has sets but no tests; repeat for several.",
+)
+@option("--name", default="", metavar="NAME", help="Name of the test that is made from these sets.")
+@json_option
+def import_command(
+    path: Path,
+    output: Path | None,
+    language: str,
+    targets: Sequence[str],
+    attributes: Sequence[str],
+    name: str,
+    as_json: bool,
 ) -> None:
-    """List tests: name, topic, sets with their sizes, context, source. Default: the 46 published ones; those in other
-    fields and languages are listed by `fields`, by their topic or language."""
-    from weatherglass.catalogue.fields import GROUP as FIELDS
+    """Import tests of WEATHub, XWEAT, sent-bias, responsibly, WEFE or plain word lists.
+
+    The format is detected from the content.
+    """
+    imported = catalogue.import_tests(path, language, targets, attributes, name)
+    written = catalogue.write_import(imported, output) if output else []
+    found = [(each.test, each) for each in imported.tests]
+    if as_json:
+        tests = [
+            {"name": test.name, "language": test.language, "topic": test.topic, "form": each.form}
+            | {"notes": list(each.notes), "toml": each.to_toml()}
+            for test, each in found
+        ]
+        print_json({"tests": tests, "not_read": list(imported.passed_over), "written": list(written)})
+        return
+    if output is None and len(found) == 1:
+        click.echo(imported.tests[0].to_toml(), nl=False)
+    else:
+        rows = [
+            [
+                test.name,
+                test.language,
+                test.topic,
+                ", ".join(f"{s.category} {len(s)}" for s in test.sets),
+                each.form,
+            ]
+            for test, each in found
+        ]
+        say(table(["test", "language", "topic", "sets", "from"], rows))
+    for test, each in found:
+        for note in each.notes:
+            complain(f"note: {test.name}: {note}")
+    for line in imported.passed_over:
+        complain(f"not read: {line}")
+    if written:
+        click.echo(f"{counted(len(written), 'test')} written to {output}", err=True)
+    elif len(found) > 1:
+        click.echo("nothing written; -o DIR writes one .toml file for each test", err=True)
+
+
+@app.command("list", examples=("weatherglass tests list 'sent-*'", "weatherglass tests list --language fr"))
+@argument(
+    "patterns",
+    type=TEST,
+    nargs=-1,
+    metavar="[TEST]...",
+    help="Names, globs such as 'sent-*', topics, files or folders.",
+)
+@option(
+    "--topic",
+    type=Completed(completion.topics),
+    default="",
+    metavar="TOPIC",
+    help="Only tests of this topic, such as religion.",
+)
+@option(
+    "--language", type=LANGUAGE, default="", metavar="CODE", help="Only tests in this language, such as fr."
+)
+@json_option
+def list_command(patterns: Sequence[str], topic: str, language: str, as_json: bool) -> None:
+    """List tests: name, topic, sets with their sizes, context and source.
+
+    By default, the 46 published tests are listed. Those in other fields and languages are listed by `fields`, by
+    --topic or by --language.
+    """
+    from weatherglass.catalogue.published import FIELDS
 
     everywhere = ["*", FIELDS] if topic or language else ["*"]
     tests = [
         test
-        for test in catalogue.load_tests(patterns or everywhere)
+        for test in catalogue.load_tests(list(patterns) or everywhere)
         if (not topic or test.topic.startswith(topic)) and language in ("", test.language)
     ]
     if not tests:
@@ -72,134 +150,149 @@ def list_command(
         print_json([_summary(test) for test in tests])
         return
     say(_test_lines(tests, width_of()))
-    _print_warnings(tests)
+    _print_warnings(tests, related=False)
 
 
-@app.command("sets")
-def sets_command(as_json: AsJson = False) -> None:
+@app.command("sets", examples=("weatherglass tests sets",))
+@json_option
+def sets_command(as_json: bool) -> None:
     """List the word sets of the catalogue, for use in your own tests."""
     sets = catalogue.list_sets()
     if as_json:
         print_json([asdict(entry) for entry in sets])
         return
-    table = plain_table("set", "category", "words", "source")
-    for entry in sets:
-        table.add_row(entry.name, entry.category, str(entry.size), entry.source)
-    screen().print(table)
+    rows = [[entry.name, entry.category, str(entry.size), entry.source] for entry in sets]
+    say(table(["set", "category", "words", "source"], rows))
 
 
-@app.command("show")
-def show_command(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A name or a file.", autocompletion=complete_test)
-    ],
-    as_json: AsJson = False,
-) -> None:
+@app.command("show", examples=("weatherglass tests show weat6",))
+@argument("name", type=TEST, metavar="TEST", help="A name or a file.")
+@json_option
+def show_command(name: str, as_json: bool) -> None:
     """Show the elements of one test, side by side."""
+    from weatherglass.catalogue.published import licence
+
     test = catalogue.load_test(name)
     if as_json:
         print_json(_content(test))
         return
-    table = plain_table(
-        *(f"{role}: {elements.category} ({len(elements)})" for role, elements in _roles(test))
-    )
-    longest = max(len(elements) for elements in test.sets)
-    columns = [[*elements.texts, *[""] * (longest - len(elements))] for elements in test.sets]
-    for row in zip(*columns, strict=True):
-        table.add_row(*row)
     details = test.topic, "" if test.language == "en" else test.language, test.context, test.source
-    say([f"{test.name}  {'; '.join(filter(None, details))}"])
-    screen().print(table)
+    headings = [f"{role}: {elements.category} ({len(elements)})" for role, elements in _roles(test)]
+    rows = list(zip_longest(*(elements.texts for elements in test.sets), fillvalue=""))
+    say([f"{test.name}  {'; '.join(filter(None, details))}", *table(headings, rows)])
+    terms, why = licence(test.name), _why_not_tested(test)
     say([f"Cite: {catalogue.reference(test.citation)}"] if test.citation else [])
-    from weatherglass.catalogue.fields import licence
-
-    terms = licence(test.name)
     say([f"Licence: {terms}"] if terms else [])
+    say([f"Measured, not tested: {why}."] if why else [])
     _print_warnings([test])
 
 
-@app.command("export")
-def export_command(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder to write to; it is created if necessary.")
-    ],
-    patterns: Patterns = ["*"],  # noqa: B006
-    as_json: AsJson = False,
-) -> None:
-    """Write tests in the published format, one .jsonl file each. Default: all 46."""
-    tests = catalogue.load_tests(patterns)
+@app.command("check", examples=("weatherglass tests check my-test.toml",))
+@argument(
+    "patterns",
+    type=TEST,
+    nargs=-1,
+    required=True,
+    metavar="TEST...",
+    help="Files, names, globs, topics or folders.",
+)
+@json_option
+def check_command(patterns: Sequence[str], as_json: bool) -> None:
+    """Check tests before a run: errors, warnings, and which tests can only be measured.
+
+    A test is measured, not tested, if X and Y differ in a token or template that their texts share (docs/methods
+    10.6). The check compares words; a model's own tokens can give another answer.
+    """
+    tests = catalogue.load_tests(list(patterns))
+    if as_json:
+        print_json([_summary(test) for test in tests])
+        return
     for test in tests:
+        why = _why_not_tested(test)
+        say([f"{test.name}: measured, not tested: {why}" if why else f"{test.name}: tested"])
+    _print_warnings(tests)
+
+
+@app.command("export", examples=("weatherglass tests export my-tests -t 'weat*'",))
+@argument("folder", type=DIR, metavar="DIR", help="Folder to write to; it is created if necessary.")
+@repeated_tests()
+@json_option
+def export_command(folder: Path, tests: Sequence[str], as_json: bool) -> None:
+    """Write tests in the published format, one .jsonl file each.
+
+    By default, all 46 published tests are written.
+    """
+    loaded = catalogue.load_tests(list(tests))
+    for test in loaded:
         catalogue.export_test(test, folder / f"{test.name}.jsonl")
     if as_json:
-        print_json({"written": [folder / f"{test.name}.jsonl" for test in tests]})
-        return
-    typer.echo(f"{len(tests)} {'test' if len(tests) == 1 else 'tests'} written to {folder}", err=True)
+        print_json({"written": [folder / f"{test.name}.jsonl" for test in loaded]})
+    else:
+        click.echo(f"{counted(len(loaded), 'test')} written to {folder}", err=True)
 
 
-@app.command("init")
-def init_command(
-    path: Annotated[Path, typer.Argument(metavar="[TEST.toml]")] = Path("my-test.toml"),
-    as_json: AsJson = False,
-) -> None:
+@app.command("init", examples=("weatherglass tests init my-test.toml",))
+@argument(
+    "path", type=FILE, default="my-test.toml", metavar="[FILE]", help="File to write. Default: my-test.toml."
+)
+@json_option
+def init_command(path: Path, as_json: bool) -> None:
     """Write a test file with comments, to edit."""
-    from weatherglass.catalogue.example import EXAMPLE
+    from weatherglass.catalogue.toml_format import example
     from weatherglass.storage.atomic import write_whole
 
     if path.exists():
         raise OutputError(f"{path}: this file already exists; choose another name")
     try:
-        write_whole(path, EXAMPLE.format(name=path.stem))
+        write_whole(path, example(path.stem))
     except OSError as error:
         raise output_error(path, error) from error
     if as_json:
         print_json({"written": [path]})
-        return
-    typer.echo(f"{path} written. Put your words into it, then run: weatherglass run -t {path}")
+    else:
+        click.echo(f"{path} written. Put your words into it, then run: weatherglass run -t {path}")
 
 
-@app.command("texts")
-def texts_command(patterns: Patterns = ["*"], as_json: AsJson = False) -> None:  # noqa: B006
-    """Print every distinct text of the tests, one per line: what a model has to encode. A text may contain a
-    line break; use --json to see it."""
-    tests = catalogue.load_tests(patterns)
-    texts = list(dict.fromkeys(text for test in tests for text in test.texts))
+@app.command("texts", examples=("weatherglass tests texts -t weat6",))
+@repeated_tests()
+@json_option
+def texts_command(tests: Sequence[str], as_json: bool) -> None:
+    """Print every distinct text of the tests, one per line: what a model has to encode.
+
+    A text may contain a line break; use --json to see it.
+    """
+    loaded = catalogue.load_tests(list(tests))
+    texts = list(dict.fromkeys(text for test in loaded for text in test.texts))
     if as_json:
         print_json(texts)
     else:
-        typer.echo("\n".join(texts))
+        click.echo("\n".join(texts))
 
 
-@app.command("sentences")
-def sentences_command(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A word-level test, .toml or .jsonl (or the name of one).")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="A .toml or .jsonl file. Default: TOML to stdout."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+@app.command("sentences", examples=("weatherglass tests sentences weat6 -o sent-weat6.toml",))
+@argument("file", type=TEST, metavar="TEST", help="A word-level test: a .toml or .jsonl file, or a name.")
+@file_option("-o", "--output", help="A .toml or .jsonl file. Default: TOML to stdout.")
+@json_option
+def sentences_command(file: str, output: Path | None, as_json: bool) -> None:
     """Make a sentence-level test from a word-level test, and show how each word was classified."""
     test, readings = catalogue.sentence_test(file)
+    guessed = [reading for reading in readings if reading.worth_a_look]
+    if output is not None:
+        catalogue.write_test(test, output)
     if as_json:
-        if output is not None:
-            catalogue.write_test(test, output)
-        guessed = [asdict(reading) for reading in readings if reading.worth_a_look]
-        print_json({"test": _content(test), "to_check": guessed, "written": [output] if output else []})
+        checks = [asdict(reading) for reading in guessed]
+        print_json({"test": _content(test), "to_check": checks, "written": [output] if output else []})
         return
     if output is None:
-        typer.echo(catalogue.to_toml(test), nl=False)
-    else:
-        catalogue.write_test(test, output)
-    _print_readings([reading for reading in readings if reading.worth_a_look])
+        click.echo(catalogue.to_toml(test), nl=False)
+    _print_readings(guessed)
     _print_warnings([test])
     if output is not None:
-        typer.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
+        click.echo(f"{sum(map(len, test.sets))} sentences written to {output}", err=True)
 
 
 def _test_lines(tests: list[Test], width: int) -> Iterator[str]:
-    """One line a test: its name and topic; on a wide terminal its sets with their sizes, context and source, too."""
+    """Yield one line per test: name, topic and sizes; on a wide terminal also context, sets and source."""
     from weatherglass.report.layout import Column, table_lines, widest_name
 
     columns = [
@@ -227,7 +320,7 @@ def _test_lines(tests: list[Test], width: int) -> Iterator[str]:
 
 
 def _counts(test: Test) -> str:
-    """Elements of each set, the targets first: 8+8 : 8+8."""
+    """Return the number of elements of each set, the targets first: 8+8 : 8+8."""
     return " : ".join("+".join(str(len(one)) for one in sets) for sets in (test.targets, test.attributes))
 
 
@@ -244,7 +337,19 @@ def _summary(test: Test) -> dict[str, Any]:
         "source": test.source,
         "citation": test.citation,
     }
-    return {"name": test.name, **sizes, **description, "warnings": list(test.warnings)}
+    return {
+        "name": test.name,
+        **sizes,
+        **description,
+        "not_tested": _why_not_tested(test),
+        "warnings": described(_warnings(test)),
+    }
+
+
+def _why_not_tested(test: Test) -> str:
+    from weatherglass.audit.target_texts import confounded_by_words
+
+    return confounded_by_words(test)
 
 
 def _content(test: Test) -> dict[str, Any]:
@@ -252,19 +357,24 @@ def _content(test: Test) -> dict[str, Any]:
     return {**_summary(test), **sets}
 
 
-def _print_warnings(tests: list[Test]) -> None:
+def _print_warnings(tests: list[Test], related: bool = True) -> None:
+    from weatherglass.report.folded import in_full
+
     for test in tests:
-        for warning in test.warnings:
-            say([f"warning: test '{test.name}': {warning}"], err=True)
+        warnings = _warnings(test) if related else test.warnings
+        say([in_full(warning.about(f"test '{test.name}'")) for warning in warnings], err=True)
 
 
-def _print_readings(readings: list[Reading]) -> None:
+def _warnings(test: Test) -> list[Warning]:
+    """What reading the test warned of, and which of its words belong together."""
+    from weatherglass.audit.target_texts import related_in_test
+
+    return [*test.warnings, *related_in_test(test)]
+
+
+def _print_readings(readings: Sequence[Reading]) -> None:
     if not readings:
         return
-    table = plain_table("word", "class", "forms", "why")
-    for reading in readings:
-        table.add_row(reading.word, reading.word_class, reading.shown_forms, reading.reason)
-    screen(stderr=True).print(table)
-    typer.echo(
-        "To correct a line, state the word's class or forms under [words] in the test's TOML.", err=True
-    )
+    rows = [[one.word, one.word_class, one.shown_forms, one.reason] for one in readings]
+    say(table(["word", "class", "forms", "why"], rows, width_of(sys.stderr)), err=True)
+    say(["To correct a line, state the word's class or forms under [words] in the test's TOML."], err=True)

@@ -1,1 +1,1 @@
-"""Did the cure work? A model before and after a transform: held-out words, what can be recovered, what it cost."""
+"""Evaluate a mitigation: a model before and after a transform, on held-out words, with its cost."""

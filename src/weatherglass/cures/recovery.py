@@ -1,34 +1,109 @@
-"""What can still be recovered of an attribute from neutral words (Gonen & Goldberg 2019): arrays in, estimates out.
+"""Measure what can still be recovered of an attribute from neutral words (Gonen & Goldberg 2019).
 
-The old bias of a word is its cosine with the direction of the attribute before the transform. Of the words with the
-largest old bias on either side, a linear and a kernel classifier, cross-validated, and two clusters tell the side from
-the changed vectors; and the old bias of a word's nearest neighbours after the change says where it still lives.
+The old bias of a word is its cosine with the direction of the attribute before the transform. The words with the
+largest old bias on either side are classified by a linear and a kernel classifier, cross-validated, and clustered, all
+from the changed vectors. The old bias of a word's nearest neighbours after the change is correlated with its own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector, unit_length
-from weatherglass.cures.estimate import BeforeAfter, Estimate, correlation, share
-from weatherglass.mitigation.change import Step, Steps, projection, subtraction
-from weatherglass.mitigation.classifier import logistic_weights
-from weatherglass.mitigation.clusters import purity, two_clusters
+from weatherglass.mitigation.base import Step, Steps, projection, subtraction
+from weatherglass.mitigation.fitting import logistic_weights, purity, two_clusters
+
+Z = 1.959963984540054
+"""The 97.5 % point of the normal distribution: all intervals here are 95 % intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalEstimate:
+    """A number and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, float]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAfter:
+    """One quantity of a model, without and with the transform."""
+
+    name: str
+    before: IntervalEstimate
+    after: IntervalEstimate
+    chance: float | None = None
+    """The value without any information; None if there is no such value."""
+    random: IntervalEstimate | None = None
+    """Mean and range over random transforms of the same rank; None if there are none."""
+    n: int = 0
+    """Number of words, pairs or questions."""
+    change: IntervalEstimate | None = None
+    """The paired difference, after minus before."""
+
+    @property
+    def retained(self) -> float | None:
+        """Return the share of the value above chance that remains after; None if it was not above chance before."""
+        return self._share(self.after.value)
+
+    @property
+    def retained_low(self) -> float | None:
+        """Return the same share at the lower end of the interval."""
+        return self._share(self.after.low)
+
+    def _share(self, value: float) -> float | None:
+        if self.chance is None or not self.before.low > self.chance:
+            return None
+        return (value - self.chance) / (self.before.value - self.chance)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "retained": self.retained, "retained_low": self.retained_low}
+
+
+def share(correct: int, n: int) -> IntervalEstimate:
+    """Return a share with Wilson's interval."""
+    p, z2 = correct / n, Z * Z
+    middle = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    return IntervalEstimate(p, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def correlation(first: Vector, second: Vector) -> IntervalEstimate:
+    """Return Pearson's r with Fisher's interval; 0 if one of the vectors is constant."""
+    if first.std() == 0 or second.std() == 0:
+        return IntervalEstimate(0.0, -1.0, 1.0)
+    r = float(np.clip(np.corrcoef(first, second)[0, 1], -1 + 1e-12, 1 - 1e-12))
+    half = Z / math.sqrt(max(1, len(first) - 3))
+    return IntervalEstimate(r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
+
+
+def mean(values: Vector) -> IntervalEstimate:
+    """Return a mean with the interval of its standard error."""
+    value = float(values.mean())
+    half = Z * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+    return IntervalEstimate(value, value - half, value + half)
+
 
 FOLDS = 5
 PENALTY = 1e-3
 RIDGE = 0.1
 NEIGHBOURS = 100
-"""As Gonen & Goldberg take."""
+"""Number of neighbours, as in Gonen & Goldberg."""
 ASKED = 1500
-"""Words whose neighbours are looked at, the first of the list: the most frequent ones."""
+"""Number of words whose neighbours are inspected: the first, most frequent ones of the list."""
 MOST_BIASED = 500
-"""Words of each side: theirs, too."""
+"""Number of words per side, as in Gonen & Goldberg."""
 DRAWS = 3
-"""Random transforms of the same rank."""
+"""Number of random transforms of the same rank."""
 LINEAR, KERNEL, CLUSTERS, NEARBY = (
     "linear classifier",
     "kernel classifier",
@@ -38,31 +113,33 @@ LINEAR, KERNEL, CLUSTERS, NEARBY = (
 
 
 Classify = Callable[[Matrix, Integers, Matrix], Integers]
-"""Rows, their labels, and new rows in; the labels of the new rows out."""
+"""A function of rows, their labels, and new rows that returns the labels of the new rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NeutralWords:
-    """Words with their old bias."""
+    """Neutral words with their old bias."""
 
     words: tuple[str, ...]
     bias: Vector
 
     @property
     def extremes(self) -> tuple[Integers, Integers]:
-        """The most biased words of both sides, and their side: 0 below, 1 above."""
+        """Return the indices of the most biased words of both sides, and their side: 0 below, 1 above."""
         count = min(MOST_BIASED, len(self.words) // 4)
         order = np.argsort(self.bias, kind="stable")
         return np.concatenate([order[:count], order[-count:]]), np.repeat([0, 1], count)
 
 
 def old_bias(rows: Matrix, first: Matrix, second: Matrix) -> Vector:
-    """Cosine of each row with the difference of the mean directions of two sides."""
+    """Return the cosine of each row with the difference of the mean directions of two sides."""
     direction = unit_length(first).mean(axis=0) - unit_length(second).mean(axis=0)
     return np.asarray(unit_length(rows) @ unit_length(direction[None])[0])
 
 
-def recoveries(measured: Sequence[Mapping[str, Estimate]], neutral: NeutralWords) -> list[BeforeAfter]:
+def recoveries(
+    measured: Sequence[Mapping[str, IntervalEstimate]], neutral: NeutralWords
+) -> list[BeforeAfter]:
     """Return the four measures before, after, and under random transforms.
 
     Args:
@@ -74,13 +151,13 @@ def recoveries(measured: Sequence[Mapping[str, Estimate]], neutral: NeutralWords
     found = []
     for name, chance in chances.items():
         drawn = [one[name].value for one in measured[2:]]
-        random = Estimate(float(np.mean(drawn)), min(drawn), max(drawn)) if drawn else None
+        random = IntervalEstimate(float(np.mean(drawn)), min(drawn), max(drawn)) if drawn else None
         n = sizes.get(name, min(ASKED, len(neutral.words)))
         found.append(BeforeAfter(name, measured[0][name], measured[1][name], chance, random, n))
     return found
 
 
-def measures(rows: Matrix, neutral: NeutralWords) -> dict[str, Estimate]:
+def measures(rows: Matrix, neutral: NeutralWords) -> dict[str, IntervalEstimate]:
     """Return the four measures on one set of vectors of the neutral words."""
     units = unit_length(rows)
     places, labels = neutral.extremes
@@ -95,7 +172,7 @@ def measures(rows: Matrix, neutral: NeutralWords) -> dict[str, Estimate]:
 
 
 def cross_validated(rows: Matrix, labels: Integers, classify: Classify, seed: int = 0) -> Integers:
-    """The label of every row, told by a classifier that was trained on the other folds; folds have equal shares."""
+    """Return the label of every row, predicted by a classifier that was trained on the other, stratified folds."""
     rng = np.random.default_rng(seed)
     folds = np.empty(len(labels), dtype=np.int64)
     for label in np.unique(labels):
@@ -116,7 +193,7 @@ def _linear(rows: Matrix, labels: Integers, new: Matrix) -> Integers:
 
 
 def _kernel(rows: Matrix, labels: Integers, new: Matrix) -> Integers:
-    """Ridge regression on ±1 with a Gaussian kernel, its width from the variance of the rows."""
+    """Predict by ridge regression on ±1 with a Gaussian kernel whose width is the variance of the rows."""
     variance = float(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean()) or 1.0
     weights = np.linalg.solve(_gauss(rows, rows, variance) + RIDGE * np.eye(len(rows)), 2.0 * labels - 1)
     return (_gauss(new, rows, variance) @ weights > 0).astype(np.int64)
@@ -128,7 +205,7 @@ def _gauss(first: Matrix, second: Matrix, variance: float) -> Matrix:
 
 
 def neighbours_bias(units: Matrix, bias: Vector) -> Vector:
-    """Of the first rows, the share of the nearest rows, itself left out, whose old bias is above the median."""
+    """Return, for the first rows, the share of their nearest other rows whose old bias is above the median."""
     above = (bias > np.median(bias)).astype(np.float64)
     count = min(NEIGHBOURS, max(1, (len(units) - 1) // 5))
     asked = min(ASKED, len(units))
@@ -140,14 +217,14 @@ def neighbours_bias(units: Matrix, bias: Vector) -> Vector:
 
 
 def nearest_rows(units: Matrix, start: int, end: int, count: int) -> Integers:
-    """For the rows from start to end, the rows with the largest cosines, themselves left out."""
+    """Return, for the rows from start to end, the indices of the other rows with the largest cosines."""
     cosines = units[start:end].astype(np.float32) @ units.T.astype(np.float32)  # only their order matters
     cosines[np.arange(end - start), np.arange(start, end)] = -np.inf
     return np.asarray(np.argpartition(-cosines, count - 1, axis=1)[:, :count])
 
 
 def random_change(change: Steps, seed: int) -> Steps:
-    """A change like this one, with random directions instead of those it removes: same ranks, same lengths."""
+    """Return a change with random directions in place of the removed ones: same ranks, same lengths."""
     rng = np.random.default_rng(seed)
     return Steps(tuple(_random_step(step, rng) for step in change.steps))
 

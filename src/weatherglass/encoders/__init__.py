@@ -6,14 +6,32 @@ import json
 import os
 from pathlib import Path
 
-from weatherglass.encoders.base import Coverage, Encoder, ModelEncoder
-from weatherglass.encoders.presets import PRESETS, find_preset
-from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.base import (
+    Coverage,
+    Encoder,
+    Input,
+    Model,
+    ModelEncoder,
+    Observations,
+    adapted,
+)
+from weatherglass.encoders.spec import PRESETS, Spec, find_preset
 from weatherglass.errors import EncoderError, UnknownNameError
 from weatherglass.registry import Registry, described, did_you_mean, shown
 from weatherglass.storage.reading import exists, is_regular_file, one_line
 
-__all__ = ["ENCODERS", "Coverage", "Encoder", "ModelEncoder", "Spec", "load_encoder", "resolve_spec"]
+__all__ = [
+    "ENCODERS",
+    "Coverage",
+    "Encoder",
+    "Input",
+    "Model",
+    "ModelEncoder",
+    "Observations",
+    "Spec",
+    "load_encoder",
+    "resolve_spec",
+]
 
 DEFAULT_MODEL = "wordllama"
 
@@ -25,10 +43,10 @@ ENCODERS = Registry[type[ModelEncoder]](
     {
         "wordllama": "weatherglass.encoders.wordllama:WordLlamaEncoder",
         "vectors": "weatherglass.encoders.vectors:VectorEncoder",
-        "spacy": "weatherglass.encoders.spacy:SpacyEncoder",
+        "spacy": "weatherglass.encoders.vectors:SpacyEncoder",
         "model2vec": "weatherglass.encoders.model2vec:Model2VecEncoder",
         "hf": "weatherglass.encoders.transformers:TransformerEncoder",
-        "st": "weatherglass.encoders.transformers.sentence_transformers:SentenceTransformerEncoder",
+        "st": "weatherglass.encoders.sentence_transformers:SentenceTransformerEncoder",
         "onnx": "weatherglass.encoders.onnx:OnnxEncoder",
         "gguf": "weatherglass.encoders.gguf:GgufEncoder",
         "elmo": "weatherglass.encoders.papers.elmo:ElmoEncoder",
@@ -43,7 +61,7 @@ ENCODERS = Registry[type[ModelEncoder]](
 
 
 def resolve_spec(text: str) -> Spec:
-    """What the user typed as a spec: `kind:…`, the bare name of a kind, a path, or a preset such as `gpt2`."""
+    """Return what the user typed as a spec: `kind:…`, the bare name of a kind, a path, or a preset such as `gpt2`."""
     if not text.strip() or "\0" in text:
         raise UnknownNameError(
             f"unknown model '{shown(text)}' (a model is a path or kind:target; see: weatherglass models)"
@@ -71,7 +89,7 @@ def resolve_spec(text: str) -> Spec:
 
 
 def _kind_of_path(path: Path) -> str:
-    """A folder is a model, of the kind that its files tell; a file, by its ending, else word vectors."""
+    """Return a folder is a model, of the kind that its files tell; a file, by its ending, else word vectors."""
     if is_regular_file(path / "vocab" / "vectors"):
         return "spacy"
     if _is_model2vec(path):
@@ -96,7 +114,7 @@ def _is_model2vec(path: Path) -> bool:
 
 
 def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> ModelEncoder:
-    """The encoder that a spec such as `vectors:glove.txt?case=lower` describes.
+    """Return the encoder that a spec such as `vectors:glove.txt?case=lower` describes.
 
     Args:
         spec: as the user types it.
@@ -121,28 +139,29 @@ def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> Mod
     encoder = _with_cache(_opened(kind, whole), cache)
     if dim is None:
         return encoder
-    from weatherglass.encoders.truncated import TruncatedEncoder
+    from weatherglass.encoders.views import TruncatedEncoder
 
     return TruncatedEncoder(encoder, dim, str(parsed))
 
 
 def _opened(kind: type[ModelEncoder], spec: Spec) -> ModelEncoder:
-    """The encoder, after a look at the small files of its model, which may hold anything."""
+    """Return the encoder, after a look at the small files of its model, which may hold anything."""
     where = f"'{str(spec)[:LONGEST_NAME]}'"
     with one_line(where, "its files are damaged, or those of something else", "get them again", EncoderError):
-        return kind.from_spec(spec)
+        encoder: ModelEncoder = adapted(kind.from_spec(spec))
+        return encoder
 
 
 def _with_cache(encoder: ModelEncoder, cache: bool) -> ModelEncoder:
     if not (cache and encoder.costly):
         return encoder
-    from weatherglass.encoders.cache.cached import CachedEncoder
+    from weatherglass.encoders.cache import CachedEncoder
 
     return CachedEncoder(encoder)
 
 
 def _without_dim(spec: Spec) -> tuple[Spec, int | None]:
-    """The spec of the whole vectors, and how many dimensions are wanted of them."""
+    """Return the spec of the whole vectors, and how many dimensions are wanted of them."""
     if "dim" not in dict(spec.options):
         return spec, None
     rest = tuple((name, value) for name, value in spec.options if name != "dim")

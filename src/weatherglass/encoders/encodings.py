@@ -1,26 +1,266 @@
-"""`encodings:FILE`: vectors computed elsewhere, so that a model can be audited without being installed here."""
+"""Files of encodings: texts and one vector for each, written by weatherglass or by any other program.
+
+.npz            arrays `texts` (n texts) and `vectors` (n × d numbers)
+.safetensors    a tensor `vectors` (n × d); the metadata entry `texts` is a JSON list of n texts
+.parquet        columns `text` (string) and `vector` (a list of d numbers)
+.h5, .hdf5      data sets `texts` and `vectors`; or as the code of May et al. (2019) caches them: a group per set
+                (targ1, targ2, attr1, attr2) with one data set per text, named by the text, and in its later
+                versions also a data set `category` that holds the set's name
+
+Optional everywhere (an array, metadata entry, column or attribute `model`): the spec of the model. A row of NaN
+stands for a text that the model could not read.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.encoding_files import FORMATS, EncodedTexts, read_encodings
+from weatherglass.encoders.base import Coverage, Encoder
+from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import Spec
-from weatherglass.errors import SpecError, VectorFileError
-from weatherglass.storage.fingerprint import file_hash
-from weatherglass.storage.reading import exists, is_folder
+from weatherglass.errors import SpecError, VectorFileError, output_error
+from weatherglass.storage.array_file import Npz, read_hdf5
+from weatherglass.storage.atomic import whole_file
+from weatherglass.storage.checksum import file_hash
+from weatherglass.storage.child_process import Content, read_in_child
+from weatherglass.storage.reading import exists, is_folder, reading
+
+FORMATS = {
+    ".npz": "npz",
+    ".safetensors": "safetensors",
+    ".parquet": "parquet",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+}
+
+CATEGORY = "category"
+SHOWN = 20
+"""Names that an error lists."""
 
 
-class EncodingsEncoder:
+@dataclass(frozen=True, slots=True)
+class EncodedTexts:
+    """What a file of encodings holds."""
+
+    texts: list[str]
+    vectors: AnyMatrix
+    model: str = ""
+    """The model that made the vectors, if the file says so."""
+
+
+def read_encodings(path: Path) -> EncodedTexts:
+    """Read a file of encodings; its format is told from its first bytes.
+
+    Raises:
+        VectorFileError: if the file is absent, damaged, or texts and vectors do not match.
+        UnsafeFileError: if it holds pickled objects, or reads from other files.
+    """
+    with reading(path):
+        with path.open("rb") as file:
+            head = file.read(9)
+        if head.startswith(b"PK"):
+            encoded = _read_npz(path)
+        elif head.startswith(b"\x89HDF"):
+            encoded = _read_hdf5(path)
+        elif head.startswith(b"PAR1"):
+            encoded = _read_parquet(path)
+        elif head[8:9] == b"{":
+            encoded = _read_safetensors(path)
+        else:
+            raise VectorFileError(f"{path}: neither npz, safetensors, parquet nor HDF5")
+        return _checked(path, encoded)
+
+
+def _checked(path: Path, encoded: EncodedTexts) -> EncodedTexts:
+    texts, vectors = encoded.texts, encoded.vectors
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+        shape = "×".join(map(str, vectors.shape))
+        raise VectorFileError(f"{path}: vectors are {shape} of type {vectors.dtype}, not texts × numbers")
+    if len(texts) != len(vectors):
+        raise VectorFileError(f"{path}: {len(texts)} texts, but {len(vectors)} vectors")
+    if not texts:
+        raise VectorFileError(f"{path}: no encodings in it")
+    if vectors.dtype.kind != "f" or vectors.dtype.itemsize < 4:
+        vectors = vectors.astype(np.float64)
+    not_finite = ~np.isfinite(vectors).all(axis=1) & ~np.isnan(vectors).all(axis=1)
+    if not_finite.any():
+        text = texts[int(np.flatnonzero(not_finite)[0])]
+        raise VectorFileError(f"{path}: the vector of '{text}' has entries that are not finite")
+    return EncodedTexts(texts, vectors, encoded.model)
+
+
+def _read_npz(path: Path) -> EncodedTexts:
+    with Npz(path) as arrays:
+        missing = {"texts", "vectors"} - set(arrays.names)
+        if missing:
+            raise VectorFileError(f"{path}: no array '{min(missing)}' (there are: {_some(arrays.names)})")
+        model = str(arrays["model"]) if "model" in arrays else ""
+        texts = arrays["texts"]
+        if texts.dtype.kind != "U":
+            raise VectorFileError(
+                f"{path}: 'texts' is an array of {texts.dtype}; save it as np.array(texts, dtype=str)"
+            )
+        return EncodedTexts([str(text) for text in texts.ravel()], arrays["vectors"], model)
+
+
+def _read_safetensors(path: Path) -> EncodedTexts:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        metadata = file.metadata() or {}
+        if "vectors" not in file.keys():  # noqa: SIM118 - this is no mapping
+            raise VectorFileError(f"{path}: no tensor 'vectors' (there are: {_some(sorted(file.keys()))})")
+        vectors = file.get_tensor("vectors")
+    if "texts" not in metadata:
+        raise VectorFileError(f"{path}: the metadata has no entry 'texts' (a JSON list)")
+    texts = json.loads(metadata["texts"])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise VectorFileError(f"{path}: the metadata entry 'texts' is not a JSON list of texts")
+    return EncodedTexts(texts, vectors, metadata.get("model", ""))
+
+
+def _read_parquet(path: Path) -> EncodedTexts:
+    require(str(path), ("polars",), "encodings")
+    facts, arrays = read_in_child(f"{__name__}:parquet_content", path, VectorFileError)
+    return EncodedTexts(facts["texts"], arrays["vectors"], facts["model"])
+
+
+def parquet_content(path: Path) -> Content:
+    """Return what a parquet file holds: read in a child process, since polars may panic, or allocate what a header
+    says.
+    """
+    import polars
+
+    columns = polars.read_parquet_schema(path)
+    if missing := [name for name in ("text", "vector") if name not in columns]:
+        raise VectorFileError(f"{path}: no column '{missing[0]}' (there are: {_some(list(columns))})")
+    wanted: list[str] = [name for name in ("text", "vector", "model") if name in columns]
+    table = polars.read_parquet(path, columns=wanted)
+    texts, column = table["text"], table["vector"]
+    if texts.dtype not in (polars.String, polars.Categorical, polars.Enum):
+        raise VectorFileError(f"{path}: the column 'text' is of type {texts.dtype}, not of texts")
+    if texts.null_count() or column.null_count():
+        raise VectorFileError(f"{path}: a text or a vector is null")
+    widths = column.to_frame().select(polars.col("vector").cast(polars.List(polars.Float64)).list.len())
+    width = int(widths.to_series()[0]) if len(table) else 0
+    ragged = (widths.to_series() != width).arg_true()
+    if len(ragged):
+        raise VectorFileError(
+            f"{path}: the vector of '{texts[ragged[0]]}' has {widths.item(ragged[0], 0)} numbers,"
+            f" but the first has {width}"
+        )
+    vectors = column.explode().to_numpy().reshape(len(table), width)
+    model = str(table["model"][0]) if "model" in table.columns and len(table) else ""
+    return {"texts": [str(text) for text in texts], "model": model}, {"vectors": vectors}
+
+
+def _read_hdf5(path: Path) -> EncodedTexts:
+    require(str(path), ("h5py",), "encodings")
+    content = read_hdf5(path)
+    model = content.attributes.get("model", "")
+    if "texts" in content.texts and "vectors" in content.arrays:
+        return EncodedTexts(list(content.texts["texts"]), content.arrays["vectors"], model)
+    if any("/" not in name for name in (*content.texts, *content.arrays)):
+        raise VectorFileError(f"{path}: no encodings: neither 'texts' and 'vectors' nor one group per set")
+    # The set's name lies among its texts, as a text; a text "category" would have numbers.
+    if other := [name for name in content.texts if name.partition("/")[2] != CATEGORY]:
+        raise VectorFileError(f"{path}: no encodings: '{other[0]}' holds texts, not numbers")
+    # One group per set; a text with a slash in it was stored as a group within the group.
+    items = ((name.partition("/")[2], array) for name, array in content.arrays.items())
+    return _encoded_texts(path, items, model)
+
+
+def _encoded_texts(path: Path, items: Iterable[tuple[str, AnyMatrix]], model: str) -> EncodedTexts:
+    texts: list[str] = []
+    vectors: list[AnyMatrix] = []
+    for text, vector in items:
+        flat = np.ravel(vector)
+        if vectors and flat.shape != vectors[0].shape:
+            raise VectorFileError(
+                f"{path}: the vector of '{text}' has {flat.size} numbers,"
+                f" but that of '{texts[0]}' has {vectors[0].size}"
+            )
+        texts.append(text)
+        vectors.append(flat)
+    return EncodedTexts(texts, np.stack(vectors) if vectors else np.empty((0, 0)), model)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join([*names[:SHOWN], *(["…"] if len(names) > SHOWN else [])])
+
+
+def format_for(path: Path) -> str:
+    """Return the format that a file's suffix names.
+
+    Raises:
+        VectorFileError: if its suffix is none of `FORMATS`, or the format's library is not installed.
+    """
+    format = FORMATS.get(path.suffix.lower())
+    if format is None:
+        raise VectorFileError(f"{path}: the name must end in one of {', '.join(FORMATS)}")
+    if format in ("parquet", "hdf5"):
+        require(str(path), ("polars" if format == "parquet" else "h5py",), "encodings")
+    return format
+
+
+def write_encodings(path: Path, texts: Sequence[str], vectors: AnyMatrix, model: str) -> None:
+    """Write a file of encodings in the format that its suffix names; whole or not at all.
+
+    Raises:
+        VectorFileError: if the suffix names no format or the file cannot be written.
+    """
+    format = format_for(path)
+    try:
+        with whole_file(path) as unfinished:
+            _write(format, unfinished, list(texts), np.ascontiguousarray(vectors), model)
+    except OSError as error:
+        raise output_error(path, error) from None
+
+
+def _write(format: str, path: Path, texts: list[str], vectors: AnyMatrix, model: str) -> None:
+    if format == "npz":
+        with path.open("wb") as file:  # given a path, numpy would add .npz
+            np.savez(file, texts=np.array(texts, dtype=str), vectors=vectors, model=np.array(model))
+    elif format == "safetensors":
+        from safetensors import SafetensorError
+        from safetensors.numpy import save_file
+
+        metadata = {"texts": json.dumps(texts, ensure_ascii=False), "model": model}
+        try:
+            save_file({"vectors": vectors}, path, metadata)
+        except SafetensorError as error:
+            raise OSError(str(error)) from None
+    elif format == "parquet":
+        import polars
+
+        columns: dict[str, Any] = {"text": texts, "vector": vectors, "model": [model] * len(texts)}
+        try:
+            polars.DataFrame(columns).write_parquet(path)
+        except polars.exceptions.ComputeError as error:  # a full disk is one
+            raise OSError(str(error)) from None
+    else:
+        import h5py
+
+        # In memory first: the library does not say when a full disk lets it write only a part.
+        with h5py.File("in memory", "w", driver="core", backing_store=False) as file:
+            file.attrs["model"] = model
+            file.create_dataset("texts", data=texts, dtype=h5py.string_dtype())
+            file.create_dataset("vectors", data=cast(Any, vectors))
+            file.flush()
+            path.write_bytes(file.id.get_file_image())
+
+
+class EncodingsEncoder(Encoder):
     """One file of encodings, or several that together hold one model's (the published code writes one per test)."""
 
     costly: ClassVar[bool] = False

@@ -27,12 +27,12 @@ class Kind:
 
     @property
     def missing(self) -> list[str]:
-        """The packages that are not installed."""
+        """Return the packages that are not installed."""
         return [package for package in self.packages if find_spec(package) is None]
 
     @property
     def remedy(self) -> str:
-        """The command that installs what is missing."""
+        """Return the command that installs what is missing."""
         return install_command(self.extra)
 
 
@@ -120,7 +120,7 @@ def known_kinds() -> dict[str, Kind]:
 
 
 def _kind_of_another_package(name: str) -> Kind:
-    """The first line of the class's docstring; one package that is broken does not spoil the list."""
+    """Return the first line of the class's docstring; one package that is broken does not spoil the list."""
     from weatherglass.encoders import ENCODERS
 
     try:

@@ -20,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import AnyMatrix, Integers
-from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.base import STATIC, Coverage, Encoder, What
+from weatherglass.encoders.model_files import TOKENIZER, ModelFiles, find_model, read_tokenizer
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.tokenizer_file import TOKENIZER, read_tokenizer
-from weatherglass.encoders.transformers.hub import ModelFiles, find_model
 from weatherglass.errors import EncoderError, SpecError
-from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.reading import one_line, reading
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
@@ -55,7 +54,7 @@ class StaticTensors:
     """The row of each token, of the same models."""
 
 
-class Model2VecEncoder:
+class Model2VecEncoder(Encoder):
     """Averages token vectors; tokens that the tokenizer does not know are left out."""
 
     costly: ClassVar[bool] = False
@@ -101,8 +100,12 @@ class Model2VecEncoder:
                 raise EncoderError(f"'{spec}': {folder} has no {name}, so it is not a model2vec model")
         return cls(spec, folder, files, max_length, "yes" if normalise else "no")
 
+    @property
+    def gives(self) -> frozenset[What]:
+        return STATIC
+
     def identity(self) -> str:
-        """A hash of weights, tokenizer, options and the tokenizers library."""
+        """Return a hash of weights, tokenizer, options and the tokenizers library."""
         hashes = [file_hash(self._weights_file), file_hash(self._folder / TOKENIZER)]
         options = {name: value for name, value in self.options.items() if name != "revision"}
         content = [METHOD, *hashes, options, version("tokenizers")]
@@ -112,7 +115,7 @@ class Model2VecEncoder:
         return []
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
-        """One mean vector per text; NaN for a text without known tokens."""
+        """Return one mean vector per text; NaN for a text without known tokens."""
         batches = [self._encode(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         return np.concatenate([self._encode(()), *batches])
 
@@ -130,7 +133,7 @@ class Model2VecEncoder:
         return _unit_length(vectors) if self._normalise else vectors
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """The tokens of each text; those that the tokenizer does not know are missing from the mean."""
+        """Return the tokens of each text; those that the tokenizer does not know are missing from the mean."""
         encoded = self._tokenizer.encode_batch([self._cut(text) for text in texts], add_special_tokens=False)
         return [self._coverage(text, tokens) for text, tokens in zip(texts, encoded, strict=True)]
 
@@ -176,7 +179,7 @@ class Model2VecEncoder:
 
     @cached_property
     def _unknown(self) -> int | None:
-        """The number of the token that stands for unknown ones."""
+        """Return the number of the token that stands for unknown ones."""
         model = json.loads(self._tokenizer.to_str())["model"]
         if "unk_token" in model:
             token = model["unk_token"]

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.base import Coverage, Encoder
 from weatherglass.encoders.kinds import require
 from weatherglass.encoders.spec import OptionReader, Spec
 from weatherglass.errors import EncoderError, SpecError
@@ -105,7 +105,7 @@ class Endpoint:
 
 
 def _key_env(spec: Spec, options: OptionReader) -> str:
-    """The name of the variable; a key in the spec itself is refused without being repeated."""
+    """Return the name of the variable; a key in the spec itself is refused without being repeated."""
     name = options.text("key_env", "OPENAI_API_KEY")
     suspects = [
         option for option, _ in spec.options if option != "key_env" and re.search("key|token|auth", option)
@@ -137,7 +137,7 @@ def _base_url(options: OptionReader) -> str:
     return url
 
 
-class OpenAIEncoder:
+class OpenAIEncoder(Encoder):
     """Vectors from an HTTP endpoint, in batches, with a limited number of retries."""
 
     costly: ClassVar[bool] = True
@@ -174,7 +174,7 @@ class OpenAIEncoder:
         ]
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """The server splits texts into tokens and does not say how."""
+        """Return the server splits texts into tokens and does not say how."""
         return [Coverage((text,)) if text.strip() else Coverage((), note="no tokens") for text in texts]
 
     def encode(self, texts: Sequence[str]) -> AnyMatrix:
@@ -208,7 +208,9 @@ class OpenAIEncoder:
         return self._vectors(self._post(client, request), len(texts))
 
     def _post(self, client: httpx.Client, request: Mapping[str, Any]) -> bytes:
-        """The server's answer; a server that is busy, failing or silent is tried again, `retries` times at most."""
+        """Return the server's answer; a server that is busy, failing or silent is tried again, `retries` times at
+        most.
+        """
         import httpx
 
         attempts = self._endpoint.retries + 1
@@ -233,7 +235,7 @@ class OpenAIEncoder:
         raise self._error(f"{reason}; given up after {attempts} attempts")
 
     def _answer(self, client: httpx.Client, request: Mapping[str, Any]) -> Answer:
-        """One request and its answer, complete by the deadline.
+        """Return one request and its answer, complete by the deadline.
 
         httpx limits each read, not their sum, so that a server could send a byte now and then for ever. The request
         has a thread of its own, which is left behind at the deadline; closing the client ends it.
@@ -261,7 +263,7 @@ class OpenAIEncoder:
         return outcome[0]
 
     def _vectors(self, content: bytes, count: int) -> list[list[float]]:
-        """The vectors of an answer in the order of the texts, checked one by one."""
+        """Return the vectors of an answer in the order of the texts, checked one by one."""
         try:
             entries = json.loads(content)["data"]
             if not isinstance(entries, list):
@@ -288,7 +290,7 @@ class OpenAIEncoder:
         return [[self._number(entry) for entry in row] for row in rows]
 
     def _number(self, entry: object) -> float:
-        """A number as a number: "0.5" and true are none, though Python would take them for one."""
+        """Return a number as a number: "0.5" and true are none, though Python would take them for one."""
         if type(entry) is not float and type(entry) is not int:
             raise self._error(f"sent a vector with the entry {_shown(entry)}, which is no number")
         try:
@@ -329,7 +331,7 @@ class OpenAIEncoder:
 
 
 def _read(response: httpx.Response, deadline: float) -> bytes:
-    """The content, unpacked piece by piece, so that neither a slow nor an endless answer is read to its end."""
+    """Return the content, unpacked piece by piece, so that neither a slow nor an endless answer is read to its end."""
     parts, size = [], 0
     for part in response.iter_bytes():
         parts.append(part)
@@ -342,12 +344,12 @@ def _read(response: httpx.Response, deadline: float) -> bytes:
 
 
 def _shown(value: object) -> str:
-    """A value of an answer as the answer spells it, not too long."""
+    """Return a value of an answer as the answer spells it, not too long."""
     return short_line(json.dumps(value), MAX_SHOWN)
 
 
 def _retry_delay(attempt: int, retry_after: str) -> float:
-    """Seconds to wait before a retry: the server's Retry-After, else exponential backoff with jitter."""
+    """Return seconds to wait before a retry: the server's Retry-After, else exponential backoff with jitter."""
     try:
         seconds = float(retry_after)
     except ValueError:

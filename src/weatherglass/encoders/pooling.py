@@ -1,18 +1,26 @@
-"""The `pooling=` option: one vector from the vectors of a text's tokens, within one layer.
+"""From the vectors of tokens to one vector per text: `pooling=`, `layers=`, and batches of texts of similar length.
 
 Pooling comes before layers are joined: `pooling=max&layers=sum` is the sum of each layer's maxima, as May et al.
-(2019) do with ELMo.
+(2019) do with ELMo. The option `layers=` takes
+
+-1, 2                   one layer; 0 is the token layer, -1 the top one
+sum, mean, concat       all layers, the token layer included
+sum:-4..                the last four
+mean:1..3               layers 1, 2 and 3: both ends count
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import AnyMatrix, Integers
-from weatherglass.errors import EncoderError
+from weatherglass.errors import EncoderError, SpecError
 
 POOLINGS = ("cls", "first", "mean", "max", "last")
 """cls: the model's own classification token; first, last: that token, whatever it is; mean, max: over all tokens."""
@@ -22,7 +30,7 @@ States = NDArray[np.floating[Any]]
 
 
 def pool(states: States, lengths: Integers, pooling: str, cls_positions: Integers | None = None) -> AnyMatrix:
-    """One vector per text; a text without tokens is a row of NaN.
+    """Return one vector per text; a text without tokens is a row of NaN.
 
     Args:
         states: the tokens' vectors in one layer, padded at the end.
@@ -53,3 +61,104 @@ def _over_tokens(states: States, lengths: Integers, pooling: str) -> AnyMatrix:
         return cast(AnyMatrix, np.where(is_token, states, states.dtype.type(-np.inf)).max(axis=1))
     total = np.where(is_token, states, states.dtype.type(0)).sum(axis=1)
     return cast(AnyMatrix, total / np.maximum(lengths, 1)[:, None].astype(states.dtype))
+
+
+Join = Literal["sum", "mean", "concat"]
+
+_ONE = re.compile(r"-?\d+")
+_SEVERAL = re.compile(r"(?P<join>sum|mean|concat)(?::(?P<first>-?\d+)?\.\.(?P<last>-?\d+)?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """One layer, or a run of layers joined into one vector."""
+
+    first: int | None = -1
+    """Number of the lowest layer, negative from the top; None is layer 0."""
+    last: int | None = -1
+    """Number of the highest layer, itself included; None is the top one."""
+    join: Join | None = None
+    """None where one layer is meant."""
+
+    @classmethod
+    def parse(cls, text: str) -> Layers:
+        """Return the layers that `text` names.
+
+        >>> Layers.parse("sum:-4..").numbers(count=13)
+        [9, 10, 11, 12]
+
+        Raises:
+            SpecError: if the text is no layer expression.
+        """
+        if _ONE.fullmatch(text):
+            return cls(int(text), int(text))
+        match = _SEVERAL.fullmatch(text)
+        if match is None:
+            raise SpecError(
+                f"layers={text} is not a layer (-1, 2), nor sum, mean or concat with or without a range (sum:-4..)"
+            )
+        first, last = (int(end) if end else None for end in match.group("first", "last"))
+        return cls(first, last, cast(Join, match["join"]))
+
+    def __str__(self) -> str:
+        if self.join is None:
+            return str(self.first)
+        if self.first is None and self.last is None:
+            return self.join
+        first, last = ("" if end is None else end for end in (self.first, self.last))
+        return f"{self.join}:{first}..{last}"
+
+    def numbers(self, count: int) -> list[int]:
+        """Return the layers meant in a model that has `count` of them, from the lowest to the highest.
+
+        Raises:
+            SpecError: if the model has no such layer or the range is empty.
+        """
+        first = 0 if self.first is None else self.first + (count if self.first < 0 else 0)
+        last = count - 1 if self.last is None else self.last + (count if self.last < 0 else 0)
+        if not (0 <= first < count and 0 <= last < count):
+            raise SpecError(f"layers={self}: the model has layers 0 (its tokens) to {count - 1}")
+        if last < first:
+            raise SpecError(f"layers={self}: an empty range, {first} to {last}")
+        return list(range(first, last + 1))
+
+    def combine(self, vectors: Sequence[AnyMatrix]) -> AnyMatrix:
+        """Join one matrix per layer, lowest first, into one: (texts, dimensions)."""
+        if self.join == "concat":
+            return np.concatenate(vectors, axis=-1)
+        if self.join is None:
+            (only,) = vectors
+            return only
+        total = np.sum(vectors, axis=0, dtype=vectors[0].dtype)
+        return cast(AnyMatrix, total / len(vectors) if self.join == "mean" else total)
+
+
+def by_length(lengths: Sequence[int], max_texts: int, max_tokens: int) -> Iterator[Integers]:
+    """Yield positions of the texts of each batch, the longest texts first: what does not fit in memory fails at once.
+
+    Args:
+        lengths: tokens of each text.
+        max_texts: in one batch.
+        max_tokens: in one batch, padding included; a text that is longer has a batch of its own.
+    """
+    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
+    start = 0
+    while start < len(order):
+        width = max(1, lengths[order[start]])
+        count = max(1, min(max_texts, max_tokens // width))
+        yield order[start : start + count]
+        start += count
+
+
+def by_equal_length(
+    lengths: Sequence[int], max_texts: int, max_tokens: int | None = None
+) -> Iterator[Integers]:
+    """Yield positions of texts that have exactly the same length, so that nothing is padded; empty texts are in no
+    batch.
+    """
+    sizes = np.asarray(lengths, dtype=np.int64)
+    for length in np.unique(sizes[sizes > 0])[::-1]:
+        positions = np.flatnonzero(sizes == length)
+        count = max_texts if max_tokens is None else max(1, min(max_texts, max_tokens // int(length)))
+        for start in range(0, len(positions), count):
+            yield positions[start : start + count]

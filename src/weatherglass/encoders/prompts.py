@@ -1,4 +1,5 @@
-"""The `prompt=` and `prompt_name=` options: what is put before every text, from the user or the model's own files.
+"""The options `prompt=`, `prompt_name=`, `query=` and `passage=`: what is put before texts, from the user or the
+model's own files.
 
 Embedding models trained with an instruction keep their prompts in config_sentence_transformers.json, by name:
 `{"prompts": {"query": "query: ", "document": "passage: "}, "default_prompt_name": "query"}`.
@@ -6,15 +7,16 @@ Embedding models trained with an instruction keep their prompts in config_senten
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from weatherglass.encoders.base import Asked, Input, text_of
 from weatherglass.encoders.spec import OptionReader
 from weatherglass.errors import EncoderError, SpecError
 
 if TYPE_CHECKING:
-    from weatherglass.encoders.transformers.hub import ModelFiles
+    from weatherglass.encoders.model_files import ModelFiles
 
 CONFIGURATION = "config_sentence_transformers.json"
 NO_PROMPT = "none"
@@ -35,20 +37,33 @@ class Prompt:
     """Whether the model's configuration chose it, not the user."""
     unused: tuple[str, ...] = ()
     """The names of the prompts that the model has, if none of them is used."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """By kind, `query` or `passage`: what the user puts before such an input instead."""
+    configured: Mapping[str, str] = field(default_factory=dict)
+    """By kind: what the model's configuration puts there, if the user gives nothing."""
 
     @classmethod
     def from_options(cls, options: OptionReader, files: ModelFiles) -> Prompt:
-        """What the spec asks for, else the model's default.
+        """Return what the spec asks for, else the model's default.
 
         Raises:
             SpecError: if both options are given, or the model has no prompt of that name.
         """
+        given = given_by_kind(options)
+        known, default = configured_prompts(files)
+        sides = {"query": ("query",), "passage": DOCUMENT_SIDE}
+        configured = {
+            kind: known[name] for kind, names in sides.items() for name in names[::-1] if name in known
+        }
+        return replace(cls._of_every_text(options, known, default), given=given, configured=configured)
+
+    @classmethod
+    def _of_every_text(cls, options: OptionReader, known: Mapping[str, str], default: str) -> Prompt:
         text, name = options.text("prompt", ""), options.text("prompt_name", "")
         if text and name:
             raise SpecError(f"'{options.spec}': prompt= and prompt_name= are two ways to say it; give one")
         if text:
             return cls(text)
-        known, default = configured_prompts(files)
         if name == NO_PROMPT:
             return cls(unused=tuple(known))
         if not (name or default):
@@ -62,18 +77,23 @@ class Prompt:
             )
         return cls(known[found], found, is_default=not name)
 
-    def before(self, texts: Sequence[str]) -> list[str]:
-        """The texts, each with the prompt before it."""
-        return [self.text + text for text in texts]
+    def of(self, asked: Asked) -> str:
+        """Return what is put before an input: the prompt of its kind, else that of every text."""
+        if isinstance(asked, Input) and asked.kind != "text":
+            return self.given.get(asked.kind, self.configured.get(asked.kind, self.text))
+        return self.text
+
+    def before(self, inputs: Sequence[Asked]) -> list[str]:
+        """Return the texts, each with its prompt before it."""
+        return [self.of(asked) + text_of(asked) for asked in inputs]
 
     def as_options(self) -> dict[str, str]:
         """In the spelling of a spec; nothing where there is no prompt."""
-        if not self.text:
-            return {}
-        return {"prompt": self.text} | ({"prompt_name": self.name} if self.name else {})
+        of_text = {"prompt": self.text, "prompt_name": self.name}
+        return {name: text for name, text in of_text.items() if text} | dict(self.given)
 
     def notes(self, model: str) -> list[str]:
-        """What the record of a run says."""
+        """Return what the record of a run says."""
         if self.is_default:
             return [
                 f"'{model}': every text has the model's default prompt '{self.name}' before it: {self.text!r}"
@@ -86,8 +106,15 @@ class Prompt:
         return []
 
 
+def given_by_kind(options: OptionReader) -> dict[str, str]:
+    """Return the options `query=` and `passage=`, those that are given; an empty one is no prompt."""
+    given = [kind for kind in ("query", "passage") if kind in options.unread]
+    texts = {kind: options.text(kind, "") for kind in ("query", "passage")}
+    return {kind: texts[kind] for kind in given}
+
+
 def configured_prompts(files: ModelFiles) -> tuple[dict[str, str], str]:
-    """The model's prompts by name, empty ones left out, and the name of its default, which may be empty.
+    """Return the model's prompts by name, empty ones left out, and the name of its default, which may be empty.
 
     Raises:
         EncoderError: if the file has something else where prompts should be.

@@ -1,16 +1,104 @@
-"""Several vectors of one text from one forward pass: by other poolings and other layers of the same model."""
+"""Other vectors from the same model: fewer dimensions (`…?dim=64`), other poolings and other layers.
+
+Truncation (Matryoshka, Kusupati et al. 2022) works for every kind of model, after the model: the cache contains the
+whole vectors, so other values of `dim` cost nothing. Poolings and layers of one text come from one forward pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
-from weatherglass.arrays import AnyMatrix
-from weatherglass.encoders.base import Coverage, ModelEncoder
-from weatherglass.encoders.cache.cached import WRITE_EVERY, CachedEncoder
-from weatherglass.encoders.layers import Layers
-from weatherglass.encoders.truncated import TruncatedEncoder
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import AnyMatrix, F, unit_length
+from weatherglass.encoders.base import Asked, Coverage, Encoder, ModelEncoder, Observations, What
+from weatherglass.encoders.cache import WRITE_EVERY, CachedEncoder
+from weatherglass.encoders.pooling import Layers
+from weatherglass.encoders.spec import Spec
+from weatherglass.errors import EncoderError
+from weatherglass.warnings import Warning
+
+UNIT = 1e-3
+"""How near to 1 a length must be to count as 1: float16 rounds that far."""
+
+
+class TruncatedEncoder(Encoder):
+    """The first dimensions of what `inner` returns."""
+
+    costly: ClassVar[bool] = False
+    """What is costly is done by `inner`, which the audit calls."""
+
+    def __init__(self, inner: ModelEncoder, dim: int, name: str) -> None:
+        self.inner = inner
+        self.dim = dim
+        self.name = name
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        from weatherglass.encoders import load_encoder
+
+        encoder = load_encoder(spec)
+        if not isinstance(encoder, cls):
+            raise EncoderError(f"'{spec}': no dim= that is cut after the model")
+        return encoder
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return {**self.inner.options, "dim": str(self.dim)}
+
+    def identity(self) -> str:
+        content = ["truncated, 1", self.inner.identity(), self.dim]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def notes(self) -> list[str]:
+        return self.inner.notes()
+
+    def warnings(self) -> Sequence[Warning | str]:
+        return self.inner.warnings()
+
+    @property
+    def gives(self) -> frozenset[What]:
+        return self.inner.gives
+
+    def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
+        return self.cut(self.inner.observe(inputs, what))
+
+    def cut(self, whole: Observations) -> Observations:
+        """Return what `inner` gives, its vectors cut; log-probabilities have no dimensions."""
+        return whole if isinstance(whole.values, list) else replace(whole, values=self.truncate(whole.values))
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        return self.truncate(self.inner.encode(texts))
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        return self.inner.coverage(texts)
+
+    def truncate(self, vectors: NDArray[F]) -> NDArray[F]:
+        """Return the first dimensions; what had unit length has it again, everything else keeps its numbers.
+
+        Raises:
+            EncoderError: if there are fewer dimensions.
+        """
+        width = vectors.shape[1]
+        if len(vectors) and self.dim > width:
+            raise EncoderError(
+                f"'{self.name}': dim={self.dim}, but the model's vectors have {width} dimensions"
+            )
+        return first_dimensions(vectors, self.dim)
+
+
+def first_dimensions(vectors: NDArray[F], dim: int) -> NDArray[F]:
+    """Return the first `dim` columns; rows that had unit length are scaled to have it again."""
+    lengths: NDArray[Any] = np.linalg.norm(vectors, axis=1)
+    cut: NDArray[F] = vectors[:, :dim].copy()
+    unit = np.abs(lengths - 1) < UNIT
+    cut[unit] = unit_length(cut[unit])
+    return cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +115,26 @@ class LayeredEncoder(ModelEncoder, Protocol):
 
     @property
     def view(self) -> View:
-        """The one that its spec asks for."""
+        """Return the one that its spec asks for."""
         ...
 
     def with_view(self, view: View) -> Self:
-        """The same model with another pooling and other layers."""
+        """Return the same model with another pooling and other layers."""
         ...
 
     def other_views(self) -> tuple[list[str], list[Layers]]:
-        """The poolings and the layers that papers use with such a model."""
+        """Return the poolings and the layers that papers use with such a model."""
         ...
 
     def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
-        """What `encode` gives under each view, each text read once."""
+        """Return what `encode` gives under each view, each text read once."""
         ...
 
 
 def layered(encoder: object) -> LayeredEncoder | None:
-    """The encoder, or what is behind its `dim=` and its cache, if pooling and layers can be chosen; else None."""
+    """Return the encoder, or what is behind its `dim=` and its cache, if pooling and layers can be chosen; else
+    None.
+    """
     whole = encoder.inner if isinstance(encoder, TruncatedEncoder) else encoder
     inner = whole.inner if isinstance(whole, CachedEncoder) else whole
     # Views are cached by the identity of the model, which an object in memory may not have.
@@ -54,7 +144,7 @@ def layered(encoder: object) -> LayeredEncoder | None:
 def encode_views(
     encoder: LayeredEncoder, texts: Sequence[str], views: Sequence[View]
 ) -> tuple[list[AnyMatrix], list[Coverage]]:
-    """The vectors of texts, each given once, under every view, from the cache where it has them all.
+    """Return the vectors of texts, each given once, under every view, from the cache where it has them all.
 
     A text that the cache lacks under any view goes through the model once, and is then cached under each.
     """
@@ -76,7 +166,7 @@ class CachedViews:
 
     @property
     def missing(self) -> list[str]:
-        """The texts that are not known under every view."""
+        """Return the texts that are not known under every view."""
         return [text for text in self._texts if any(text not in some for some in self._known)]
 
     def store(
@@ -84,12 +174,12 @@ class CachedViews:
     ) -> None:
         """Add the vectors of texts under each view, and write them to the cache."""
         for sibling, some, vectors in zip(self._siblings, self._known, matrices, strict=True):
-            some |= sibling.store(texts, vectors, coverage)
+            some |= sibling.store(Observations(texts, "vectors", vectors, list(coverage)))
 
     def matrices(self) -> list[AnyMatrix]:
         """Return a matrix per view with one row per text, once no text is missing."""
         return [
-            sibling.stacked([some[text].vector for text in self._texts])
+            sibling.stacked([some[text].values for text in self._texts])
             for sibling, some in zip(self._siblings, self._known, strict=True)
         ]
 

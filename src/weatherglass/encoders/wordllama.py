@@ -18,10 +18,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix, Matrix
-from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.base import STATIC, Coverage, Encoder, What
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import MissingExtraError, SpecError
-from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.installed import installed_version
 
 MODEL = "l2_supercat"
@@ -33,7 +33,7 @@ TOKENS_AT_ONCE = 4096
 """Whose vectors are averaged at once: 2 MB."""
 
 
-class WordLlamaEncoder:
+class WordLlamaEncoder(Encoder):
     """Averages the token vectors of a text, in float64."""
 
     costly: ClassVar[bool] = False
@@ -63,8 +63,12 @@ class WordLlamaEncoder:
         encoder.name = str(spec)
         return encoder
 
+    @property
+    def gives(self) -> frozenset[What]:
+        return STATIC
+
     def identity(self) -> str:
-        """A hash of the weights, the tokeniser, the version of the package and the options."""
+        """Return a hash of the weights, the tokeniser, the version of the package and the options."""
         parts = [
             _version(),
             file_hash(self._folder / WEIGHTS),
@@ -74,7 +78,7 @@ class WordLlamaEncoder:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """One mean vector per text; NaN for a text without tokens."""
+        """Return one mean vector per text; NaN for a text without tokens."""
         embedding = self._embedding
         means = np.full((len(texts), self._dim), np.nan)
         rows_of_length: dict[int, list[int]] = defaultdict(list)
@@ -91,15 +95,17 @@ class WordLlamaEncoder:
         return means
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """The tokens of each text; none is ever missing, since unknown characters are read as bytes."""
+        """Return the tokens of each text; none is ever missing, since unknown characters are read as bytes."""
         return [Coverage(tuple(tokenised.tokens)) for tokenised in self._tokenised(texts)]
 
     def notes(self) -> list[str]:
-        """Which release of the vectors this is."""
+        """Return which release of the vectors this is."""
         return [f"wordllama {_version()}, {MODEL}"]
 
     def _tokenised(self, texts: Sequence[str]) -> list[Any]:
-        """The tokens of each text; those of the last call are kept, since `coverage` and `encode` follow each other."""
+        """Return the tokens of each text; those of the last call are kept, since `coverage` and `encode` follow each
+        other.
+        """
         tokenise, last = self._tokenizer.encode, self._last
         self._last = {
             text: last[text] if text in last else tokenise(text, add_special_tokens=False) for text in texts
@@ -116,7 +122,7 @@ class WordLlamaEncoder:
 
     @cached_property
     def _embedding(self) -> AnyMatrix:
-        """A row for each token, in half precision."""
+        """Return a row for each token, in half precision."""
         from safetensors import safe_open
 
         with safe_open(self._folder / WEIGHTS, framework="np") as file:
@@ -129,7 +135,7 @@ def _version() -> str:
 
 
 def package_folder() -> Path:
-    """Where the package with the vectors is installed; it is not imported.
+    """Return where the package with the vectors is installed; it is not imported.
 
     Raises:
         MissingExtraError: if it is not.

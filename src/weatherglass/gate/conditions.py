@@ -15,7 +15,7 @@ import keyword
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -102,8 +102,16 @@ class Condition:
         return missing.truth(stack[-1])
 
 
-def parse(source: str, columns: Mapping[str, str]) -> Condition:
-    """Read an expression over `columns`, which maps each name to "number" or "text".
+def parse(
+    source: str, columns: Mapping[str, str], words: Mapping[str, Collection[str]] | None = None
+) -> Condition:
+    """Read an expression over columns.
+
+    Args:
+        source: the expression.
+        columns: each name and whether it is a "number" or a "text".
+        words: the texts that a column can have, of columns that can have no others. A comparison with another text
+            would never hold, and the gate would pass in silence.
 
     Raises:
         GateError: saying what is wrong, and where.
@@ -112,7 +120,7 @@ def parse(source: str, columns: Mapping[str, str]) -> Condition:
         raise GateError(f"the expression has {len(source)} characters; {LONGEST} are allowed")
     tokens = _tokens(source)
     _check_shape(source, tokens)
-    steps = _Translation(source, tokens, columns).steps()
+    steps = _Translation(source, tokens, columns, words or {}).steps()
     if steps[-1].kind != "condition":
         raise GateError(
             f"in {_quoted(source)}: this is a {steps[-1].kind}; write a condition, such as effect_size > 0.8"
@@ -185,14 +193,21 @@ def _check_shape(source: str, tokens: Sequence[_Token]) -> None:
 class _Translation:
     """From tokens to steps; what the tree holds beyond the nodes named here is refused."""
 
-    def __init__(self, source: str, tokens: Sequence[_Token], columns: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        source: str,
+        tokens: Sequence[_Token],
+        columns: Mapping[str, str],
+        words: Mapping[str, Collection[str]],
+    ) -> None:
         self._source = source
         self._columns = columns
-        words = ["0" if token.kind in ("number", "text") else token.text for token in tokens]
-        starts = itertools.accumulate((len(word) + 1 for word in words), initial=0)
+        self._words = words
+        seen = ["0" if token.kind in ("number", "text") else token.text for token in tokens]
+        starts = itertools.accumulate((len(word) + 1 for word in seen), initial=0)
         self._token_at = dict(zip(starts, tokens, strict=False))
         try:
-            self._tree = ast.parse(" ".join(words), mode="eval").body
+            self._tree = ast.parse(" ".join(seen), mode="eval").body
         except SyntaxError as error:
             raise _unexpected(source, self._token_near(error.offset)) from None
 
@@ -262,7 +277,16 @@ class _Translation:
             raise self._wrong(node, f"'{symbol}' compares a {left} with a {right}")
         if left == "text" and symbol not in ("==", "!="):
             raise self._wrong(node, f"texts have no '{symbol}'; use == or !=")
+        self._check_word(node.left, node.comparators[0])
+        self._check_word(node.comparators[0], node.left)
         return Step("condition", 2, lambda _, left, right: missing.compared(symbol, left, right))
+
+    def _check_word(self, column: ast.expr, text: ast.expr) -> None:
+        """Refuse a text that the column cannot have."""
+        if isinstance(column, ast.Name) and column.id in self._words and isinstance(text, ast.Constant):
+            word, known = self._token(text).text[1:-1], self._words[column.id]
+            if word not in known:
+                raise self._wrong(text, f"unknown {column.id} '{word}'{suggestion(word, known)}")
 
     def _call(self, node: ast.Call, name: str, argument: ast.expr, kinds: Sequence[str]) -> Step:
         if name == "abs":

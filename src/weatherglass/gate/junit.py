@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 from weatherglass.errors import output_error
 from weatherglass.gate.rules import Breach
-from weatherglass.runs.results import Result, Run
+from weatherglass.runs.results import Result
+from weatherglass.runs.run import Run
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import one_line
 
@@ -56,9 +57,9 @@ def _add_result(suite: ElementTree.Element, result: Result, breaches: Sequence[B
     for breach in breaches:
         _say(case, "failure", breach.reason)
     columns = result.columns()
-    measured = ("effect_size", "ci_low", "ci_high") if result.is_effect_size else ("value", "unbiased")
-    numbers = (*measured, "p_value", "p_adjusted", "p_method")
+    numbers = ("value", "unbiased", "ci_low", "ci_high", "p_value", "p_adjusted", "p_method")
     shown = "\n".join(f"{name}: {columns[name] or 'missing'}" for name in numbers)
+    shown += f"\noutcome: {'measured, not tested' if result.not_tested else result.outcome or 'not judged'}"
     ElementTree.SubElement(case, "system-out").text = _clean(f"{shown}\n{result.direction}")
 
 

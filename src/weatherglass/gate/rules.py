@@ -10,6 +10,7 @@ from typing import Any
 
 from weatherglass.errors import GateError
 from weatherglass.gate.conditions import Condition, parse
+from weatherglass.inference.outcome import Outcome
 from weatherglass.registry import did_you_mean, suggestion
 from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.runs.verdict import CONTROL, Verdict
@@ -20,31 +21,33 @@ PATTERNS = {"tests": "test", "metrics": "metric", "models": "model"}
 KEYS = ("fail_if", *PATTERNS, "why")
 
 
-def _column_kinds() -> dict[str, str]:
-    """From the types of a result's fields and properties."""
-    types = {f.name: str(f.type) for f in fields(Result)}
-    for name in COLUMNS:
-        if name not in types:
-            types[name] = getattr(Result, name).fget.__annotations__["return"]
-    return {name: "number" if types[name].split(" ")[0] in ("float", "int") else "text" for name in COLUMNS}
-
-
 TOPIC_COLUMNS: Mapping[str, tuple[str, str]] = {
     "topic": ("topic", "text"),
-    "verdict": ("verdict", "text"),
+    "verdict": ("outcome", "text"),
     "topic_effect_size": ("effect_size", "number"),
     "topic_ci_low": ("ci_low", "number"),
     "topic_ci_high": ("ci_high", "number"),
-    "topic_p_these": ("p_these", "number"),
-    "topic_p_both": ("p_both", "number"),
+    "topic_p": ("p", "number"),
+    "topic_p_adjusted": ("p_adjusted", "number"),
+    "topic_p_random": ("p_random", "number"),
+    "topic_p_both_adjusted": ("p_both_adjusted", "number"),
     "topic_excluded_above": ("excluded_above", "number"),
 }
 """What an expression may name of the topic of a result: the field of its verdict, and its kind."""
+_TYPES = {"related_words": "str", **{each.name: str(each.type) for each in fields(Result)}}
 COLUMN_KINDS: Mapping[str, str] = {
-    **_column_kinds(),
+    **{name: "number" if _TYPES[name].startswith(("float", "int")) else "text" for name in COLUMNS},
     **{name: kind for name, (_, kind) in TOPIC_COLUMNS.items()},
 }
 """What an expression may name, and whether it is a number or a text."""
+RANKS: Mapping[str, int] = {
+    **{Outcome.SMALL: 0, Outcome.INCONCLUSIVE: 0, Outcome.UNCONFIRMED: 1},
+    **{Outcome.ISOLATED: 2, Outcome.LIMITED: 2, Outcome.CONFLICTING: 2, Outcome.ROBUST: 3},
+}
+"""Every verdict and how much it claims: “inconclusive” no more than “small”, “conflicting” as much as the tests that
+disagree."""
+WORDS: Mapping[str, Collection[str]] = {"verdict": RANKS}
+"""The texts that a column can have, where they are a fixed list."""
 OF_A_TOPIC = (*TOPIC_COLUMNS, "model", "options", "metric")
 """What all tests of a topic have in common; a condition on nothing else is asked once a topic."""
 
@@ -102,19 +105,22 @@ class Gate:
 
         A rule that cannot be decided because a number is missing counts as broken, and so does a rule of which a
         pattern matches no result: what was not judged has not passed. Controls are left out of a rule that does not
-        name them. A condition on topics is broken once a topic.
+        name them, and rows that are measured, not tested, out of what asks for a p that they do not have. A condition
+        on topics is broken once a topic.
 
         Args:
             results: of a run, judged.
             verdicts: on its topics; without them, no condition on a topic or verdict can be decided.
         """
-        of_result = {(v.model, v.options, v.metric, test): v for v in verdicts for test in v.tests}
+        of_result = {
+            (v.model, v.options, v.metric, row): v for v in verdicts for row in (*v.tests, *v.measured)
+        }
         breaches = []
         for rule in self.rules:
             matched = [
-                (r, of_result.get((r.model, r.options, r.metric, r.test))) for r in results if rule.covers(r)
+                (r, of_result.get((r.model, r.options, r.metric, r.row))) for r in results if rule.covers(r)
             ]
-            covered = [(r, v) for r, v in matched if not (v and v.control) or rule.names_control(r)]
+            covered = [(r, v) for r, v in matched if not (v and v.check) or rule.names_control(r)]
             not_judged = _not_judged(rule, [r for r, _ in covered], results, len(matched) > len(covered))
             breaches += [Breach(rule, None, reason) for reason in not_judged]
             breaches += _breaches(rule, covered)
@@ -127,7 +133,7 @@ def gate_of(fail_if: Sequence[str], file: Path | None) -> Gate | None:
     Raises:
         GateError: for an expression or a file that cannot be understood.
     """
-    rules = [Rule(parse(expression, COLUMN_KINDS)) for expression in fail_if]
+    rules = [Rule(parse(expression, COLUMN_KINDS, WORDS)) for expression in fail_if]
     rules += load_rules(file) if file else []
     return Gate(tuple(rules)) if rules else None
 
@@ -162,7 +168,7 @@ def _rule(place: str, table: Any) -> Rule:
     if not isinstance(why, str):
         raise GateError(f"{place}: why should be a text")
     try:
-        return Rule(parse(table["fail_if"], COLUMN_KINDS), why=why, **globs)
+        return Rule(parse(table["fail_if"], COLUMN_KINDS, WORDS), why=why, **globs)
     except GateError as error:
         raise GateError(f"{place}: {error}") from None
 
@@ -177,8 +183,12 @@ def _globs(place: str, key: str, value: Any) -> tuple[str, ...]:
 def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> Iterator[Breach]:
     """Of every result that breaks the rule; of every topic, if the rule is about topics."""
     asked: set[int] = set()
+    left_out = [(result, verdict) for result, verdict in covered if _is_left_out(rule, result, verdict)]
+    if left_out and len(left_out) == len(covered):
+        reason = f"{rule.condition.source}: all results are measured, not tested, so nothing was judged"
+        yield Breach(rule, None, reason)
     for result, verdict in covered:
-        if rule.is_about_topics and not result.is_effect_size:
+        if (result, verdict) in left_out or (rule.is_about_topics and not result.info.exchanges):
             continue
         if rule.is_about_topics and verdict is not None:
             if id(verdict) in asked:
@@ -189,9 +199,30 @@ def _breaches(rule: Rule, covered: Sequence[tuple[Result, Verdict | None]]) -> I
             yield breach
 
 
-def _breach(rule: Rule, result: Result, verdict: Verdict | None) -> Breach | None:
+def _is_left_out(rule: Rule, result: Result, verdict: Verdict | None) -> bool:
+    """Whether a rule asks for a number that a row or topic does not have because it is measured, not tested."""
+    if rule.is_about_topics:
+        measured_only = verdict is not None and bool(verdict.measured) and not verdict.tests
+    else:
+        measured_only = bool(result.not_tested)
+    return measured_only and rule.condition.decide(_row(result, verdict)) is None
+
+
+def _row(result: Result, verdict: Verdict | None) -> dict[str, object]:
+    """What a condition may name of a result and its topic."""
     row = {name: getattr(result, name) for name in COLUMNS}
+    row |= {
+        name: str(value) for name, value in row.items() if isinstance(value, bool)
+    }  # as results.tsv has it
     row |= {name: getattr(verdict, field, None) for name, (field, _) in TOPIC_COLUMNS.items()}
+    if verdict is not None and verdict.check:
+        found = {True: "found", False: "not found", None: None}[verdict.found]
+        row |= {"topic": CONTROL, "verdict": found}
+    return row
+
+
+def _breach(rule: Rule, result: Result, verdict: Verdict | None) -> Breach | None:
+    row = _row(result, verdict)
     holds = rule.condition.decide(row)
     if holds is False:
         return None
@@ -199,7 +230,7 @@ def _breach(rule: Rule, result: Result, verdict: Verdict | None) -> Breach | Non
     what = f"'{verdict.topic}'" if rule.is_about_topics and verdict else result.row
     place = f"{what} on {result.model} ({result.metric})"
     cause = "" if holds else ", which cannot be decided: a number is missing"
-    if not holds and verdict is not None and verdict.verdict is None and "verdict" in rule.condition.columns:
+    if not holds and verdict is not None and verdict.outcome is None and "verdict" in rule.condition.columns:
         cause = f", which cannot be decided: {verdict.why}"
     why = f"; {rule.why}" if rule.why else ""
     return Breach(rule, result, f"{place}: {rule.condition.source}{cause}: {shown}{why}")

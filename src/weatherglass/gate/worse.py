@@ -1,34 +1,28 @@
-"""What got worse between two runs: effects that grew beyond what chance explains, and verdicts that rose.
+"""What got worse between two runs: effects that grew beyond what chance explains (docs/methods 12).
 
-Worse is: |d| is larger and the interval of its change leaves out 0, or the verdict on a topic rose. What was in the
-earlier run and cannot be compared has not passed either. Controls (flowers and insects) are no bias and are left out.
+A row is worse if |d| is larger than before and the paired p of its change is at most alpha after Holm's correction over
+all rows compared. A verdict that rose is not a test: it fails a gate only if a row of its topic is worse. What was in
+the earlier run and cannot be compared has not passed either. Controls (flowers and insects) measure no bias and are
+left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from weatherglass.errors import GateError
 from weatherglass.gate.conditions import Condition
-from weatherglass.gate.rules import Breach, Rule
+from weatherglass.gate.rules import RANKS, Breach, Rule
 from weatherglass.registry import one_of
-from weatherglass.runs.compare import Comparison, Difference, compare_models, compare_stored
+from weatherglass.runs.compare import Comparison, Difference, compare_models
 from weatherglass.runs.results import Result
-from weatherglass.runs.stored import StoredRun, read_whole_run
+from weatherglass.runs.run import JUDGED, Run
+from weatherglass.runs.stored import read_whole_run
 from weatherglass.runs.verdict import CONTROL, Verdict
 
 WORSE = "worse"
-RANKS: Mapping[str, int] = {
-    "small": 0,
-    "cannot tell": 0,
-    "suggested": 1,
-    "mixed": 2,
-    "shown for these words": 2,
-    "shown": 3,
-}
-"""How much a verdict claims; “cannot tell” claims no more than “small”, and “mixed” rests on tests that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +33,8 @@ class Judged:
     breaches: list[Breach]
     verdicts: list[tuple[Verdict | None, Verdict]]
     """Of each topic the verdict before, where there was one, and after."""
+    rises: list[str]
+    """Verdicts that rose although no effect of their topic is worse: reported, but no reason to fail."""
 
 
 def check_word(fail_if: str) -> None:
@@ -54,21 +50,21 @@ def check_word(fail_if: str) -> None:
         )
 
 
-def judge_runs(before: StoredRun, after: StoredRun, alpha: float = 0.05) -> Judged:
-    """The later of two runs against the earlier.
+def judge_runs(before: Run, after: Run, alpha: float = 0.05) -> Judged:
+    """Judge the later of two runs against the earlier.
 
     Raises:
-        WeatherglassError: if a row of one run could stand for several of the other.
+        WeatherglassError: if the runs have no test in common, or a row of one run could stand for several of the other.
     """
-    return _judged(compare_stored(before, after, alpha=alpha), before, after)
+    return _judged(before.compare(after, alpha=alpha), before, after)
 
 
-def judge_models(run: StoredRun, alpha: float = 0.05) -> Judged:
+def judge_models(run: Run, alpha: float = 0.05) -> Judged:
     """The other models of one run against its first."""
-    return _judged(compare_models(run.path, alpha=alpha), run, run)
+    return _judged(compare_models(run, alpha=alpha), run, run)
 
 
-def read_baseline(path: Path) -> StoredRun:
+def read_baseline(path: Path) -> Run:
     """The run that a later one is held against; it has to be whole.
 
     Raises:
@@ -76,20 +72,23 @@ def read_baseline(path: Path) -> StoredRun:
         GateError: if it is not finished.
     """
     stored = read_whole_run(path)
-    if stored.record.get("status") not in ("complete", "incomplete"):
+    if stored.record.get("status") not in JUDGED:
         raise GateError(f"{path}: this run is not finished; a baseline has to be")
     return stored
 
 
-def _judged(comparison: Comparison, before: StoredRun, after: StoredRun) -> Judged:
+def _judged(comparison: Comparison, before: Run, after: Run) -> Judged:
     rule = Rule(Condition(WORSE, (), (), ()))
     by_key = {(result.row, result.metric, result.model): result for result in after.results}
-    topics = {**before.record.get("topics", {}), **after.record.get("topics", {})}
     breaches: list[Breach] = []
+    worse: list[Result] = []
     for difference in comparison.differences:
         result = by_key[difference.test, difference.metric, difference.models[1]]
-        if topics.get(result.test) != CONTROL and (reason := _grew(difference, result)):
+        if difference.is_worse(comparison.alpha):
+            worse.append(result)
+        if reason := _grew(difference, result, comparison):
             breaches.append(Breach(rule, result, reason))
+    topics = {**before.record.get("topics", {}), **after.record.get("topics", {})}
     for other in comparison.incomparable:
         known_before = any(
             result.test == other.test and result.metric == other.metric for result in before.results
@@ -98,57 +97,61 @@ def _judged(comparison: Comparison, before: StoredRun, after: StoredRun) -> Judg
             reason = f"{other.test} on {other.model} ({other.metric}): cannot be compared: {other.reason}"
             breaches.append(Breach(rule, None, reason))
     verdicts = list(_paired_verdicts(comparison, before, after))
+    rises: list[str] = []
     for earlier, later in verdicts:
-        if reason := _rose(earlier, later):
-            decisive = next(
-                (r for (row, metric, model), r in by_key.items() if (r.test, metric, model) == _place(later)),
-                None,
-            )
-            breaches.append(Breach(rule, decisive, reason))
+        grown = next((result for result in worse if _belongs(result, later)), None)
+        if earlier is None or earlier.outcome is None:
+            continue
+        if later.outcome is None:
+            lost = f"the verdict was {earlier.outcome} and cannot be given any more: {later.why}"
+            breaches.append(Breach(rule, grown, f"{_place(later)}: {lost}"))
+        elif _rank(later.outcome) > _rank(earlier.outcome):
+            rose = f"{_place(later)}: the verdict rose from {earlier.outcome} to {later.outcome}"
+            if grown is None:
+                rises.append(f"{rose}; no effect of this topic grew significantly, so the gate does not fail")
+            else:
+                breaches.append(Breach(rule, grown, rose))
     if not comparison.differences:
-        breaches.append(Breach(rule, None, "the runs have no result in common, so nothing was judged"))
-    return Judged(comparison, breaches, verdicts)
+        breaches.append(
+            Breach(rule, None, "no result of the two runs can be compared, so nothing was judged")
+        )
+    return Judged(comparison, breaches, verdicts, rises)
 
 
-def _place(verdict: Verdict) -> tuple[str, str, str]:
-    return verdict.decisive, verdict.metric, verdict.model
+def _place(verdict: Verdict) -> str:
+    return f"'{verdict.topic}' on {verdict.model} ({verdict.metric})"
 
 
-def _grew(difference: Difference, result: Result) -> str:
-    """Why this effect is worse; empty where it is not."""
-    unbiased = 0.0 if result.is_effect_size else result.unbiased
-    before, after = abs(difference.before - unbiased), abs(difference.after - unbiased)
-    if after <= before or difference.changed is False:
+def _belongs(result: Result, verdict: Verdict) -> bool:
+    """Return whether the verdict is on the topic, model and metric of the result."""
+    of_topic = result.test in verdict.tests
+    return of_topic and (result.model, result.metric) == (verdict.model, verdict.metric)
+
+
+def _grew(difference: Difference, result: Result, comparison: Comparison) -> str:
+    """Return why this effect has not passed; empty where it has."""
+    undecided = difference.grew and difference.p_value is None and not difference.control
+    if not undecided and not difference.is_worse(comparison.alpha):
         return ""
-    name = "d" if result.is_effect_size else "the value"
     place = f"{difference.test} on {difference.models[1]} ({difference.metric})"
-    moved = f"{name} {difference.before:.2f} → {difference.after:.2f}"
-    if difference.changed is None:
-        return f"{place}: {moved}, which cannot be decided: the change has no interval"
-    return f"{place}: {moved}, change {difference.change:+.2f} [{difference.low:.2f}, {difference.high:.2f}]"
+    moved = f"{result.info.symbol} {difference.before:.2f} → {difference.after:.2f}"
+    if undecided:
+        return f"{place}: {moved}, which cannot be decided: the change has no p"
+    interval = f"change {difference.change:+.2f} [{difference.low:.2f}, {difference.high:.2f}]"
+    corrected = f"{difference.p_adjusted:.2g} after correction over {comparison.corrected}"
+    return f"{place}: {moved}, {interval}, p {difference.p_value:.2g}, {corrected}"
 
 
 def _paired_verdicts(
-    comparison: Comparison, before: StoredRun, after: StoredRun
+    comparison: Comparison, before: Run, after: Run
 ) -> Iterator[tuple[Verdict | None, Verdict]]:
     """The verdicts on each topic of the models that were compared; controls are left out."""
     pairs = dict.fromkeys((row.metric, *row.models) for row in comparison.differences)
     earlier = {(v.metric, v.model, v.topic): v for v in before.verdicts()}
     for metric, old, new in pairs:
         for verdict in after.verdicts():
-            if (verdict.metric, verdict.model) == (metric, new) and not verdict.control:
+            if (verdict.metric, verdict.model) == (metric, new) and not verdict.check:
                 yield earlier.get((metric, old, verdict.topic)), verdict
-
-
-def _rose(earlier: Verdict | None, later: Verdict) -> str:
-    if earlier is None or earlier.verdict is None:
-        return ""
-    place = f"'{later.topic}' on {later.model} ({later.metric})"
-    if later.verdict is None:
-        return f"{place}: the verdict was {earlier.verdict} and cannot be given any more: {later.why}"
-    if _rank(later.verdict) <= _rank(earlier.verdict):
-        return ""
-    return f"{place}: the verdict rose from {earlier.verdict} to {later.verdict}"
 
 
 def _rank(verdict: str) -> int:

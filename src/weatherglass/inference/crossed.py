@@ -21,30 +21,22 @@ class Factor:
     """The table without the column means of each target set, then without row means."""
     differences: Vector
     """D: mean over X less mean over Y, of each level."""
-
-    @property
-    def levels(self) -> int:
-        """|A|, |B| or the number of templates."""
-        return int(self.interaction.shape[-1])
-
-    @property
-    def variance(self) -> Vector:
-        """V: the variance of Δ that the choice of levels makes, var(D) / levels."""
-        return np.asarray(self.differences.var(axis=-1, ddof=1) / self.levels)
-
-    @property
-    def noise(self) -> Vector:
-        """σ² / levels: the variance of a score that the choice of levels makes."""
-        return self._noise(self._squares_of_rows().sum(axis=-1), self.scale.df, self.levels)
+    levels: int
+    """|A|, |B| or the number of templates."""
+    variance: Vector
+    """V: the variance of Δ that the choice of levels makes, var(D) / levels."""
+    rows: Vector
+    """The sum of squares of each row of the interaction."""
+    noise: Vector
+    """σ² / levels: the variance of a score that the choice of levels makes."""
 
     def noise_without_each_word(self, set_sizes: Vector) -> Vector:
-        """The same without each word: I − qᵢ·m/(m − 1)."""
-        rows = self._squares_of_rows()
-        left = rows.sum(axis=-1, keepdims=True) - rows * set_sizes / (set_sizes - 1)
-        return self._noise(left, self.scale.df - 1, self.levels)
+        """Return the noise without each word: I − qᵢ·m/(m − 1)."""
+        left = self.rows.sum(axis=-1, keepdims=True) - self.rows * set_sizes / (set_sizes - 1)
+        return _noise(left, self.scale.df - 1, self.levels)
 
     def without_each_level(self, scores: Within) -> tuple[Vector, Vector, Vector]:
-        """Δ, the sum of squares of the scores within the sets, and this factor's noise, without each level.
+        """Return Δ, the sum of squares of the scores within the sets, and this factor's noise, without each level.
 
         The mean of the others is the mean less 1/(k − 1) of what the level lies above it, so that residuals serve.
         """
@@ -57,14 +49,11 @@ class Factor:
             scores.squares[..., np.newaxis] - 2 * self.sign * products / (k - 1) + columns / (k - 1) ** 2
         )
         left = columns.sum(axis=-1, keepdims=True) - columns * k / (k - 1)
-        return difference, squares, self._noise(left, self.scale.df, k - 1)
+        return difference, squares, _noise(left, self.scale.df, k - 1)
 
-    def _squares_of_rows(self) -> Vector:
-        return np.asarray(np.einsum("...ij,...ij->...i", self.interaction, self.interaction))
 
-    @staticmethod
-    def _noise(squares: Vector, df: int, levels: int) -> Vector:
-        return np.asarray(np.maximum(squares, 0) / (df * (levels - 1) * levels))
+def _noise(squares: Vector, df: int, levels: int) -> Vector:
+    return np.asarray(np.maximum(squares, 0) / (df * (levels - 1) * levels))
 
 
 def factor(table: Matrix, scale: Scale, sign: int = 1) -> Factor:
@@ -73,4 +62,15 @@ def factor(table: Matrix, scale: Scale, sign: int = 1) -> Factor:
     mean_x, mean_y = x.mean(axis=-2, keepdims=True), y.mean(axis=-2, keepdims=True)
     centred = np.concatenate([x - mean_x, y - mean_y], axis=-2)
     centred -= centred.mean(axis=-1, keepdims=True)
-    return Factor(sign, scale, centred, (mean_x - mean_y)[..., 0, :])
+    differences, levels = (mean_x - mean_y)[..., 0, :], int(table.shape[-1])
+    rows = np.asarray(np.einsum("...ij,...ij->...i", centred, centred))
+    return Factor(
+        sign,
+        scale,
+        interaction=centred,
+        differences=differences,
+        levels=levels,
+        variance=np.asarray(differences.var(axis=-1, ddof=1) / levels),
+        rows=rows,
+        noise=_noise(rows.sum(axis=-1), scale.df, levels),
+    )

@@ -24,6 +24,7 @@ class CrossedMean:
     error: Vector
     """The standard error: the root of V."""
     df: Vector
+    """Of t: the levels of the smaller factor less one."""
     low: Vector
     high: Vector
     p_value: Vector
@@ -31,10 +32,12 @@ class CrossedMean:
 
 
 def crossed_mean(layouts: Layouts) -> CrossedMean:
-    """The mean over rows and columns, its interval and its p, with both rows and columns drawn from more of them.
+    """Return the mean over rows and columns, its interval and its p, both factors being samples of more levels.
 
-    V = max(V_P + V_S − V_I, V_P, V_S): the variances of the row means and of the column means, less what both contain
-    of the single cells' noise. With one row or one column nothing but the mean is estimable.
+    V = max(V_P + V_S − V_I, V_P, V_S, V_T), the variance of the mean by restricted maximum likelihood: V_P and V_S are
+    those of the row means and of the column means, V_I is what both contain of the single cells' noise, and V_T, the
+    variance of the cells over their number, applies where neither rows nor columns vary more than the cells do. t has
+    as many degrees of freedom as the smaller factor. With one row or one column only the mean is estimable.
     """
     rows, columns = layouts.shape[-2:]
     mean: Vector = layouts.mean((-2, -1))
@@ -44,12 +47,14 @@ def crossed_mean(layouts: Layouts) -> CrossedMean:
     row_means, column_means = layouts.mean(-1), layouts.mean(-2)
     of_rows, of_columns = row_means.var(-1, ddof=1) / rows, column_means.var(-1, ddof=1) / columns
     residuals = layouts - row_means[..., None] - column_means[..., None, :] + mean[..., None, None]
-    of_cells = np.square(residuals).sum((-2, -1)) / ((rows - 1) * (columns - 1) * rows * columns)
-    variance = np.maximum(of_rows + of_columns - of_cells, np.maximum(of_rows, of_columns))
+    cells = rows * columns
+    of_cells = np.square(residuals).sum((-2, -1)) / ((rows - 1) * (columns - 1) * cells)
+    shares = (rows - 1) * of_rows + (columns - 1) * of_columns + (rows - 1) * (columns - 1) * of_cells
+    of_all = shares / (cells - 1)
+    variance = np.maximum.reduce([of_rows + of_columns - of_cells, of_rows, of_columns, of_all])
+    error = np.sqrt(variance)
+    df = np.full(mean.shape, min(rows, columns) - 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        df = (of_rows + of_columns) ** 2 / (of_rows**2 / (rows - 1) + of_columns**2 / (columns - 1))
-        df = np.where(np.isfinite(df), df, rows - 1.0)  # scores that do not vary
-        error = np.sqrt(variance)
         t = np.where(mean == 0, 0.0, mean / error)
     reach = upper_point((1 - LEVEL) / 2, df) * error
     return CrossedMean(mean, error, df, mean - reach, mean + reach, two_sided_p(t, df))

@@ -27,11 +27,8 @@ class WithoutWord:
     squares: Vector
     """The sum of squares within X and Y without the word."""
     df: int
-
-    @property
-    def g(self) -> Vector:
-        """Δ / s_w without the word."""
-        return standardised_difference(self.difference, self.squares, self.df)
+    g: Vector
+    """Δ / s_w without the word."""
 
 
 def each_words(scale: Scale, of_x: float, of_y: float) -> Vector:
@@ -47,7 +44,8 @@ def without_each_word(scores: Within) -> WithoutWord:
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = scores.difference[..., np.newaxis] - each_words(scale, 1, -1) * e / (m - 1)
         left = squares - e**2 * m / (m - 1)
-    return WithoutWord(difference, np.where(left <= LOST * squares, 0.0, left), scale.df - 1)
+    left, df = np.where(left <= LOST * squares, 0.0, left), scale.df - 1
+    return WithoutWord(difference, left, df, standardised_difference(difference, left, df))
 
 
 def effect_sizes_without_words(scores: Vector, n_x: int, ddof: int = 1) -> Vector:
@@ -148,18 +146,36 @@ def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matri
 
 
 def scores_without_attributes(
-    statistic: str, to_a: Matrix, to_b: Matrix, orientation: int = 1
+    statistic: str,
+    to_a: Matrix,
+    to_b: Matrix,
+    orientation: int = 1,
+    association: Callable[[Matrix, Matrix, int], Vector] | None = None,
 ) -> tuple[Matrix, Matrix]:
-    """s(w, A, B) of every word without each a, and without each b (docs/methods 1).
+    """Return s(w, A, B) of every word without each a, and without each b (docs/methods 1).
 
     Args:
-        statistic: "mean", "median", "min", "max" or "eq2".
+        statistic: "mean", "median", "min", "max", "eq2", or the name of a user's statistic.
         to_a: raw measures, words down and attributes across.
         to_b: the same for B.
         orientation: +1 for a similarity, −1 for a distance; eq2 has none.
+        association: scores of sorted rows, which a user's statistic is computed by again for each attribute.
     """
     if statistic == "eq2":
         return nearest_pair_without_each(to_a, to_b)
-    without_each, whole = WITHOUT_EACH[statistic], WHOLE[statistic]
-    of_a, of_b = (whole(table, axis=-1, keepdims=True) for table in (to_a, to_b))
-    return orientation * (without_each(to_a) - of_b), orientation * (of_a - without_each(to_b))
+    if statistic in WITHOUT_EACH:
+        without_each, whole = WITHOUT_EACH[statistic], WHOLE[statistic]
+        of_a, of_b = (whole(table, axis=-1, keepdims=True) for table in (to_a, to_b))
+        return orientation * (without_each(to_a) - of_b), orientation * (of_a - without_each(to_b))
+    assert association is not None
+    if min(to_a.shape[1], to_b.shape[1]) < 2:
+        return np.full(to_a.shape, np.nan), np.full(to_b.shape, np.nan)
+    rows_a, rows_b = np.sort(to_a, axis=1), np.sort(to_b, axis=1)
+    without_a, without_b = (
+        [np.sort(np.delete(table, place, axis=1), axis=1) for place in range(table.shape[1])]
+        for table in (to_a, to_b)
+    )
+    return (
+        np.stack([association(some, rows_b, orientation) for some in without_a], axis=1),
+        np.stack([association(rows_a, some, orientation) for some in without_b], axis=1),
+    )

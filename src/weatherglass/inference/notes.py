@@ -1,9 +1,8 @@
-"""Fixed notes beside an effect: where its numbers are weaker, or answer another question (docs/methods 10)."""
+"""Warnings about an effect: where its numbers are weaker, or answer another question (docs/methods 10)."""
 
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 
 import numpy as np
 
@@ -11,21 +10,13 @@ from weatherglass.arrays import Vector
 from weatherglass.inference.interval import two_sided_p
 from weatherglass.inference.jackknife import combined_df
 from weatherglass.inference.scale import within
+from weatherglass.warnings import Warning
 
 LARGE_EFFECT = 1.4
 SKEWED_FROM = 1.0
 NOISY_BELOW = 0.3
 LIKE_SIZES = (0.8, 1.25)
 """|X|/|Y| between which unlike spreads do little to the exact test."""
-
-
-class Note(StrEnum):
-    """What a reader should know before trusting a row."""
-
-    SKEWED = "the effect is large and the scores are skewed: the interval may cover about 90 %"
-    SPREADS = "the sets differ in spread; p is about exchangeability"
-    NOISY = "mostly attribute noise (score reliability below 0.3)"
-    THESE_ONLY = "with these attribute words; not shown for others like them"
 
 
 def notes(
@@ -35,21 +26,23 @@ def notes(
     p_such: float | None = None,
     score_reliability: float | None = None,
     alpha: float = 0.05,
-) -> tuple[Note, ...]:
-    """The notes that fit a row, from its scores, the p of both readings and the reliability."""
+) -> tuple[Warning, ...]:
+    """Return the warnings that fit a row, from its scores, the p of both readings and the reliability."""
     scores = within(np.concatenate([x, y]).astype(np.float64), len(x))
     welch = welch_p(x, y)
     low, high = LIKE_SIZES
-    conditions = {
-        Note.SKEWED: abs(scores.scale.effect_size(scores.g)) >= LARGE_EFFECT
-        and abs(skewness(scores.residuals)) > SKEWED_FROM,
-        Note.SPREADS: not low <= len(x) / len(y) <= high
-        and not math.isnan(welch)
-        and (welch <= alpha) != (p_these <= alpha),
-        Note.NOISY: score_reliability is not None and score_reliability < NOISY_BELOW,
-        Note.THESE_ONLY: p_such is not None and p_these <= alpha < p_such,
-    }
-    return tuple(note for note, fits in conditions.items() if fits)
+    found = []
+    large = abs(scores.scale.effect_size(scores.g)) >= LARGE_EFFECT
+    if large and abs(skewness(scores.residuals)) > SKEWED_FROM:
+        found.append(Warning.of("skewed", level=100 * (1 - alpha)))
+    unlike_sizes = not low <= len(x) / len(y) <= high
+    if unlike_sizes and not math.isnan(welch) and (welch <= alpha) != (p_these <= alpha):
+        found.append(Warning.of("spreads", welch_p=welch))
+    if score_reliability is not None and score_reliability < NOISY_BELOW:
+        found.append(Warning.of("unreliable", reliability=score_reliability, least=NOISY_BELOW))
+    if p_such is not None and p_these <= alpha < p_such:
+        found.append(Warning.of("fixed-attributes", p=p_these, p_random=p_such))
+    return tuple(found)
 
 
 def skewness(residuals: Vector) -> float:

@@ -70,11 +70,11 @@ def least_p(n_x: int, n_y: int, alternative: Alternative = "two-sided") -> float
 def _power_of(g: float, scale: Scale, alpha: float, alternative: Alternative) -> float:
     shift = g / math.sqrt(scale.variance_factor)
     if alternative == "one-sided":
-        return _chance_above(alpha, scale.df, shift)
-    return _chance_above(alpha / 2, scale.df, shift) + _chance_above(alpha / 2, scale.df, -shift)
+        return chance_above(alpha, scale.df, shift)
+    return chance_above(alpha / 2, scale.df, shift) + chance_above(alpha / 2, scale.df, -shift)
 
 
-def _chance_above(tail: float, df: int, shift: float) -> float:
+def chance_above(tail: float, df: float, shift: float) -> float:
     """Of a t with this noncentrality to lie beyond the point that `tail` of a central t does."""
     from scipy.special import nctdtr
 

@@ -12,16 +12,25 @@ from weatherglass.arrays import Matrix, Vector
 DRAWS = 2_000
 ROUNDING = 1e-9
 """Numbers closer than this share of the largest are one number: a metric may not see what another does."""
+LEAST_TESTS = 5
+"""With fewer tests, tau has so few values, and moves so far with one test, that it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """How alike two rankings are: 1 the same, −1 reversed, NaN where one of them ranks nothing."""
+    """How alike two rankings are: 1 the same, −1 reversed, NaN with too few tests or where one ranks nothing."""
 
     tau: float
     low: float | None
-    """Ends of a 95 % percentile interval over drawn tests; None with fewer than three tests."""
+    """Ends of a 95 % percentile interval over drawn tests; None where tau is NaN."""
     high: float | None
+
+
+def too_few_tests(tests: int) -> str:
+    """Return why there is no tau over this many tests; an empty string from `LEAST_TESTS` on."""
+    if tests >= LEAST_TESTS:
+        return ""
+    return f"Kendall's tau needs {LEAST_TESTS} tests that all metrics measured, and there are {tests}"
 
 
 def kendall_tau(first: Vector, second: Vector) -> float:
@@ -58,9 +67,11 @@ def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreemen
         second: by another metric, on the same tests.
         seed: of the draws.
     """
-    tau = kendall_tau(first.mean(axis=0), second.mean(axis=0))
     tests = len(first)
-    if tests < LEAST_TESTS or np.isnan(tau):
+    if tests < LEAST_TESTS:
+        return RankAgreement(float("nan"), None, None)
+    tau = kendall_tau(first.mean(axis=0), second.mean(axis=0))
+    if np.isnan(tau):
         return RankAgreement(tau, None, None)
     shares = _drawn_shares(tests, seed)
     taus = _taus(shares @ first, shares @ second)
@@ -75,6 +86,3 @@ def _drawn_shares(tests: int, seed: int) -> Matrix:
     drawn = np.random.default_rng(seed).integers(0, tests, (DRAWS, tests))
     places = drawn + tests * np.arange(DRAWS)[:, np.newaxis]
     return np.bincount(places.ravel(), minlength=DRAWS * tests).reshape(DRAWS, tests) / tests
-
-
-LEAST_TESTS = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,67 +12,59 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.inference.interval import ends, two_sided_p, upper_point
 from weatherglass.inference.jackknife import combined_df, jackknife_variance
+from weatherglass.inference.reason import Reason
 from weatherglass.inference.removal import LeftOut
 from weatherglass.inference.these import LARGEST_P_USED
+from weatherglass.inference.trust import NULL_LEVELS, Assessment, Ends, Trust
 
 if TYPE_CHECKING:
-    from weatherglass.metrics.base import Recomputing
-    from weatherglass.metrics.nulls import Null
-
-Ends = tuple[float, float]
+    from weatherglass.metrics.resample import Recompute, Tested
 
 
-@dataclass(frozen=True, slots=True)
-class Recomputed:
-    """What leaving out each unit once tells of a value."""
+def assess_recomputed(resample: Recompute, of: Tested) -> Assessment:
+    """Return jackknife intervals at level 1 − alpha, the value without each unit, and its null distribution.
 
-    these: Ends | None
-    """Interval over the units that p exchanges, the others as they are."""
-    such: Ends | None
-    """Interval over the units of all groups."""
-    left_out: tuple[LeftOut, ...]
-
-
-def leave_each_out(
-    value: float,
-    unbiased: float,
-    recomputing: Recomputing,
-    p_value: float,
-    p_two_sided: float | None,
-    test: Callable[[Null], float],
-    alpha: float,
-) -> Recomputed:
-    """Jackknife intervals at level 1 − alpha, and the value without each unit.
+    The interval over the units that p exchanges agrees with the two-sided p: it leaves out `unbiased` where p ≤ alpha.
 
     Args:
-        value: the metric's number.
-        unbiased: what it is without bias.
-        recomputing: gives the value without a unit.
-        p_value: p as it is reported.
-        p_two_sided: the p that the interval is to agree with: it leaves out `unbiased` where p ≤ alpha. None for a
-            metric whose value is always on one side of that.
-        test: p of what is left without a unit.
-        alpha: level of p and of the intervals.
+        resample: gives the value without a unit.
+        of: the value and its p.
     """
-    groups, left_out = recomputing.groups, []
+    alpha, p_two_sided = of.alpha, of.two_sided_p()
+    groups, left_out = resample.groups, []
     without: list[Vector] = []
     for number, group in enumerate(groups):
         values = []
         for unit, name in enumerate(group.names if len(group.names) > 1 else ()):
-            left, null = recomputing.without(number, unit)
+            left, null = resample.without(number, unit)
             values.append(left)
-            p = test(null) if null is not None and p_value <= alpha and not math.isnan(left) else None
+            significant = of.p_value <= alpha and not math.isnan(left)
+            p = of.significance_of(null).p_value if null is not None and significant else None
             left_out.append(LeftOut("word", group.role, name, None if math.isnan(left) else left, p))
         without.append(np.array(values))
     exchanged = [g for g, group in enumerate(groups) if group.exchanged]
-    bounds = recomputing.bounds
+    bounds, value, unbiased = resample.bounds, of.value, of.unbiased
     samples = [group.sample or group.role for group in groups]
     these = _interval(
         *(value, unbiased, _by_sample([without[g] for g in exchanged], [samples[g] for g in exchanged])),
         *(p_two_sided, alpha, bounds),
     )
     such = _interval(value, unbiased, _by_sample(without, samples), None, alpha, bounds)
-    return Recomputed(these, such, tuple(left_out))
+    return Assessment(
+        these if of.ci != "none" else None,
+        such if of.ci != "none" else None,
+        Trust(
+            level=1 - alpha,
+            such_corrected=False,
+            these_reason=None if these else Reason.TOO_FEW_WORDS,
+            such_reason=None if such else Reason.TOO_FEW_WORDS,
+            templates_random=False,
+            excluded_above=None,
+            bootstrap=None,
+            left_out=tuple(left_out),
+            null=tuple(of.null.quantiles(NULL_LEVELS, of.options)) if of.null else (),
+        ),
+    )
 
 
 def _by_sample(without: list[Vector], samples: list[str]) -> list[Vector]:

@@ -12,10 +12,8 @@ import numpy as np
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.inference.interval import two_sided_p
 from weatherglass.inference.leave_one_out import (
-    WITHOUT_EACH,
     effect_sizes_of_columns,
     effect_sizes_without_words,
-    scores_without_attributes,
 )
 from weatherglass.inference.scale import within
 
@@ -39,10 +37,6 @@ class LeftOut(NamedTuple):
     p_value: float | None = None
     """p without it; only where the result is significant and might not be without it, or this p is the largest."""
 
-    def to_json(self) -> dict[str, str | float | None]:
-        """Plain values by name."""
-        return self._asdict()
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Removal:
@@ -54,11 +48,6 @@ class Removal:
     effect_size: float
     x: Vector
     y: Vector
-
-    def left_out(self) -> LeftOut:
-        """What a result keeps of it."""
-        d = self.effect_size
-        return LeftOut(self.kind, self.role, self.name, None if math.isnan(d) else d)
 
 
 def removals_of_words(
@@ -85,29 +74,6 @@ def removals_of_attributes(
         yield Removal("word", role, name, float(d), scores[:n_x], scores[n_x:])
 
 
-def scores_without_each_attribute(
-    statistic: str,
-    to_a: Matrix,
-    to_b: Matrix,
-    orientation: int,
-    association: Callable[[Matrix, Matrix, int], Vector],
-) -> tuple[Matrix, Matrix]:
-    """Scores of every row without each a, and without each b; a user's own statistic is computed anew each time."""
-    if statistic in WITHOUT_EACH or statistic == "eq2":
-        return scores_without_attributes(statistic, to_a, to_b, orientation)
-    rows_a, rows_b = np.sort(to_a, axis=1), np.sort(to_b, axis=1)
-
-    def without(table: Matrix) -> list[Matrix]:
-        return [np.sort(np.delete(table, place, axis=1), axis=1) for place in range(table.shape[1])]
-
-    if min(to_a.shape[1], to_b.shape[1]) < 2:
-        return np.full(to_a.shape, np.nan), np.full(to_b.shape, np.nan)
-    return (
-        np.stack([association(some, rows_b, orientation) for some in without(to_a)], axis=1),
-        np.stack([association(rows_a, some, orientation) for some in without(to_b)], axis=1),
-    )
-
-
 def tested(
     removals: Sequence[Removal],
     test: Callable[[Vector, Vector, bool], Significance],
@@ -119,7 +85,10 @@ def tested(
     A removal whose t-test stays far below alpha is passed over, and so is one whose rough bounds of p lie below it;
     of each kind the one with the largest p is tested in any case.
     """
-    left_out = [removal.left_out() for removal in removals]
+    left_out = [
+        LeftOut(r.kind, r.role, r.name, None if math.isnan(r.effect_size) else r.effect_size)
+        for r in removals
+    ]
     if not p_value <= alpha:
         return tuple(left_out)
     approximate = [_t_test_p(removal) for removal in removals]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,26 +26,22 @@ class Scale:
     n_y: int
     ddof: int = 1
     """Of the sd of all scores: 1 in the papers, 0 in WEFE and responsibly."""
+    n: int = field(init=False)
+    """Words in both sets."""
+    df: int = field(init=False)
+    """Degrees of freedom within the sets, ν."""
+    variance_factor: float = field(init=False)
+    """a = 1/|X| + 1/|Y|: the variance of Δ in units of the variance within the sets."""
+    largest: float = field(init=False)
+    """What |d| cannot exceed: its value at an infinite g."""
 
-    @property
-    def n(self) -> int:
-        """Words in both sets."""
-        return self.n_x + self.n_y
-
-    @property
-    def df(self) -> int:
-        """Degrees of freedom within the sets, ν."""
-        return self.n - 2
-
-    @property
-    def variance_factor(self) -> float:
-        """a = 1/|X| + 1/|Y|: the variance of Δ in units of the variance within the sets."""
-        return 1 / self.n_x + 1 / self.n_y
-
-    @property
-    def largest(self) -> float:
-        """What |d| cannot exceed: its value at an infinite g."""
-        return math.sqrt((self.n - self.ddof) * self.variance_factor)
+    def __post_init__(self) -> None:
+        n = self.n_x + self.n_y
+        factor = 1 / self.n_x + 1 / self.n_y if self.n_x and self.n_y else math.inf
+        object.__setattr__(self, "n", n)
+        object.__setattr__(self, "df", n - 2)
+        object.__setattr__(self, "variance_factor", factor)
+        object.__setattr__(self, "largest", math.sqrt(max(n - self.ddof, 0) * factor))
 
     def effect_size(self, g: Vector) -> Vector:
         """d of g: g / √((n − 2)/(n − 1) + g²·|X||Y|/(n(n − 1)))."""
@@ -69,16 +65,10 @@ class Within:
     """Δ: the mean of X less the mean of Y."""
     residuals: Vector
     """Scores less the mean of their set; the last axis is words."""
-
-    @property
-    def squares(self) -> Vector:
-        """ν·s_w²: the sum of squares within X and Y."""
-        return np.asarray(np.einsum("...i,...i->...", self.residuals, self.residuals))
-
-    @property
-    def g(self) -> Vector:
-        """Δ / s_w; infinite or NaN where the scores do not vary within the sets."""
-        return standardised_difference(self.difference, self.squares, self.scale.df)
+    squares: Vector
+    """ν·s_w²: the sum of squares within X and Y."""
+    g: Vector
+    """Δ / s_w; infinite or NaN where the scores do not vary within the sets."""
 
 
 def within(scores: Vector, n_x: int, ddof: int = 1) -> Within:
@@ -93,7 +83,11 @@ def within(scores: Vector, n_x: int, ddof: int = 1) -> Within:
     residuals[np.abs(residuals) <= NO_SPREAD * largest] = 0
     difference = means[0] - means[1]
     difference = np.where(np.abs(difference) <= NO_SPREAD * largest[..., 0], 0.0, difference)
-    return Within(Scale(n_x, scores.shape[-1] - n_x, ddof), difference, residuals)
+    scale = Scale(n_x, scores.shape[-1] - n_x, ddof)
+    squares = np.asarray(np.einsum("...i,...i->...", residuals, residuals))
+    return Within(
+        scale, difference, residuals, squares, standardised_difference(difference, squares, scale.df)
+    )
 
 
 def standardised_difference(difference: Vector, squares: Vector, df: int) -> Vector:

@@ -15,7 +15,7 @@ import numpy as np
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.inference.interval import upper_point
 from weatherglass.inference.jackknife import jackknife_variance
-from weatherglass.inference.variance_share import Estimate, share_ends
+from weatherglass.inference.variance_share import VarianceEstimate, share_ends
 
 LEVEL = 0.95
 """Of the intervals."""
@@ -64,7 +64,10 @@ def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
     parts = [_MeanOverSeeds.of(table) for table in without]
     of_mean, noise = sum(part.variance for part in parts), sum(part.noise for part in parts)
     of_words = max(of_mean - noise / seeds, SMALLEST_SHARE * of_mean)
-    seeds_and_words = Estimate(variance, seeds - 1), Estimate(of_mean, _df_of_words(variance, without, parts))
+    seeds_and_words = (
+        VarianceEstimate(variance, seeds - 1),
+        VarianceEstimate(of_mean, _df_of_words(variance, without, parts)),
+    )
     low, high = share_ends(*seeds_and_words, noise / seeds, LEVEL)
     return SeedShare(*found, of_words, variance / (variance + of_words), low, high)
 

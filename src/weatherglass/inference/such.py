@@ -6,7 +6,7 @@ scores and so shrinks d: the effect is given as it would be with endless lists o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,11 +64,6 @@ class Crossed:
     shrink: Vector
     """k of *these attributes*."""
 
-    @property
-    def effect_size(self) -> Vector:
-        """d∞."""
-        return self.scale.effect_size(self.g)
-
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
         """The low and high end of each interval of d∞ at level 1 − alpha; NaN where it is not estimable."""
         at_zero = upper_point(alpha / 2, self.df_at_zero) ** 2 * self.variance_at_zero
@@ -77,11 +72,6 @@ class Crossed:
         at_estimate = np.fmax(np.maximum(of_all, at_zero), of_words)
         low, high = ends(self.g, at_zero, at_estimate, self.p <= alpha, self.shrink)
         return self.scale.effect_size(low), self.scale.effect_size(high)
-
-    def interval(self, alpha: float) -> Interval:
-        """The interval of a single effect."""
-        low, high = self.ends(alpha)
-        return Interval(float(low), float(high), 1 - alpha)
 
 
 def such_attributes(
@@ -116,7 +106,14 @@ def such_attributes(
         return SuchAttributes(p_of_choices, None, None, None, None, reason=Reason.NO_SPREAD)
     if rho < LEAST_RELIABILITY:
         return SuchAttributes(p, None, None, None, rho, reason=Reason.NOISE)
-    return SuchAttributes(p, float(result.effect_size), result.interval(alpha), result.interval(0.10), rho)
+    (low, high), (low_90, high_90) = result.ends(alpha), result.ends(0.10)
+    return SuchAttributes(
+        p,
+        float(result.scale.effect_size(result.g)),
+        Interval(float(low), float(high), 1 - alpha),
+        Interval(float(low_90), float(high_90), 1 - 0.10),
+        rho,
+    )
 
 
 def _left_out(reason: Reason) -> SuchAttributes:
@@ -136,7 +133,7 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
     factors = [factor(to_a, scale), factor(to_b, scale, -1)]
     if templates is not None and templates.shape[-1] >= LEAST_TEMPLATES:
         factors.append(factor(templates, scale))
-    noise = _total(part.noise for part in factors)
+    noise = np.asarray(sum(part.noise for part in factors))
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = scores.squares / scale.df
         rho = 1 - noise / variance
@@ -168,7 +165,7 @@ def _at_zero(scores: Within, factors: Sequence[Factor], noise: Vector) -> tuple[
         for part, m in ((e[..., : scale.n_x], scale.n_x), (e[..., scale.n_x :], scale.n_y))
     ]
     choices = [part.variance for part in factors]
-    of_words, of_choices = _total(words), _total(choices)
+    of_words, of_choices = np.asarray(sum(words)), np.asarray(sum(choices))
     # The interaction of words and attributes is in both; it counts once.
     once = of_words + of_choices - noise * scale.variance_factor
     df = combined_df(
@@ -184,23 +181,23 @@ def _jackknifed(
     scale = scores.scale
     tau, noise_of = np.sqrt(signal)[..., np.newaxis], noise[..., np.newaxis]
     slope = (scores.difference / (2 * signal))[..., np.newaxis]
-
-    def variance(difference: Vector, signal_without: Vector) -> Vector:
-        return jackknife_variance((difference - slope * signal_without) / tau)
-
     left = without_each_word(scores)
     sizes = each_words(scale, scale.n_x, scale.n_y)
-    signal_left = left.squares / left.df - _total(part.noise_without_each_word(sizes) for part in factors)
-    of_words = variance(left.difference[..., : scale.n_x], signal_left[..., : scale.n_x]) + variance(
-        left.difference[..., scale.n_x :], signal_left[..., scale.n_x :]
-    )
-    variances = [of_words]
+    noise_left = np.asarray(sum(part.noise_without_each_word(sizes) for part in factors))
+    signal_left = left.squares / left.df - noise_left
+    # Δ and τ² without each word of X, without each word of Y, and without each level of every factor.
+    without = [
+        (left.difference[..., : scale.n_x], signal_left[..., : scale.n_x]),
+        (left.difference[..., scale.n_x :], signal_left[..., scale.n_x :]),
+    ]
     for part in factors:
         difference, squares, noise_left = part.without_each_level(scores)
         others = noise_of - part.noise[..., np.newaxis]
-        variances.append(variance(difference, squares / scale.df - noise_left - others))
-    return _total(variances), combined_df(variances, [scale.df, *(part.levels - 1 for part in factors)])
-
-
-def _total(parts: Iterable[Vector]) -> Vector:
-    return np.asarray(sum(parts), dtype=np.float64)
+        without.append((difference, squares / scale.df - noise_left - others))
+    of_x, of_y, *of_factors = (
+        jackknife_variance((difference - slope * signal_without) / tau)
+        for difference, signal_without in without
+    )
+    variances = [of_x + of_y, *of_factors]
+    df = combined_df(variances, [scale.df, *(part.levels - 1 for part in factors)])
+    return np.asarray(sum(variances)), df

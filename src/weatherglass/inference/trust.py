@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weatherglass.arrays import Vector
+from weatherglass.arrays import Matrix, Vector
 from weatherglass.inference.bootstrap import BootstrapInterval
-from weatherglass.inference.reason import Reason
+from weatherglass.inference.leave_one_out import scores_without_attributes
 from weatherglass.inference.removal import (
     LeftOut,
     Removal,
     removals_of_attributes,
     removals_of_words,
-    scores_without_each_attribute,
     tested,
 )
 from weatherglass.metrics.units import mean_by_unit
 
 if TYPE_CHECKING:
-    from weatherglass.inference.recomputed import Recomputed
     from weatherglass.inference.significance.base import Significance
     from weatherglass.inference.such import SuchAttributes
-    from weatherglass.inference.these import TheseAttributes
+    from weatherglass.inference.topic_layout import AttributeTables
+    from weatherglass.metrics.resample import Tested
     from weatherglass.metrics.weat.tables import NamedSample
+    from weatherglass.warnings import Warning
 
 NULL_DRAWS = 9_999
 NULL_LEVELS = np.linspace(0, 1, 201)
@@ -67,8 +67,6 @@ class Trust:
     left_out: tuple[LeftOut, ...]
     null: tuple[float, ...]
     """Quantiles of d under exchanged labels, at NULL_LEVELS."""
-    notes: tuple[str, ...]
-    """Where the numbers are weaker, or answer another question."""
 
     def hangs_on(self, kind: str, alpha: float) -> HangsOn | None:
         """The most telling word or template, if leaving it out lifts p above alpha."""
@@ -84,7 +82,7 @@ class Trust:
         return {
             **{field.name: getattr(self, field.name) for field in fields(self)},
             "bootstrap": asdict(self.bootstrap) if self.bootstrap else None,
-            "left_out": tuple(left_out.to_json() for left_out in self.left_out),
+            "left_out": tuple(left_out._asdict() for left_out in self.left_out),
         }
 
     @classmethod
@@ -93,71 +91,74 @@ class Trust:
         values = dict(record)
         values["bootstrap"] = BootstrapInterval(**values["bootstrap"]) if values["bootstrap"] else None
         values["left_out"] = tuple(map(LeftOut._make, map(_LEFT_OUT_FIELDS, values["left_out"])))
-        values["null"], values["notes"] = tuple(values["null"]), tuple(values["notes"])
+        values["null"] = tuple(values["null"])
         return cls(**values)
 
 
-def trust_of_recomputed(without: Recomputed, null: Sequence[float], alpha: float) -> Trust:
-    """What stands beside the value of a metric that is computed anew without each unit."""
-    return Trust(
-        level=1 - alpha,
-        such_corrected=False,
-        these_reason=None if without.these else Reason.TOO_FEW_WORDS,
-        such_reason=None if without.such else Reason.TOO_FEW_WORDS,
-        templates_random=False,
-        excluded_above=None,
-        bootstrap=None,
-        left_out=without.left_out,
-        null=tuple(null),
-        notes=(),
-    )
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """Both readings of one effect, and what else a result keeps."""
+    """What recomputing a value tells of it: intervals, both readings of a d, and what else a result keeps."""
 
-    these: TheseAttributes
-    such: SuchAttributes
+    interval: Ends | None
+    """Over the units that p exchanges, the others as they are."""
+    interval_random: Ends | None
+    """Over the units of all sets."""
     trust: Trust
+    p_random: float | None = None
+    """p over the units of all sets, two-sided."""
+    value_random: float | None = None
+    """What the value would be with endless attribute words of this kind."""
+    score_reliability: float | None = None
+    tables: AttributeTables | None = None
+    """What target words measure to single attribute words."""
+    warnings: tuple[Warning, ...] = ()
+    """Where the numbers are weaker, or answer another question."""
+
+    def flipped(self) -> Assessment:
+        """Return the assessment of a value that is reported with the other sign."""
+        return replace(
+            self,
+            interval=_flipped(self.interval),
+            interval_random=_flipped(self.interval_random),
+            value_random=None if self.value_random is None else -self.value_random,
+        )
+
+
+def _flipped(ends: Ends | None) -> Ends | None:
+    return ends and (-ends[1], -ends[0])
 
 
 def assess(
     named: NamedSample,
-    p_value: float,
-    p_two_sided: float,
+    of: Tested,
     test: Callable[[Vector, Vector, bool], Significance],
     without_templates: Sequence[tuple[str, Vector, Vector]],
-    *,
-    alpha: float,
-    ci: str,
-    seed: int,
 ) -> Assessment:
-    """How far to trust d.
+    """Return how far to trust d.
 
     Args:
         named: the raw measures of the test, by unit.
-        p_value: p of these scores.
-        p_two_sided: the exact two-sided p of these scores, which the interval agrees with.
+        of: d and its p.
         test: p of the scores that are left without a word or template; whether rough bounds of it do.
         without_templates: each sentence template with the scores of X and of Y without it.
-        alpha: the intervals are at level 1 − alpha.
-        ci: jackknife, bca or none.
-        seed: of the null distribution and of the bootstrap.
     """
     # Here, and not above: whoever reads a finished run needs `Trust` and nothing that computes it.
     from weatherglass.inference.bootstrap import bootstrap_interval
-    from weatherglass.inference.equivalence import excluded_above
     from weatherglass.inference.notes import notes
     from weatherglass.inference.these import these_attributes
+    from weatherglass.metrics.weat.effect import effect_size
     from weatherglass.metrics.weat.tables import unit_scores
 
-    n_x, ddof = named.n_x, named.sample.ddof
+    n_x, ddof, alpha = named.n_x, named.sample.ddof, of.alpha
+    p_two_sided = of.two_sided_p()
+    assert p_two_sided is not None  # d has two sides
     scores = unit_scores(named.sample)
     x, y = scores[:n_x], scores[n_x:]
-    by_attribute = _scores_without_attributes(named)
     these = these_attributes(x, y, p_two_sided, alpha, ddof)
-    such = _such(named, scores, by_attribute, alpha)
+    such, by_attribute = _over_attributes(named, scores, alpha)
     removals = [
         *removals_of_words(scores, n_x, (named.units[0], named.units[1]), ddof),
         *(
@@ -165,27 +166,40 @@ def assess(
             for role, names, without in zip("AB", named.units[2:], by_attribute, strict=True)
             for removal in removals_of_attributes(without, n_x, role, names, ddof)
         ),
-        *_removals_of_templates(without_templates, ddof),
+        *(
+            Removal("template", "XYAB", template, effect_size(of_x, of_y, ddof), of_x, of_y)
+            for template, of_x, of_y in without_templates
+            if len(of_x) + len(of_y) > ddof
+        ),
     ]
-    bootstrapped = (
-        bootstrap_interval(named.sample, these.effect_size, alpha, np.random.default_rng(seed))
-        if ci == "bca"
-        else None
-    )
+    interval = interval_random = bootstrapped = None
+    if of.ci == "bca":
+        bootstrapped = bootstrap_interval(named.sample, these.effect_size, alpha, of.options.rng())
+    if bootstrapped:
+        interval = bootstrapped.bca_low, bootstrapped.bca_high
+    elif of.ci == "jackknife" and these.interval:
+        interval = these.interval.low, these.interval.high
+    if of.ci != "none" and such.interval:
+        interval_random = such.interval.low, such.interval.high
     return Assessment(
-        these,
-        such,
-        Trust(
+        interval,
+        interval_random,
+        p_random=such.p,
+        value_random=such.effect_size,
+        score_reliability=such.score_reliability,
+        warnings=notes(x, y, p_two_sided, such.p, such.score_reliability, alpha),
+        trust=Trust(
             level=1 - alpha,
             such_corrected=such.corrected,
             these_reason=these.reason,
             such_reason=such.reason,
             templates_random=named.templates is not None and named.templates.shape[1] >= LEAST_TEMPLATES,
-            excluded_above=excluded_above(such),
+            # Two one-sided tests at 5 % make the 90 % interval. The reading for fixed attributes would not do: their
+            # noise shrinks d, and would let an effect pass for small (docs/methods 10.5).
+            excluded_above=such.interval_90.largest if such.interval_90 else None,
             bootstrap=bootstrapped,
-            left_out=tested(removals, test, p_value, alpha),
-            null=tuple(null_quantiles(x, y, ddof, np.random.default_rng(seed))),
-            notes=tuple(map(str, notes(x, y, p_two_sided, such.p, such.score_reliability, alpha))),
+            left_out=tested(removals, test, of.p_value, alpha),
+            null=tuple(null_quantiles(x, y, ddof, of.options.rng())),
         ),
     )
 
@@ -193,39 +207,23 @@ def assess(
 LEAST_TEMPLATES = 3
 
 
-def _such(named: NamedSample, scores: Vector, by_attribute: tuple[Any, Any], alpha: float) -> SuchAttributes:
+def _over_attributes(
+    named: NamedSample, scores: Vector, alpha: float
+) -> tuple[SuchAttributes, tuple[Matrix, Matrix]]:
+    """Return the reading for random attributes, and the unit scores (down) without each attribute of A, and of B."""
     from weatherglass.inference.such import such_attributes
     from weatherglass.inference.uncorrected import such_attributes_uncorrected
 
-    sample = named.sample
-    if named.statistic != "mean":
-        return such_attributes_uncorrected(scores, by_attribute, named.n_x, alpha, sample.ddof)
-    units = _units_of_rows(named)
-    to_a, to_b = (sample.orientation * mean_by_unit(table, units) for table in (sample.to_a, sample.to_b))
-    return such_attributes(to_a, to_b, named.n_x, alpha, sample.ddof, named.templates)
-
-
-def _scores_without_attributes(named: NamedSample) -> tuple[Any, Any]:
-    """Unit scores (down) without each attribute of A, and of B (across)."""
-    sample = named.sample
-    a, b = scores_without_each_attribute(
+    sample, rows = named.sample, named.rows
+    without_a, without_b = scores_without_attributes(
         named.statistic, sample.to_a, sample.to_b, sample.orientation, sample.statistic.association
     )
-    units = _units_of_rows(named)
-    return mean_by_unit(a, units), mean_by_unit(b, units)
-
-
-def _units_of_rows(named: NamedSample) -> Any:
-    x, y = named.sample.units[:2]
-    return np.concatenate([x, x.max() + 1 + y])
-
-
-def _removals_of_templates(without: Sequence[tuple[str, Vector, Vector]], ddof: int) -> Iterator[Removal]:
-    from weatherglass.metrics.weat.effect import effect_size
-
-    for template, x, y in without:
-        if len(x) + len(y) > ddof:
-            yield Removal("template", "XYAB", template, effect_size(x, y, ddof), x, y)
+    by_attribute = mean_by_unit(without_a, rows), mean_by_unit(without_b, rows)
+    if named.statistic != "mean":
+        such = such_attributes_uncorrected(scores, by_attribute, named.n_x, alpha, sample.ddof)
+        return such, by_attribute
+    to_a, to_b = (sample.orientation * mean_by_unit(table, rows) for table in (sample.to_a, sample.to_b))
+    return such_attributes(to_a, to_b, named.n_x, alpha, sample.ddof, named.templates), by_attribute
 
 
 def null_quantiles(x: Vector, y: Vector, ddof: int, rng: np.random.Generator) -> list[float]:

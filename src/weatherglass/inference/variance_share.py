@@ -11,14 +11,16 @@ Squares = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class VarianceEstimate:
     """An estimate of a variance, chi-squared over its degrees of freedom."""
 
     value: float
     df: float
 
 
-def share_ends(one: Estimate, other: Estimate, noise: float, level: float) -> tuple[float, float]:
+def share_ends(
+    one: VarianceEstimate, other: VarianceEstimate, noise: float, level: float
+) -> tuple[float, float]:
     """The ends of the interval of v / (v + w), where `one` estimates v and `other` estimates w + noise.
 
     A ratio w/v = t belongs to it if `noise`, taken as known, lies in the interval of w + noise − t·v, the difference

@@ -1,4 +1,4 @@
-"""weatherglass inside other packages: a metric of `evaluate` and a task of `mteb`, neither of which we need."""
+"""Use weatherglass inside other packages: a metric of `evaluate` and a task of `mteb`, both optional."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["evaluate_module"]
 
 
 def evaluate_module() -> str:
-    """The path of the metric, for `evaluate.load`."""
+    """Return the path of the metric, for `evaluate.load`."""
     return str(files(__name__).joinpath("evaluate_metric.py"))

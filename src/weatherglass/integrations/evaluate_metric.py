@@ -1,6 +1,6 @@
-"""An association test as a metric of `evaluate`: predictions are vectors, references the texts that they encode.
+"""Offer an association test as a metric of `evaluate`: predictions are vectors, references the encoded texts.
 
-`evaluate.load` copies this file into its cache and imports it there, so that it imports us by name only.
+`evaluate.load` copies this file into its cache and imports it there, so it must not use relative imports.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DESCRIPTION = "Association test (WEAT, SEAT): effect size d, p and interval of o
 
 
 class Weat(evaluate.Metric):  # type: ignore[misc]
-    """`compute(predictions=vectors, references=texts, test="weat6")`; texts: `weatherglass.load_test(test).texts`."""
+    """Test association: `compute(predictions=vectors, references=load_test("weat6").texts, test="weat6")`."""
 
     def _info(self) -> Any:
         return evaluate.MetricInfo(
@@ -46,5 +46,5 @@ class Weat(evaluate.Metric):  # type: ignore[misc]
         if not run.results:
             raise weatherglass.WeatherglassError(run.failures[0].reason)
         names = ("value", "effect_size", "p_value", "ci_low", "ci_high", "oov", "direction")
-        verdicts = {verdict.topic: verdict.verdict for verdict in run.verdicts()}
+        verdicts = {verdict.topic: verdict.outcome for verdict in run.verdicts()}
         return {name: getattr(run.results[0], name) for name in names} | {"verdicts": verdicts}

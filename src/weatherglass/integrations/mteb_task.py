@@ -1,4 +1,4 @@
-"""An association test as a task of `mteb` (2.x): the model that mteb loaded encodes the texts, we do the rest."""
+"""Offer an association test as a task of `mteb` (2.x): the model that mteb loaded encodes the texts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import weatherglass
 from weatherglass.catalogue.test import Test
 
 SCORES = ("effect_size", "p_value", "ci_low", "ci_high", "p_adjusted")
-"""What mteb keeps of a result: numbers only."""
+"""The numbers of a result that mteb stores."""
 LANGUAGES = {"en": "eng-Latn", "de": "deu-Latn", "fr": "fra-Latn", "es": "spa-Latn"}
 
 
 class WeatTask(AbsTask):  # type: ignore[misc]
-    """One test; its main score is the effect size d, with a sign: 0 is no association, more is not better."""
+    """One test, whose main score is the signed effect size d: 0 means no association, and more is not better."""
 
     abstask_prompt = "Encode the text."
     data_loaded: bool = False
@@ -27,7 +27,7 @@ class WeatTask(AbsTask):  # type: ignore[misc]
     settings: dict[str, Any]
 
     def load_data(self, *_: Any, **__: Any) -> None:
-        """The texts of the test, from the catalogue; nothing is downloaded."""
+        """Load the texts of the test from the catalogue; nothing is downloaded."""
         if not self.data_loaded:
             self.dataset = {"default": DatasetDict(test=Dataset.from_dict({"text": list(self.test.texts)}))}
             self.data_loaded = True
@@ -58,7 +58,7 @@ class WeatTask(AbsTask):  # type: ignore[misc]
 
 
 def weat_task(test: str | Test = "weat6", **settings: Any) -> WeatTask:
-    """A task for `mteb.evaluate`.
+    """Return a task for `mteb.evaluate`.
 
     Args:
         test: a name of the catalogue, or a test of your own.

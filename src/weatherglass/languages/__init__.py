@@ -8,10 +8,10 @@ from weatherglass.registry import Registry
 LANGUAGES: Registry[Language] = Registry(
     "language",
     {
-        "en": "weatherglass.languages.en.pack:ENGLISH",
-        "de": "weatherglass.languages.de.pack:GERMAN",
-        "fr": "weatherglass.languages.fr.pack:FRENCH",
-        "es": "weatherglass.languages.es.pack:SPANISH",
+        "en": "weatherglass.languages.en:ENGLISH",
+        "de": "weatherglass.languages.de:GERMAN",
+        "fr": "weatherglass.languages.fr:FRENCH",
+        "es": "weatherglass.languages.es:SPANISH",
     },
     entry_points="weatherglass.languages",
 )

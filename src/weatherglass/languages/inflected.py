@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from weatherglass.languages.base import STATED, Lexicon, Reading
-from weatherglass.languages.slots import base_name, slot_names
-from weatherglass.storage.resources import shipped_toml
+from weatherglass.languages.base import STATED, Lexicon, Reading, base_name, slot_names
+from weatherglass.storage.documents import shipped_toml
 
 ANY_WORD = "any word"
 """The class of a word of which nothing is known; its templates speak of the word itself."""
@@ -35,19 +34,19 @@ class InflectedLanguage(ABC):
 
     @abstractmethod
     def guess_class(self, word: str) -> tuple[str, str]:
-        """The class of a word that neither the file nor the lexicon knows, and the reason."""
+        """Return the class of a word that neither the file nor the lexicon knows, and the reason."""
 
     @abstractmethod
     def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
-        """What the slots stand for, as far as the known forms allow."""
+        """Return what the slots stand for, as far as the known forms allow."""
 
     @abstractmethod
     def shown(self, slots: Mapping[str, str]) -> str:
-        """The forms of a word, for people, from the slots that its templates have."""
+        """Return the forms of a word, for people, from the slots that its templates have."""
 
     @abstractmethod
     def tokenise(self, text: str) -> list[str]:
-        """The words and punctuation marks of a text."""
+        """Return the words and punctuation marks of a text."""
 
     def lower(self, text: str) -> str:
         """In small letters; ẞ becomes ß."""
@@ -62,7 +61,7 @@ class InflectedLanguage(ABC):
         return self._templates[word_class]
 
     def form_names(self) -> list[str]:
-        """Singular, and every form that a slot needs."""
+        """Return singular, and every form that a slot needs."""
         needed = (form for forms in self.needs.values() for form in forms.split(", ") if form)
         return ["singular", *dict.fromkeys(needed)]
 
@@ -71,7 +70,7 @@ class InflectedLanguage(ABC):
         return self.values.get(form, ())
 
     def slots(self) -> Mapping[str, str]:
-        """Each slot, and the form that it needs."""
+        """Return each slot, and the form that it needs."""
         return self.needs
 
     def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
@@ -107,12 +106,12 @@ class InflectedLanguage(ABC):
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """The words that are shipped with the pack."""
+        """Return the words that are shipped with the pack."""
         return self.read_lexicon(shipped_toml(self.package, "words"))
 
     @abstractmethod
     def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
-        """The content of words.toml as classes and forms."""
+        """Return the content of words.toml as classes and forms."""
 
     @cached_property
     def _templates(self) -> dict[str, list[str]]:

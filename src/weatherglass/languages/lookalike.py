@@ -9,16 +9,9 @@ from collections.abc import Collection, Iterable
 ZERO_WIDTH = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 """Soft hyphen, zero-width space, joiners and marks of direction, word joiner, byte-order mark."""
 
-DIFFERENT_HERE = (
-    "words that differ only in Unicode form, spaces or zero-width characters are different words here"
-)
-
-SHOWN = 10
-"""How many groups of words a warning lists."""
-
 
 def fold(word: str) -> str:
-    """What a word looks like: composed and plain (NFKC), without zero-width characters and spaces around it.
+    """Return what a word looks like: composed and plain (NFKC), without zero-width characters and spaces around it.
 
     >>> fold("nai\u0308ve\u200b ") == "na\u00efve", fold("\ufb01ne") == "fine"
     (True, True)
@@ -28,19 +21,17 @@ def fold(word: str) -> str:
     return word.strip()
 
 
-def shown_twins(groups: Iterable[Iterable[str]]) -> str:
-    """Groups of words that look the same, with their differences spelt out; the first few, and how many more.
+def shown_twins(groups: Iterable[Iterable[str]]) -> list[str]:
+    """Return groups of words that look the same, each as one text that spells out the differences.
 
     >>> shown_twins([("na\u00efve", "nai\u0308ve")])
-    "'na\\\\xefve' = 'nai\\\\u0308ve'"
+    ["'na\\\\xefve' = 'nai\\\\u0308ve'"]
     """
-    texts = [" = ".join(map(ascii, group)) for group in groups]
-    rest = f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
-    return f"{', '.join(texts[:SHOWN])}{rest}"
+    return [" = ".join(map(ascii, group)) for group in groups]
 
 
 def twins_among(words: Iterable[str], known: Collection[str] = ()) -> list[tuple[str, ...]]:
-    """Groups of different words that look the same, in the order of the words.
+    """Return groups of different words that look the same, in the order of the words.
 
     Words of plain ASCII without spaces around them look like nothing but themselves, so only the others are folded.
 

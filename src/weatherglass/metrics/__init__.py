@@ -1,4 +1,4 @@
-"""Metrics: what turns the vectors of a test into a number. Arrays in, a Measurement out; no input or output.
+"""Metrics: what turns the vectors of a test into a number. Arrays in, an Estimate out; no input or output.
 
 A metric is a value, and its text is its spelling on the command line: "cosine/mean" (short for "weat(cosine/mean)"),
 "weat(cosine/mean, profile=wefe)". METRICS holds the families by name; each makes a metric from what stands in the
@@ -41,6 +41,8 @@ METRICS: Registry[MakeMetrics] = Registry(
 )
 
 DEFAULT_METRIC = "cosine/mean"
+OBSERVED = ("vectors",)
+"""The kinds of observation that can be had of a model."""
 _CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
 
 
@@ -54,36 +56,34 @@ def select_metrics(patterns: Sequence[str | Measure | Metric]) -> list[Metric]:
 
     Raises:
         UnknownNameError: for a metric that nobody knows, naming the nearest.
-        WeatherglassError: if none is asked for.
+        WeatherglassError: if none is asked for, or one needs what cannot be observed of a model.
     """
+    from weatherglass.metrics.weat.measure import Measure
+
     selected: dict[str, Metric] = {}
-    for pattern in patterns:
-        for metric in _metrics(pattern):
+    for given in patterns:
+        if isinstance(given, str | Measure):
+            found = _matching(str(given))
+        elif isinstance(given, type) or not all(hasattr(given, name) for name in ("name", "info", "measure")):
+            raise WeatherglassError(
+                "a metric should be a spelling such as cosine/mean, or an object with name, info and measure, but is "
+                f"{described(given)}; give several in a list"
+            )
+        else:
+            found = [given]
+        for metric in found:
+            if metric.info.needs not in OBSERVED:
+                raise WeatherglassError(
+                    f"{metric.name} needs {metric.info.needs} of a model; weatherglass observes {', '.join(OBSERVED)}"
+                )
             selected.setdefault(metric.name, metric)
     if not selected:
         raise WeatherglassError("no metric is asked for; leave out -m for cosine/mean")
     return list(selected.values())
 
 
-def _metrics(given: str | Measure | Metric) -> Sequence[Metric]:
-    """Return the metrics that a spelling, a measure or a metric stands for.
-
-    Raises:
-        WeatherglassError: if it is something else.
-    """
-    from weatherglass.metrics.weat.measure import Measure
-
-    if isinstance(given, str | Measure):
-        return _matching(str(given))
-    if isinstance(given, type) or not all(hasattr(given, name) for name in ("name", "shape", "measure")):
-        raise WeatherglassError(
-            f"a metric should be a spelling such as cosine/mean, or an object with name, shape and measure, but is "
-            f"{described(given)}; give several in a list"
-        )
-    return [given]
-
-
 def _matching(pattern: str) -> Sequence[Metric]:
+    """Return the metrics that a spelling or a glob stands for."""
     from weatherglass.metrics.weat.measure import GROUPS, SIMILARITIES
 
     call = _CALL.fullmatch(pattern.strip())

@@ -1,22 +1,22 @@
-"""What a metric is: a value with a shape, which turns the vectors of a test into a Measurement."""
+"""What a metric is: what it declares in its MetricInfo, and the Estimate that it makes of the vectors of a test."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.catalogue.test import Test
-from weatherglass.metrics.nulls import Exchange, Null
+from weatherglass.metrics.exchange import Null
 from weatherglass.metrics.sets import VectorSet
 
 if TYPE_CHECKING:
+    from weatherglass.metrics.resample import Resample
     from weatherglass.metrics.weat.covariance import Covariance
-    from weatherglass.metrics.weat.tables import NamedSample
 
 T = TypeVar("T")
 
@@ -31,12 +31,6 @@ class Count:
 
     def __contains__(self, number: int) -> bool:
         return self.least <= number and (self.most is None or number <= self.most)
-
-    def selections(self, number: int) -> list[tuple[int, ...]]:
-        """Which of so many sets are taken together: all, or each by itself; none where neither will do."""
-        if number in self:
-            return [tuple(range(number))]
-        return [(place,) for place in range(number)] if self.most == 1 and number else []
 
     def __str__(self) -> str:
         return str(self.least) if self.most == self.least else f"at least {self.least}"
@@ -65,22 +59,135 @@ class Shape:
         return targets in self.targets and attributes in self.attributes
 
     def selections(self, targets: int, attributes: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Which target and which attribute sets to measure together; a metric that takes one takes each in turn.
+        """Return the target and attribute sets to measure together; a metric that takes one takes each in turn.
 
         >>> Shape(exactly(1), exactly(2)).selections(2, 2)
         [((0,), (0, 1)), ((1,), (0, 1))]
         >>> Shape(exactly(2), exactly(2)).selections(3, 2)
         []
         """
-        return [
-            (chosen_targets, chosen_attributes)
-            for chosen_targets in self.targets.selections(targets)
-            for chosen_attributes in self.attributes.selections(attributes)
-        ]
+        ways = []
+        for count, number in ((self.targets, targets), (self.attributes, attributes)):
+            if number in count:
+                ways.append([tuple(range(number))])
+            else:
+                ways.append([(place,) for place in range(number)] if count.most == 1 else [])
+        return [(chosen, attribute) for chosen in ways[0] for attribute in ways[1]]
 
     def __str__(self) -> str:
         paired = "paired " if self.paired else ""
         return f"{self.targets} {paired}target and {self.attributes} attribute sets"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricInfo:
+    """What a metric declares about itself, once; nothing else in weatherglass knows a metric by its name."""
+
+    shape: Shape
+    """How many sets it takes."""
+    needs: str = "vectors"
+    """The kind of observation of a model that it is computed from."""
+    covariances: bool = False
+    """Whether it also needs the covariances of the attribute sets."""
+    signed: bool = True
+    """Whether the sign of `value - unbiased` is a direction."""
+    unbiased: float = 0.0
+    """The value without bias."""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    """The smallest and the largest value that it can have."""
+    exchanges: str = ""
+    """What p exchanges: words of the "targets", of the "attributes", or "pairs"; empty for a metric without p."""
+    one_sample: bool = False
+    """Whether the words of all target sets are one sample, so that their sets make no difference to the value."""
+    contrasts: str = ""
+    """The sets whose difference p is about: "targets", "attributes" or "both"; empty where p is about something else.
+
+    `mitigate --judge` counts a significant p only where it is about a difference between the ends of the attribute."""
+    removed_by_projection: bool = False
+    """Whether it is computed along a direction, so that projecting that out makes it small by construction."""
+    poolable: bool = False
+    """Whether values of different tests are on one scale, standard deviations of the scores.
+
+    Values like these are drawn on one axis, averaged over the tests of a topic, and judged together in a verdict."""
+    from_scores: bool = False
+    """Whether the value and its p follow from the stored scores of X and Y.
+
+    This permits what needs no vectors: the power of the test, the paired change between two runs, maxT correction."""
+    cheap_to_resample: bool = True
+    """Whether intervals and leave-one-out are computed without being asked for."""
+    symbol: str = "value"
+    """What the value is called in tables, such as "d"."""
+    quantity: str = "value"
+    """What the value is called in captions, such as "effect size d"."""
+    unit: str = ""
+    """The unit of the value where it has one that readers know, such as "standard deviations"."""
+    decimals: int = 3
+    """Decimals that the value is printed with."""
+    negligible: float = 0.0
+    """The distance from `unbiased` below which no direction is named."""
+    leans: tuple[str, ...] = ()
+    """What a value above and below `unbiased` means, with roles in braces; empty for "X lean to A, Y to B"."""
+    summary: str = field(default="", compare=False)
+    """What it measures, in one line."""
+    direction: str = field(default="", compare=False)
+    """What a larger value means."""
+    source: str = field(default="", compare=False)
+    """The paper that introduced it."""
+    caution: str = field(default="", compare=False)
+    """What a reader of its numbers should know, printed once per run."""
+
+    @property
+    def scale(self) -> str:
+        """Return how to read a value that has no unit, such as "1 without bias"; empty where it has one."""
+        return "" if self.unit else f"{self.unbiased:g} without bias"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what readers of a stored result need: facts that differ from the default, without descriptions."""
+        facts = {
+            name: getattr(self, name) for name, default in _FACTS.items() if getattr(self, name) != default
+        }
+        if "bounds" in facts:
+            facts["bounds"] = [end if math.isfinite(end) else None for end in self.bounds]
+        targets, attributes = self.shape.targets, self.shape.attributes
+        sizes = [targets.least, targets.most, attributes.least, attributes.most]
+        return {"shape": [*sizes, self.shape.paired], **facts}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> MetricInfo:
+        """Return the inverse of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError: if the record is of another version or damaged.
+        """
+        least, most, least_attributes, most_attributes, paired = record["shape"]
+        shape = Shape(Count(least, most), Count(least_attributes, most_attributes), paired)
+        facts = {**record, "shape": shape}
+        if "bounds" in facts:
+            low, high = facts["bounds"]
+            facts["bounds"] = (
+                -math.inf if low is None else float(low),
+                math.inf if high is None else float(high),
+            )
+        if "leans" in facts:
+            facts["leans"] = tuple(map(str, facts["leans"]))
+        info = cls(**facts)
+        for name, default in _FACTS.items():
+            given = getattr(info, name)
+            if not isinstance(given, type(default)) and not (
+                isinstance(default, float) and type(given) is int
+            ):
+                raise TypeError(f"{name} of a metric is {given!r}")
+        if not 0 <= info.decimals <= MOST_DECIMALS:
+            raise ValueError(f"decimals of a metric are {info.decimals}")
+        return info
+
+
+MOST_DECIMALS = 9
+
+
+_DESCRIPTIONS = ("summary", "direction", "source", "caution")
+_FACTS = {f.name: f.default for f in fields(MetricInfo) if f.name not in ("shape", *_DESCRIPTIONS)}
+"""The facts that are stored with a result, with their defaults."""
 
 
 class ElementScore(NamedTuple):
@@ -94,96 +201,61 @@ class ElementScore(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """The raw measures of a test by unit, and the scores without each sentence template."""
+class ByElements(NamedTuple):
+    """A value with single elements exchanged, as the papers do, of a test that exchanges words."""
 
-    whole: NamedSample
-    without_templates: tuple[tuple[str, Vector, Vector], ...] = ()
-    """A template with the scores of X and of Y without its sentences."""
-
-
-class Recomputing(Protocol):
-    """A value that can be computed again without one of its units."""
-
-    @property
-    def groups(self) -> tuple[UnitGroup, ...]:
-        """Its units, in groups that are samples of their own."""
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Between which the value lies."""
-
-    def without(self, group: int, unit: int) -> tuple[float, Null | None]:
-        """The value, and what p exchanges, without one unit of a group."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnitGroup:
-    """Units that stand for more of their kind: the words of a set, or the pairs of two sets."""
-
-    role: str
-    """X, A, …; XY for pairs."""
-    names: tuple[str, ...]
-    exchanged: bool
-    """Whether p exchanges them, so that they are what varies in the interval beside p."""
-    sample: str = ""
-    """What they are a sample of, where that is more than this group: groups of one sample vary about one mean."""
+    value: float
+    null: Null
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measurement:
+class Estimate:
     """What a metric found, before any inference."""
 
+    info: MetricInfo = field(repr=False)
+    """What the metric declares."""
     value: float
     """The metric's number, such as d; NaN where it is not defined."""
-    unbiased: float = 0.0
-    """What the value is without bias."""
-    signed: bool | None = True
-    """Whether the sign of the value is a direction; None where neither folder nor registry knows."""
-    is_effect_size: bool = True
-    """Whether the value is a d, in standard deviations of the scores."""
+    signed_value: float | None = None
+    """The value with its sign, where it is reported without; None where it is reported as it is."""
     test_statistic: float = math.nan
     """What the exchange of labels is about; for WEAT S, the sum of the scores of X less that of Y."""
+    ddof: int = 1
+    """Delta degrees of freedom of the standard deviation in the value."""
     target_sizes: tuple[int, ...]
     """How many elements of each target set were used; those that the model does not know are left out."""
     attribute_sizes: tuple[int, ...]
     scores: tuple[ElementScore, ...] = field(default=(), repr=False)
     """One per target element, in the order of the test."""
-    leans: tuple[str, ...] = ()
-    """What a value above and below `unbiased` means, with roles in braces; empty where d says it, or nothing does."""
     details: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """Further numbers by name; kept in the notes of a result."""
-    exchange: Mapping[str, Exchange] = field(default_factory=dict, repr=False, compare=False)
-    """By unit (elements, words): scores whose labels p exchanges, as WEAT's are. Not stored."""
-    samples: Callable[[], Samples] | None = field(default=None, repr=False, compare=False)
-    """What WEAT's intervals and leave-one-out start from. Not stored."""
     null: Null | None = field(default=None, repr=False, compare=False)
-    """What else p exchanges; None with `exchange`, and for a metric that has no p. Not stored."""
-    recomputing: Recomputing | None = field(default=None, repr=False, compare=False)
-    """How intervals and leave-one-out come about where the value is computed anew. Not stored."""
+    """What p exchanges; None for a metric without p. Not stored."""
+    by_elements: ByElements | None = field(default=None, repr=False, compare=False)
+    """The same with single elements exchanged, where words with several sentences are exchanged. Not stored."""
+    resample: Resample | None = field(default=None, repr=False, compare=False)
+    """How the value is recomputed for intervals and leave-one-out; None where there are none. Not stored."""
+    unbiased: float = field(init=False, repr=False, compare=False)
+    """The value without bias."""
+    signed: bool = field(init=False, repr=False, compare=False)
+    """Whether the sign of the value is a direction."""
+    bias: float = field(init=False, repr=False, compare=False)
+    """The distance of the value from that without bias, with its sign."""
+    effect_size: float = field(init=False, repr=False, compare=False)
+    """The value where it is a d, in standard deviations; NaN for other metrics."""
+    num_targ1: int = field(init=False, repr=False, compare=False)
+    """Elements of X; the next three likewise for Y, A and B, 0 for a set that the test lacks."""
+    num_targ2: int = field(init=False, repr=False, compare=False)
+    num_attr1: int = field(init=False, repr=False, compare=False)
+    num_attr2: int = field(init=False, repr=False, compare=False)
 
-    @property
-    def effect_size(self) -> float:
-        """The value, where it is a d; NaN for other metrics."""
-        return self.value if self.is_effect_size else math.nan
-
-    @property
-    def num_targ1(self) -> int:
-        """Elements of X; the next three likewise for Y, A and B, 0 for a set that the test lacks."""
-        return _nth(self.target_sizes, 0)
-
-    @property
-    def num_targ2(self) -> int:
-        return _nth(self.target_sizes, 1)
-
-    @property
-    def num_attr1(self) -> int:
-        return _nth(self.attribute_sizes, 0)
-
-    @property
-    def num_attr2(self) -> int:
-        return _nth(self.attribute_sizes, 1)
+    def __post_init__(self) -> None:
+        info, known = self.info, self.__dict__  # frozen, so that a plain assignment is refused
+        known["unbiased"], known["signed"] = info.unbiased, info.signed
+        known["bias"] = (self.value if self.signed_value is None else self.signed_value) - info.unbiased
+        known["effect_size"] = self.value if info.poolable else math.nan
+        known["num_targ1"], known["num_targ2"], *_ = *self.target_sizes, 0, 0
+        known["num_attr1"], known["num_attr2"], *_ = *self.attribute_sizes, 0, 0
 
     @property
     def x_scores(self) -> Vector:
@@ -194,10 +266,6 @@ class Measurement:
     def y_scores(self) -> Vector:
         """The score of each element of Y."""
         return scores_of_role(self.scores, "Y")
-
-
-def _nth(sizes: Sequence[int], place: int) -> int:
-    return sizes[place] if place < len(sizes) else 0
 
 
 def scores_of_role(scores: Sequence[ElementScore], role: str) -> Vector:
@@ -233,31 +301,11 @@ class Metric(Protocol):
         """As it is spelt on the command line and in the column `metric`, such as "cosine/mean"."""
 
     @property
-    def shape(self) -> Shape:
-        """The numbers of sets that it takes."""
-
-    @property
-    def signed(self) -> bool:
-        """Whether the sign of its value is a direction."""
-
-    @property
-    def unbiased(self) -> float:
-        """Its value without bias."""
-
-    @property
-    def is_effect_size(self) -> bool:
-        """Whether its value is a d as in WEAT: the difference of X and Y in standard deviations of the scores."""
-
-    @property
-    def whitened(self) -> bool:
-        """Whether it needs the covariances of the attribute sets."""
-
-    @property
-    def assessed(self) -> bool:
-        """Whether intervals and leave-one-out are cheap enough to be computed without being asked for."""
+    def info(self) -> MetricInfo:
+        """Return what it declares about itself."""
 
     def texts(self, test: Test) -> tuple[str, ...]:
         """What has to be encoded besides the sets of the test."""
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
+    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         """The value and the scores of one test on one model."""

@@ -9,13 +9,13 @@ import numpy as np
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.errors import UnitError, WeatherglassError
-from weatherglass.metrics.base import Shape, exactly
-from weatherglass.metrics.nulls import Relabelling
-from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters, unit_rows
+from weatherglass.metrics.base import MetricInfo, Shape, exactly
+from weatherglass.metrics.exchange import Relabelling
+from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters, unit_rows
 
 
 @dataclass(frozen=True)
-class DirectBias(MetricOfSets):
+class DirectBias(SetMetric):
     """The mean over w of |cos(w, g)|^c, g the first principal component of the pairs' differences.
 
     Exchanging the words of a pair changes nothing, so p exchanges the words of X and Y with all others: directions
@@ -25,17 +25,21 @@ class DirectBias(MetricOfSets):
     c: float = 1.0
     """How strict: a small c counts words that lean a little almost as much as those that lean far."""
 
-    shape = Shape(exactly(2), exactly(1), paired=True)
-    signed = False
-    bounds = (0.0, 1.0)
-    scored = "attributes"
-    exchanged = "targets"
-    summary = "share of the attribute words along the main direction of word pairs"
-    direction = "larger: more bias"
-    source = "Bolukbasi et al. 2016"
-    caution = (
-        "it pairs the words of X and Y in their order, and says nothing of lists that are not made of pairs"
+    info = MetricInfo(
+        shape=Shape(exactly(2), exactly(1), paired=True),
+        signed=False,
+        bounds=(0.0, 1.0),
+        exchanges="targets",
+        contrasts="targets",
+        removed_by_projection=True,
+        summary="share of the attribute words along the main direction of word pairs",
+        direction="larger: more bias",
+        source="Bolukbasi et al. 2016",
+        caution=(
+            "it pairs the words of X and Y in their order, and says nothing of lists that are not made of pairs"
+        ),
     )
+    scored = "attributes"
 
     @property
     def name(self) -> str:

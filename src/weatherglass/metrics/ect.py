@@ -9,25 +9,27 @@ import numpy as np
 from scipy.stats import rankdata
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.metrics.base import Shape, exactly
-from weatherglass.metrics.nulls import Relabelling
-from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters, unit_rows
+from weatherglass.metrics.base import MetricInfo, Shape, exactly
+from weatherglass.metrics.exchange import Relabelling
+from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters, unit_rows
 
 
 @dataclass(frozen=True)
-class EmbeddingCoherence(MetricOfSets):
+class EmbeddingCoherence(SetMetric):
     """Spearman's correlation of cos(mean X, a) and cos(mean Y, a) over a; 1 where both order A alike."""
 
-    shape = Shape(exactly(2), exactly(1))
-    signed = False
-    unbiased = 1.0
-    bounds = (-1.0, 1.0)
+    info = MetricInfo(
+        shape=Shape(exactly(2), exactly(1)),
+        signed=False,
+        unbiased=1.0,
+        bounds=(-1.0, 1.0),
+        exchanges="targets",
+        summary="rank correlation of the nearness of attribute words to the centres of X and Y",
+        direction="lower: more bias; 1 is none",
+        source="Dev & Phillips 2019",
+    )
     scored = "attributes"
-    exchanged = "targets"
     least = {"attributes": 2}  # noqa: RUF012 - a ClassVar of the base, never changed
-    summary = "rank correlation of the nearness of attribute words to the centres of X and Y"
-    direction = "lower: more bias; 1 is none"
-    source = "Dev & Phillips 2019"
 
     @property
     def name(self) -> str:

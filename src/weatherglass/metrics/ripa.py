@@ -10,28 +10,30 @@ import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.errors import UnitError
-from weatherglass.metrics.base import Shape, exactly
-from weatherglass.metrics.nulls import SignFlips
-from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters
+from weatherglass.metrics.base import MetricInfo, Shape, exactly
+from weatherglass.metrics.exchange import SignFlips
+from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 
 
 @dataclass(frozen=True)
-class RelationalInnerProduct(MetricOfSets):
+class RelationalInnerProduct(SetMetric):
     """The mean over words and pairs of w·(x − y)/‖x − y‖."""
 
-    shape = Shape(exactly(2), exactly(1), paired=True)
-    signed = True
-    bounds = (-np.inf, np.inf)
-    scored = "attributes"
-    exchanged = "pairs"
-    of_directions = False
-    summary = "projection of the attribute words on the directions of word pairs"
-    direction = "above 0: A nearer to X"
-    leans = ("{A} nearer to {X}", "{A} nearer to {Y}")
-    source = "Ethayarajh et al. 2019"
-    caution = (
-        "it pairs the words of X and Y in their order, and says nothing of lists that are not made of pairs"
+    info = MetricInfo(
+        shape=Shape(exactly(2), exactly(1), paired=True),
+        exchanges="pairs",
+        contrasts="targets",
+        removed_by_projection=True,
+        summary="projection of the attribute words on the directions of word pairs",
+        direction="above 0: A nearer to X",
+        leans=("{A} nearer to {X}", "{A} nearer to {Y}"),
+        source="Ethayarajh et al. 2019",
+        caution=(
+            "it pairs the words of X and Y in their order, and says nothing of lists that are not made of pairs"
+        ),
     )
+    scored = "attributes"
+    of_directions = False
 
     @property
     def name(self) -> str:

@@ -8,27 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.metrics.base import Shape, exactly
-from weatherglass.metrics.nulls import Relabelling
-from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters, read_yes_or_no, unit_rows
+from weatherglass.metrics.base import MetricInfo, Shape, exactly
+from weatherglass.metrics.exchange import Relabelling
+from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters, read_yes_or_no, unit_rows
 
 
 @dataclass(frozen=True)
-class RelativeNormDistance(MetricOfSets):
+class RelativeNormDistance(SetMetric):
     """The mean over a of ‖a − mean X‖ − ‖a − mean Y‖."""
 
     normalise: bool = False
     """Whether vectors are brought to length 1 first, as Garg et al. do."""
 
-    shape = Shape(exactly(2), exactly(1))
-    signed = True
-    bounds = (-np.inf, np.inf)
+    info = MetricInfo(
+        shape=Shape(exactly(2), exactly(1)),
+        exchanges="targets",
+        contrasts="targets",
+        summary="distance of attribute words to the centre of X less that to the centre of Y",
+        direction="above 0: A nearer to Y",
+        leans=("{A} nearer to {Y}", "{A} nearer to {X}"),
+        source="Garg et al. 2018",
+    )
     scored = "attributes"
-    exchanged = "targets"
-    summary = "distance of attribute words to the centre of X less that to the centre of Y"
-    direction = "above 0: A nearer to Y"
-    leans = ("{A} nearer to {Y}", "{A} nearer to {X}")
-    source = "Garg et al. 2018"
 
     @property
     def name(self) -> str:

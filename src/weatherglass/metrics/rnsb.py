@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import expit
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.metrics.base import AT_LEAST_TWO, Shape, exactly
-from weatherglass.metrics.nulls import Relabelling
-from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters
+from weatherglass.metrics.base import AT_LEAST_TWO, MetricInfo, Shape, exactly
+from weatherglass.metrics.exchange import Relabelling
+from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters
 
 C = 1.0
 """The weight of the likelihood against ½‖w‖²."""
@@ -20,21 +20,23 @@ CONVERGED = 1e-10
 
 
 @dataclass(frozen=True)
-class RelativeNegativeSentimentBias(MetricOfSets):
+class RelativeNegativeSentimentBias(SetMetric):
     """The divergence from uniform of P(second attribute set) over all target words.
 
     The regression has an L2 penalty on the weights, none on the intercept, and is fitted on all of A and B.
     """
 
-    shape = Shape(AT_LEAST_TWO, exactly(2))
-    signed = False
-    bounds = (0.0, np.inf)
+    info = MetricInfo(
+        shape=Shape(AT_LEAST_TWO, exactly(2)),
+        signed=False,
+        bounds=(0.0, np.inf),
+        exchanges="attributes",
+        summary="divergence from uniform of a classifier's P(B) over the target words",
+        direction="larger: more uneven",
+        source="Sweeney & Najafian 2019",
+    )
     scored = "targets"
-    exchanged = "attributes"
     of_directions = False
-    summary = "divergence from uniform of a classifier's P(B) over the target words"
-    direction = "larger: more uneven"
-    source = "Sweeney & Najafian 2019"
 
     @property
     def name(self) -> str:

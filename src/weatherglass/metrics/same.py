@@ -9,27 +9,30 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.metrics.base import AT_LEAST_ONE, AT_LEAST_TWO, Shape
-from weatherglass.metrics.nulls import Relabelling
-from weatherglass.metrics.of_sets import Matrices, MetricOfSets, read_parameters, unit_rows
+from weatherglass.metrics.base import AT_LEAST_ONE, AT_LEAST_TWO, MetricInfo, Shape
+from weatherglass.metrics.exchange import Relabelling
+from weatherglass.metrics.set_metric import Matrices, SetMetric, read_parameters, unit_rows
 
 
 @dataclass(frozen=True)
-class Same(MetricOfSets):
+class Same(SetMetric):
     """The mean over target words of |cos(w, mean of unit A − mean of unit B)|.
 
     With more sets: directions of set k − the first, each made orthogonal to those before; |cos| with the first plus
     |w · direction| of the others, w at length 1.
     """
 
-    shape = Shape(AT_LEAST_ONE, AT_LEAST_TWO)
-    signed = False
-    bounds = (0.0, np.inf)
+    info = MetricInfo(
+        shape=Shape(AT_LEAST_ONE, AT_LEAST_TWO),
+        signed=False,
+        bounds=(0.0, np.inf),
+        exchanges="attributes",
+        contrasts="both",
+        summary="share of the target words that lies along the directions between attribute sets",
+        direction="larger: more bias",
+        source="Schröder et al. 2021",
+    )
     scored = "targets"
-    exchanged = "attributes"
-    summary = "share of the target words that lies along the directions between attribute sets"
-    direction = "larger: more bias"
-    source = "Schröder et al. 2021"
 
     @property
     def name(self) -> str:

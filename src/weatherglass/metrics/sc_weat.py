@@ -8,24 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.metrics.base import Shape, exactly
-from weatherglass.metrics.nulls import Exchange
-from weatherglass.metrics.of_sets import Matrices, MetricOfSets, cosines, read_parameters
+from weatherglass.metrics.base import MetricInfo, Shape, exactly
+from weatherglass.metrics.exchange import Exchange
+from weatherglass.metrics.set_metric import Matrices, SetMetric, cosines, read_parameters
 
 
 @dataclass(frozen=True)
-class ScWeat(MetricOfSets):
+class ScWeat(SetMetric):
     """The mean over the words of X of s(w, A, B), in standard deviations of cos(w, ·) over A and B."""
 
-    shape = Shape(exactly(1), exactly(2))
-    signed = True
-    bounds = (-2.0, 2.0)  # with A and B of one size
+    info = MetricInfo(
+        shape=Shape(exactly(1), exactly(2)),
+        bounds=(-2.0, 2.0),  # with A and B of one size
+        exchanges="attributes",
+        contrasts="attributes",
+        summary="effect size of single words, and their mean",
+        direction="above 0: X nearer to A",
+        leans=("{X} nearer to {A}", "{X} nearer to {B}"),
+        source="Caliskan et al. 2017; Toney & Caliskan 2021",
+    )
     scored = "targets"
-    exchanged = "attributes"
-    summary = "effect size of single words, and their mean"
-    direction = "above 0: X nearer to A"
-    leans = ("{X} nearer to {A}", "{X} nearer to {B}")
-    source = "Caliskan et al. 2017; Toney & Caliskan 2021"
 
     @property
     def name(self) -> str:

@@ -53,7 +53,8 @@ def check(sets: Sequence[VectorSet]) -> None:
     """Refuse what no metric can use: an empty set, different widths, numbers that are none."""
     width = sets[0].vectors.shape[1]
     for element_set in sets:
-        check_size(element_set, 1)
+        if not len(element_set.vectors):
+            raise too_small(element_set, 1)
         if element_set.vectors.shape[1] != width:
             raise UnitError(
                 f"{element_set.role} has {element_set.vectors.shape[1]} dimensions, but X has {width}"
@@ -64,15 +65,13 @@ def check(sets: Sequence[VectorSet]) -> None:
             raise UnitError(f"the vector of {element_set.label(row)} holds a NaN or an infinite number")
 
 
-def check_size(element_set: VectorSet, least: int) -> None:
-    """Refuse a set with fewer elements than a metric needs, and say how many the model does not know."""
+def too_small(element_set: VectorSet, least: int) -> UnitError:
+    """Return the error for a set with fewer elements than a metric needs; it says how many the model does not know."""
     known, unknown = len(element_set), element_set.unknown
-    if known >= least:
-        return
     needed = f"at least {least} {'is' if least == 1 else 'are'} needed"
     if not unknown:
-        raise UnitError(f"set {element_set.role} has {known} elements; {needed}")
-    raise UnitError(
+        return UnitError(f"set {element_set.role} has {known} elements; {needed}")
+    return UnitError(
         f"only {known} of the {known + len(unknown)} elements of {element_set.category} are known to the "
         f"model; {needed} (missing: {_shortened(unknown)})"
     )

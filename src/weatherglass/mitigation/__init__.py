@@ -1,4 +1,4 @@
-"""Transforms: what changes vectors after encoding, fitted on named words and never on the tests of a run.
+"""Change vectors after encoding, by transforms that are fitted on named words and never on the tests of a run.
 
 A transform is spelt behind the model, `vectors:glove.txt | centre?on=catalogue`, and may be followed by others.
 """

@@ -1,4 +1,4 @@
-"""All-but-the-top: centre, and remove the first principal directions (Mu & Viswanath 2018, algorithm 1)."""
+"""Centre vectors and remove their first principal directions: all-but-the-top (Mu & Viswanath 2018, algorithm 1)."""
 
 from __future__ import annotations
 
@@ -6,30 +6,26 @@ from dataclasses import dataclass
 
 from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
-from weatherglass.mitigation.change import Steps, projection
+from weatherglass.mitigation.base import Steps, projection
 from weatherglass.mitigation.fitting import known_rows, nothing_left, partly_known, span
 from weatherglass.mitigation.lists import NEUTRAL, content_hash, word_list
 
 PER_COMPONENT = 100
-"""The paper's rule: a direction for every hundred dimensions."""
+"""Dimensions per removed direction, the paper's rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllButTheTop:
-    """v − mean − Σ (uᵢ·v) uᵢ, with the mean and the principal directions of a list of frequent words."""
+    """Map v to v − mean − Σ (uᵢ·v) uᵢ, with the mean and the principal directions of a list of frequent words."""
 
     source: str
     words: tuple[str, ...]
     components: int | None
-    """None for the width divided by 100, at least 1."""
+    """None for the width divided by 100, but at least 1."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> AllButTheTop:
-        """`all-but-the-top?on=neutral|catalogue|FILE&components=auto|N`.
-
-        Raises:
-            SpecError: if the file cannot be read, or an option is wrong.
-        """
+        """Read `all-but-the-top?on=neutral|catalogue|FILE&components=auto|N`."""
         options = spec.reader()
         source = options.text("on", NEUTRAL)
         automatic = dict(spec.options).get("components", "auto") == "auto"
@@ -41,19 +37,15 @@ class AllButTheTop:
 
     @property
     def name(self) -> str:
-        """With its list and the number of directions."""
         return f"all-but-the-top?on={self.source}&components={self.components or 'auto'}"
 
     def texts(self) -> tuple[str, ...]:
-        """The words of the list."""
         return self.words
 
     def identity(self) -> str:
-        """A hash of the words and the number of directions."""
         return content_hash("all-but-the-top", self.components, *self.words)
 
     def fit(self, vectors: Matrix) -> Steps:
-        """From the mean and the principal directions of these vectors."""
         width = vectors.shape[1]
         components = self.components or max(1, width // PER_COMPONENT)
         nothing_left(self.name, width, components)

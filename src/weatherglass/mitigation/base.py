@@ -1,45 +1,55 @@
-"""What a transform is: fitted on the vectors of its own texts, it changes any vectors of the same model."""
+"""Define what a transform is, and the steps that a fitted transform consists of.
+
+Every built-in transform is one `Step`, or several in a row, so that one file format holds them all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, Self
 
-from weatherglass.arrays import Matrix
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector, unit_length
 from weatherglass.encoders.spec import Spec
+from weatherglass.errors import EncoderError
 
 
 class Change(Protocol):
-    """What a fitted transform does: vectors and their texts in, changed vectors out; a row depends on no other row."""
+    """Change vectors, given with their texts, row by row; a fitted transform."""
 
     def __call__(self, vectors: Matrix, texts: Sequence[str], /) -> Matrix:
-        """The changed vectors; a row of NaN, which is a text that the model does not know, stays one."""
+        """Return the changed vectors; a row of NaN, which means that the model does not know the text, stays NaN."""
         ...
 
 
 class Transform(Protocol):
-    """A change of vectors after encoding."""
+    """Change vectors after encoding."""
 
     @property
     def name(self) -> str:
-        """As it is spelt, with every option: "centre?on=catalogue"."""
+        """Return the spelling with every option: "centre?on=catalogue"."""
         ...
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """The transform that `name?option=value` describes; a mistake in it is raised here, not at `fit`."""
+        """Return the transform that `name?option=value` describes.
+
+        Raises:
+            SpecError: if an option is wrong, or a file cannot be read or used; `fit` does not raise it.
+        """
         ...
 
     def texts(self) -> tuple[str, ...]:
-        """What it is fitted on; empty for a transform that needs no fitting."""
+        """Return the texts that it is fitted on; empty for a transform that needs no fitting."""
         ...
 
     def identity(self) -> str:
-        """A hash of its options and texts: equal identities change the vectors of a model in the same way."""
+        """Return a hash of options and texts; transforms with equal hashes change a model's vectors alike."""
         ...
 
     def fit(self, vectors: Matrix) -> Change:
-        """The change, from the vectors of `texts()`: one row each, NaN where the model does not know the text.
+        """Fit on the vectors of `texts()`, one row each, NaN where the model does not know the text.
 
         Raises:
             EncoderError: if too few of them are known, or they do not determine the change.
@@ -48,6 +58,84 @@ class Transform(Protocol):
 
 
 def words_of(transform: Transform) -> frozenset[str]:
-    """The words that a transform has seen: its texts, unless it says that they are sentences made of words."""
+    """Return the words that a transform was fitted on: its texts, or `words_seen()` where the texts are sentences."""
     own: Callable[[], frozenset[str]] | None = getattr(transform, "words_seen", None)
     return own() if own is not None else frozenset(transform.texts())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """Map x to x − shift − ((x − mean)·left)·right, except for words that are kept or placed.
+
+    An orthogonal projection has left = rightᵀ; LEACE is an oblique one.
+    """
+
+    shift: Vector
+    mean: Vector
+    left: Matrix
+    """Of shape width × rank."""
+    right: Matrix
+    """Of shape rank × width."""
+    unit: bool = False
+    """Whether vectors are scaled to length 1 before and after."""
+    keep: frozenset[str] = frozenset()
+    """Texts whose vectors keep their direction."""
+    placed: Mapping[str, Vector] = field(default_factory=dict)
+    """New vectors by text, computed in `fit`: the equalised pairs."""
+
+    @property
+    def width(self) -> int:
+        return len(self.shift)
+
+    @property
+    def rank(self) -> int:
+        """Return how many dimensions the step removes."""
+        return len(self.right)
+
+    def __call__(self, vectors: Matrix, texts: Sequence[str]) -> Matrix:
+        """Return the changed vectors.
+
+        Raises:
+            EncoderError: if the vectors have another width.
+        """
+        if vectors.shape[1] != self.width:
+            raise EncoderError(
+                f"this transform was fitted on vectors of {self.width} dimensions, but these have {vectors.shape[1]}"
+            )
+        rows = unit_length(vectors) if self.unit else vectors
+        changed: Matrix = rows - self.shift - ((rows - self.mean) @ self.left) @ self.right
+        if self.unit:
+            changed = unit_length(changed)
+        if self.keep or self.placed:
+            for row, text in enumerate(texts):
+                if text in self.placed:
+                    if not np.isnan(vectors[row, 0]):
+                        changed[row] = self.placed[text]
+                elif text in self.keep:
+                    changed[row] = rows[row]
+        return changed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """Apply steps one after the other; `notes` says what was noticed while fitting."""
+
+    steps: tuple[Step, ...]
+    notes: tuple[str, ...] = ()
+
+    def __call__(self, vectors: Matrix, texts: Sequence[str]) -> Matrix:
+        for step in self.steps:
+            vectors = step(vectors, texts)
+        return vectors
+
+
+def subtraction(shift: Vector) -> Step:
+    """Return the step x − shift."""
+    width = len(shift)
+    return Step(shift, np.zeros(width), np.zeros((width, 0)), np.zeros((0, width)))
+
+
+def projection(basis: Matrix, shift: Vector | None = None) -> Step:
+    """Return the step that subtracts `shift` and projects out the rows of `basis`, which are orthonormal."""
+    width = basis.shape[1]
+    return Step(np.zeros(width) if shift is None else shift, np.zeros(width), basis.T, basis)

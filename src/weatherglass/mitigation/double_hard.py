@@ -1,9 +1,9 @@
-"""Double-hard debiasing (Wang et al. 2020): centre, remove the principal direction that hides bias best, hard debias.
+"""Apply double-hard debiasing (Wang et al. 2020): centre, remove one principal direction, then debias hard.
 
-Frequency is spread over the first principal directions and disturbs the pairs' differences. For each candidate
-direction: remove it, neutralise, and cluster the most biased words; the direction after which the two clusters agree
-least with the words' old bias is taken (their algorithm 1). Mean and principal directions are those of a list of
-frequent words, since a transform is fitted on named words only.
+Word frequency spreads over the first principal directions and disturbs the differences of the pairs. Each candidate
+direction is removed in turn, the vectors are neutralised, and the most biased words are clustered. The direction whose
+removal makes the two clusters agree least with the old bias is chosen (algorithm 1 of the paper). Mean and principal
+directions come from a list of frequent words, since a transform is fitted on named words only.
 """
 
 from __future__ import annotations
@@ -16,34 +16,36 @@ import numpy as np
 from weatherglass.arrays import Integers, Matrix, Vector, unit_length
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError
-from weatherglass.mitigation.change import Step, Steps, projection
-from weatherglass.mitigation.clusters import purity, two_clusters
-from weatherglass.mitigation.fitting import known_pairs, known_vectors, nothing_left, span
+from weatherglass.mitigation.base import Step, Steps, projection
+from weatherglass.mitigation.fitting import (
+    known_pairs,
+    known_vectors,
+    nothing_left,
+    purity,
+    span,
+    two_clusters,
+)
 from weatherglass.mitigation.hard_debias import HardDebias, pair_directions
 from weatherglass.mitigation.lists import NEUTRAL, NONE, Sides, content_hash, word_list
 
 LEAST = 10
-"""Biased words of each side below which clusters mean nothing."""
+"""The smallest number of biased words per side for which clusters are meaningful."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoubleHard:
-    """Hard debiasing after removing one principal direction of frequent words."""
+    """Debias hard after removing one principal direction of frequent words."""
 
     hard: HardDebias
     source: str
     words: tuple[str, ...]
     candidates: int = 20
     biased: int = 500
-    """Words of each side that are clustered."""
+    """How many words of each side are clustered."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> DoubleHard:
-        """`double-hard?pairs=gender|FILE&equalise=none|LIST&keep=LIST|none&on=neutral|FILE&candidates=20&biased=500`.
-
-        Raises:
-            SpecError: if a file cannot be read or used, or an option is wrong.
-        """
+        """Read `double-hard?pairs=LIST&equalise=LIST|none&keep=LIST|none&on=LIST&candidates=20&biased=500`."""
         options = spec.reader()
         pairs, source = options.text("pairs", "gender"), options.text("on", NEUTRAL)
         equalise, keep = options.text("equalise", NONE), options.text("keep", pairs)
@@ -54,34 +56,28 @@ class DoubleHard:
 
     @property
     def name(self) -> str:
-        """With every option."""
         lists = self.hard.name.partition("?")[2].rpartition("&")[0]
         return f"double-hard?{lists}&on={self.source}&candidates={self.candidates}&biased={self.biased}"
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Topics of the catalogue that its pairs are about."""
         return self.hard.topics
 
     @property
     def sides(self) -> Sides:
-        """The words of both ends of the attribute."""
         return self.hard.sides
 
     def texts(self) -> tuple[str, ...]:
-        """The words of the pairs, then the frequent ones."""
         return tuple(dict.fromkeys((*self.hard.texts(), *self.words)))
 
     def identity(self) -> str:
-        """A hash of all lists and options."""
         return content_hash("double-hard", self.hard.identity(), self.candidates, self.biased, *self.words)
 
     def words_seen(self) -> frozenset[str]:
-        """The words of the pairs; the frequent ones only give a mean and principal directions."""
+        """Return the words of the pairs; the frequent words only supply a mean and principal directions."""
         return frozenset(self.hard.texts())
 
     def fit(self, vectors: Matrix) -> Steps:
-        """From the pairs and the frequent words."""
         nothing_left(self.name, vectors.shape[1], 2)
         known = known_vectors(self.texts(), vectors)
         frequent = np.array([known[word] for word in self.words if word in known])
@@ -101,13 +97,13 @@ class DoubleHard:
         place = {text: row for row, text in enumerate(self.texts())}
         hard = self.hard.fit(steps[chosen](vectors[[place[text] for text in texts]], texts))
         note = (
-            f"removed principal direction {chosen + 1} of {candidates}: after it the clusters agree with the old "
-            f"bias of {100 * agreements[chosen]:.0f} % of {len(rows)} words"
+            f"removed principal direction {chosen + 1} of {candidates}: without it, clusters agree with the old bias "
+            f"of {100 * agreements[chosen]:.0f} % of {len(rows)} words"
         )
         return Steps((steps[chosen], *hard.steps), (*hard.notes, note))
 
     def _biased_words(self, known: Mapping[str, Vector]) -> tuple[Matrix, Integers]:
-        """The frequent words with the largest projections on the pairs' direction, and their side."""
+        """Return the frequent words with the largest projections on the direction of the pairs, and their sides."""
         basis = self._direction(known)
         apart = {*self.hard.texts(), *self.hard.keep}
         rows = np.array([known[word] for word in self.words if word in known and word not in apart])
@@ -116,7 +112,7 @@ class DoubleHard:
         return rows[np.concatenate([order[:count], order[-count:]])], np.repeat([0, 1], count)
 
     def _agreement(self, step: Step, rows: Matrix, labels: Integers, known: Mapping[str, Vector]) -> float:
-        """How far clusters agree with the labels after a step and neutralising."""
+        """Return how well clusters agree with the labels after a step and neutralising."""
         pairs = known_pairs(self.name, self.hard.pairs, known)
         words = list(dict.fromkeys(word for pair in pairs for word in pair))
         moved = step(np.array([known[word] for word in words]), words)

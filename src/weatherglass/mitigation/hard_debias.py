@@ -1,8 +1,8 @@
-"""Hard debiasing (Bolukbasi et al. 2016, section 6): neutralise most words, equalise some pairs.
+"""Apply hard debiasing (Bolukbasi et al. 2016, section 6): neutralise most words, equalise some pairs.
 
-Neutralise: vectors at length 1 lose their part in the span B of the pairs' differences. Equalise: both words of a pair
-get the same part outside B, ν, and opposite parts within it, so that no neutral word is nearer to one of them:
-ν + √(1 − ‖ν‖²)·(w_B − μ_B)/‖w_B − μ_B‖. `equalise=none` is the neutralise-only form.
+Neutralising projects unit vectors out of B, the span of the pairs' differences. Equalising gives both words of a pair
+the same part ν outside B and opposite parts within it, so that every neutral word is equally near to both:
+ν + √(1 − ‖ν‖²)·(w_B − μ_B)/‖w_B − μ_B‖. `equalise=none` only neutralises.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from weatherglass.arrays import Matrix, Vector, unit_length
 from weatherglass.encoders.spec import Spec
-from weatherglass.mitigation.change import Steps, projection
+from weatherglass.mitigation.base import Steps, projection
 from weatherglass.mitigation.fitting import known_pairs, known_vectors, nothing_left, partly_known, span
 from weatherglass.mitigation.lists import (
     NONE,
@@ -30,9 +30,9 @@ from weatherglass.mitigation.lists import (
 
 @dataclass(frozen=True, slots=True)
 class HardDebias:
-    """Removes the direction of pairs from all words but those that are about the attribute by definition."""
+    """Remove the direction of the pairs from all words except those that have the attribute by definition."""
 
-    spelt: str
+    name: str
     pairs: tuple[Pair, ...]
     equalise: tuple[Pair, ...] = ()
     keep: tuple[str, ...] = ()
@@ -41,20 +41,16 @@ class HardDebias:
 
     @classmethod
     def from_spec(cls, spec: Spec) -> HardDebias:
-        """`hard-debias?pairs=gender|FILE&equalise=LIST|none&keep=LIST|none&components=1`.
-
-        Raises:
-            SpecError: if a file cannot be read or used, or an option is wrong.
-        """
+        """Read `hard-debias?pairs=gender|FILE&equalise=LIST|none&keep=LIST|none&components=1`."""
         options = spec.reader()
         source = options.text("pairs", "gender")
         equalise, keep = options.text("equalise", source), options.text("keep", source)
         components = options.integer("components", 1)
         options.done()
         listed = pair_list(source)
-        spelt = f"hard-debias?pairs={source}&equalise={equalise}&keep={keep}&components={components}"
+        name = f"hard-debias?pairs={source}&equalise={equalise}&keep={keep}&components={components}"
         return cls(
-            spelt,
+            name,
             listed.pairs,
             () if equalise == NONE else pair_list(equalise).equalise,
             listed.keep if keep == source else () if keep == NONE else word_list(keep),
@@ -63,26 +59,18 @@ class HardDebias:
         )
 
     @property
-    def name(self) -> str:
-        """With every option."""
-        return self.spelt
-
-    @property
     def sides(self) -> Sides:
-        """The words of both ends of the attribute."""
         return sides_of(self.pairs)
 
     def texts(self) -> tuple[str, ...]:
-        """The words of the pairs, and of the pairs to equalise in lower, title and upper case."""
+        """Return the words of the pairs, and those of the pairs to equalise in lower, title and upper case."""
         pairs = (*self.pairs, *_in_every_case(self.equalise))
         return tuple(dict.fromkeys(word for pair in pairs for word in pair))
 
     def identity(self) -> str:
-        """A hash of the lists and the number of directions."""
         return content_hash("hard-debias", self.pairs, self.equalise, self.keep, self.components)
 
     def fit(self, vectors: Matrix) -> Steps:
-        """From the vectors of `texts()`."""
         nothing_left(self.name, vectors.shape[1], self.components)
         known = known_vectors(self.texts(), unit_length(vectors))
         whole = known_pairs(self.name, self.pairs, known)
@@ -97,13 +85,13 @@ class HardDebias:
 
 
 def pair_directions(name: str, pairs: Sequence[Pair], known: Mapping[str, Vector], components: int) -> Matrix:
-    """The first principal directions of the words' distances from the middle of their pairs."""
+    """Return the first principal directions of the words' distances from the middle of their pairs."""
     differences = np.array([known[first] - known[second] for first, second in pairs])
     return span(name, differences, components, f"the differences of the {len(pairs)} known pairs")
 
 
 def equalised(pairs: Sequence[Pair], known: Mapping[str, Vector], basis: Matrix) -> Mapping[str, Vector]:
-    """New vectors of both words of each pair that the model knows; pairs without a difference in B stay out."""
+    """Return new vectors for each known pair; a pair without a difference in B is left out."""
     placed: dict[str, Vector] = {}
     for first, second in pairs:
         if first not in known or second not in known:
@@ -121,7 +109,7 @@ def equalised(pairs: Sequence[Pair], known: Mapping[str, Vector], basis: Matrix)
 
 
 def _in_every_case(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-    """As debiaswe does: (he, she), (He, She) and (HE, SHE)."""
+    """Return each pair in three cases, as debiaswe does: (he, she), (He, She) and (HE, SHE)."""
     cased = (
         (case(first), case(second)) for first, second in pairs for case in (str.lower, str.title, str.upper)
     )

@@ -1,7 +1,7 @@
-"""Iterative nullspace projection (Ravfogel et al. 2020): remove what a linear classifier reads, and train it again.
+"""Apply iterative nullspace projection (Ravfogel et al. 2020): remove what a linear classifier uses, and train again.
 
-Each classifier's weights are made orthonormal to those before, and all of them are projected out together, which is the
-projection on the intersection of the nullspaces (their algorithm 1).
+The weights of each classifier are orthonormalised against the earlier ones. All of them are projected out together,
+which is the projection onto the intersection of the nullspaces (algorithm 1 of the paper).
 """
 
 from __future__ import annotations
@@ -13,29 +13,30 @@ import numpy as np
 from weatherglass.arrays import Integers, Matrix
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError
-from weatherglass.mitigation.change import Steps, projection
-from weatherglass.mitigation.classifier import logistic_weights
-from weatherglass.mitigation.fitting import ROUNDING, labelled_rows, nothing_left, partly_known
+from weatherglass.mitigation.base import Steps, projection
+from weatherglass.mitigation.fitting import (
+    ROUNDING,
+    OfClasses,
+    labelled_rows,
+    logistic_weights,
+    nothing_left,
+    partly_known,
+)
 from weatherglass.mitigation.lists import class_list, content_hash
-from weatherglass.mitigation.of_classes import OfClasses
 
 PENALTY = 1e-3
-"""Of the classifier, on vectors scaled to a mean length of 1."""
+"""Penalty of the classifier, on vectors scaled to a mean length of 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inlp(OfClasses):
-    """Removes the directions of successive linear classifiers of the classes of its list."""
+    """Remove the directions of successive linear classifiers of the classes."""
 
     iterations: int = 10
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Inlp:
-        """`inlp?classes=gender|SET,SET|FILE&iterations=10`.
-
-        Raises:
-            SpecError: if a file cannot be read or used, or an option is wrong.
-        """
+        """Read `inlp?classes=gender|SET,SET|FILE&iterations=10`."""
         options = spec.reader()
         source, iterations = options.text("classes", "gender"), options.integer("iterations", 10)
         options.done()
@@ -43,32 +44,29 @@ class Inlp(OfClasses):
 
     @property
     def name(self) -> str:
-        """With its list."""
         return f"inlp?classes={self.classes.source}&iterations={self.iterations}"
 
     def identity(self) -> str:
-        """A hash of the words by class, and of the number of classifiers."""
         return content_hash("inlp", PENALTY, self.iterations, self.classes.words)
 
     def fit(self, vectors: Matrix) -> Steps:
-        """From classifiers of the words of the list, until one has nothing to read any more."""
+        """Train classifiers until one no longer beats the largest class."""
         rows, labels = labelled_rows(self.name, self.classes, vectors)
         basis = classifier_directions(rows, labels, self.iterations)
         if not len(basis):
             raise EncoderError(
-                f"{self.name}: no linear classifier tells the classes apart, so there is nothing to remove"
+                f"{self.name}: no linear classifier separates the classes, so there is nothing to remove"
             )
         nothing_left(self.name, rows.shape[1], len(basis))
-        stopped = (
-            (f"stopped after {len(basis)} directions: no linear classifier beats the largest class any more",)
-            if len(basis) < self.iterations * (len(self.classes.names) - 1)
-            else ()
-        )
-        return Steps((projection(basis),), (*partly_known(len(rows), len(self.texts()), "words"), *stopped))
+        notes = partly_known(len(rows), len(self.texts()), "words")
+        if len(basis) < self.iterations * (len(self.classes.names) - 1):
+            stop = f"stopped after {len(basis)} directions: no linear classifier beats the largest class any more"
+            notes = (*notes, stop)
+        return Steps((projection(basis),), notes)
 
 
 def classifier_directions(rows: Matrix, labels: Integers, iterations: int) -> Matrix:
-    """Orthonormal directions of up to `iterations` classifiers, each trained on what those before have left."""
+    """Return orthonormal directions of up to `iterations` classifiers, each trained on what the earlier ones left."""
     scaled = (rows - rows.mean(axis=0)) / np.linalg.norm(rows, axis=1).mean()
     basis = np.zeros((0, rows.shape[1]))
     largest = np.bincount(labels).max() / len(labels)

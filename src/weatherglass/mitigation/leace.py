@@ -1,7 +1,8 @@
-"""LEACE: the least change after which no linear classifier tells the classes apart (Belrose et al. 2023, theorem 4.3).
+"""Apply LEACE, the smallest change after which no linear classifier separates the classes (Belrose et al. 2023).
 
-r(x) = x − W⁺ P W (x − μ), W the inverse square root of Σ_xx and P the orthogonal projection on the columns of W Σ_xz.
-Closed form; Σ_xx may be shrunk towards a multiple of the identity (Bodnar et al. 2014), as concept-erasure does.
+Theorem 4.3: r(x) = x − W⁺ P W (x − μ), where W is the inverse square root of Σ_xx and P is the orthogonal projection
+onto the columns of W Σ_xz. Σ_xx may be shrunk towards a multiple of the identity (Bodnar et al. 2014), as the package
+concept-erasure does.
 """
 
 from __future__ import annotations
@@ -13,28 +14,23 @@ import numpy as np
 from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError
-from weatherglass.mitigation.change import Step, Steps
-from weatherglass.mitigation.fitting import labelled_rows, nothing_left, partly_known
+from weatherglass.mitigation.base import Step, Steps
+from weatherglass.mitigation.fitting import OfClasses, labelled_rows, nothing_left, partly_known
 from weatherglass.mitigation.lists import class_list, content_hash
-from weatherglass.mitigation.of_classes import OfClasses
 
 SMALLEST = 0.01
-"""Singular values of W Σ_xz below this are no signal; the package's `svd_tol`."""
+"""Singular values of W Σ_xz below this count as 0; `svd_tol` of the package concept-erasure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leace(OfClasses):
-    """Erases what a linear classifier could read of the classes of its list."""
+    """Erase all that a linear classifier could read of the classes."""
 
     shrinkage: bool = True
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Leace:
-        """`leace?classes=gender|SET,SET|FILE&shrinkage=yes|no`.
-
-        Raises:
-            SpecError: if a file cannot be read or used, or an option is wrong.
-        """
+        """Read `leace?classes=gender|SET,SET|FILE&shrinkage=yes|no`."""
         options = spec.reader()
         source, shrinkage = options.text("classes", "gender"), options.flag("shrinkage", True)
         options.done()
@@ -42,15 +38,12 @@ class Leace(OfClasses):
 
     @property
     def name(self) -> str:
-        """With its list."""
         return f"leace?classes={self.classes.source}&shrinkage={'yes' if self.shrinkage else 'no'}"
 
     def identity(self) -> str:
-        """A hash of the words by class, and of the shrinkage."""
         return content_hash("leace", self.shrinkage, self.classes.words)
 
     def fit(self, vectors: Matrix) -> Steps:
-        """From the covariances of vectors and classes."""
         rows, labels = labelled_rows(self.name, self.classes, vectors)
         one_hot = np.eye(len(self.classes.names))[labels]
         step = erasure(rows, one_hot, self.shrinkage)
@@ -63,7 +56,7 @@ class Leace(OfClasses):
 
 
 def erasure(rows: Matrix, labels: Matrix, shrinkage: bool) -> Step:
-    """The eraser for rows and their labels, one column a class."""
+    """Return the eraser for rows and their labels, one column per class."""
     n, width = rows.shape
     mean = rows.mean(axis=0)
     centred, label_part = rows - mean, labels - labels.mean(axis=0)
@@ -79,7 +72,7 @@ def erasure(rows: Matrix, labels: Matrix, shrinkage: bool) -> Step:
 
 
 def shrunk(covariance: Matrix, n: int) -> Matrix:
-    """α Σ + β I·tr(Σ)/width with the optimal α, β of Bodnar, Gupta & Parolya (2014), for n rows."""
+    """Return α Σ + β I·tr(Σ)/width with the optimal α and β of Bodnar, Gupta & Parolya (2014) for n rows."""
     width = len(covariance)
     target = np.trace(covariance) / width * np.eye(width)
     size, target_size = (float((matrix**2).sum()) for matrix in (covariance, target))

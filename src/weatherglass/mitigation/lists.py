@@ -1,4 +1,4 @@
-"""Word lists that transforms are fitted on: ours by name, sets of the catalogue, a user's file."""
+"""Read the word lists that transforms are fitted on: built-in lists, sets of the catalogue, or a user's file."""
 
 from __future__ import annotations
 
@@ -26,29 +26,28 @@ PAIR_LISTS = ("gender",)
 
 @dataclass(frozen=True, slots=True)
 class PairList:
-    """Pairs of words that differ in one attribute, with what belongs to them."""
+    """Pairs of words that differ in one attribute."""
 
     source: str
-    """As the user named it."""
+    """The name that the user gave."""
     pairs: tuple[Pair, ...]
     equalise: tuple[Pair, ...]
-    """What hard debiasing sets apart evenly; the pairs themselves for a user's file."""
+    """Pairs that hard debiasing equalises; in a user's file, the pairs themselves."""
     keep: tuple[str, ...] = ()
     """Words that have the attribute by definition."""
     ends: Pair = ("first", "second")
     topics: tuple[str, ...] = ()
-    """Topics of the catalogue that are about the attribute."""
+    """Topics of the catalogue about the attribute."""
     held_out: tuple[Pair, ...] = ()
     """Pairs that no transform is fitted on."""
 
     @property
     def sides(self) -> Sides:
-        """The first and the second words of the pairs."""
         return sides_of(self.pairs)
 
     @property
     def classes(self) -> Classes:
-        """The words of both sides, those of the pairs to equalise included."""
+        """Return the words of both sides, including those of the pairs to equalise."""
         return Classes(self.source, self.ends, sides_of((*self.pairs, *self.equalise)), self.topics)
 
 
@@ -63,32 +62,30 @@ class Classes:
 
     @property
     def all_words(self) -> tuple[str, ...]:
-        """The words of all classes in their order."""
         return tuple(word for words in self.words for word in words)
 
     @property
     def labels(self) -> list[int]:
-        """The number of each word's class."""
+        """Return the class number of each word."""
         return [number for number, words in enumerate(self.words) for _ in words]
 
 
 def sides_of(pairs: Iterable[Pair]) -> Sides:
-    """The first and the second words of pairs, each word once."""
+    """Return the first and the second words of pairs, each word once."""
     listed = tuple(pairs)
     first, second = (tuple(dict.fromkeys(pair[side] for pair in listed)) for side in (0, 1))
     return first, second
 
 
 def content_hash(*parts: Any) -> str:
-    """A hash of plain values."""
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
 def pair_list(source: str) -> PairList:
-    """`gender`, or a file with two words a line, a tab or a comma between them.
+    """Return the list named `gender`, or read a file with two words per line, separated by a tab or a comma.
 
     Raises:
-        SpecError: for a file that cannot be read, is empty, or has a line or a word that cannot be used.
+        SpecError: if the file cannot be read, is empty, or has a line or a word that cannot be used.
     """
     if source in PAIR_LISTS:
         return _named(source)
@@ -110,10 +107,10 @@ def _named(name: str) -> PairList:
 
 
 def class_list(source: str) -> Classes:
-    """`gender`; two or more sets of the catalogue, `male_terms,female_terms`; or a file with lines `word<tab>class`.
+    """Return `gender`, two or more catalogue sets (`male_terms,female_terms`), or a file with lines `word<tab>class`.
 
     Raises:
-        SpecError: for a file that cannot be read or used, fewer than two classes, or a word of two classes.
+        SpecError: if the file cannot be read or used, there are fewer than two classes, or a word is in two classes.
     """
     if source in PAIR_LISTS:
         return _named(source).classes
@@ -123,16 +120,16 @@ def class_list(source: str) -> Classes:
     by_class: dict[str, list[str]] = {}
     for number, cells in _rows(path, 2, "a word and its class"):
         if cells[0] in by_class.setdefault(cells[1], []):
-            raise SpecError(f"{path}, line {number}: '{cells[0]}' stands twice")
+            raise SpecError(f"{path}, line {number}: '{cells[0]}' appears twice")
         by_class[cells[1]].append(cells[0])
     if len(by_class) < 2:
-        raise SpecError(f"{path}: has one class only, '{next(iter(by_class))}'; at least two are needed")
+        raise SpecError(f"{path}: only one class, '{next(iter(by_class))}'; at least two are needed")
     _check_sides(path, list(by_class.values()))
     return Classes(source, tuple(by_class), tuple(map(tuple, by_class.values())))
 
 
 def _catalogue_classes(source: str) -> Classes:
-    from weatherglass.catalogue.data import table
+    from weatherglass.catalogue.published import table
 
     sets, names = table("sets"), tuple(name.strip() for name in source.split(","))
     for name in names:
@@ -142,21 +139,21 @@ def _catalogue_classes(source: str) -> Classes:
             )
     words = tuple(tuple(sets[name]["words"]) for name in names)
     if len(set(names)) < 2:
-        raise SpecError(f"classes={source}: one class only; at least two are needed")
+        raise SpecError(f"classes={source}: only one class; at least two are needed")
     _check_sides(source, words)
     return Classes(source, names, words)
 
 
 def word_list(source: str) -> tuple[str, ...]:
-    """`neutral`, `catalogue` (the words of the catalogue's sets), or a file with a word a line.
+    """Return `neutral`, `catalogue` (the words of the catalogue's sets), or the words of a file, one per line.
 
     Raises:
-        SpecError: for a file that cannot be read or holds no word.
+        SpecError: if the file cannot be read or is empty.
     """
     if source == NEUTRAL:
         return neutral_words()
     if source == CATALOGUE:
-        from weatherglass.catalogue.data import table
+        from weatherglass.catalogue.published import table
 
         return tuple(dict.fromkeys(word for entry in table("sets").values() for word in entry["words"]))
     path = _file(source, (NEUTRAL, CATALOGUE), "words")
@@ -165,12 +162,12 @@ def word_list(source: str) -> tuple[str, ...]:
 
 @cache
 def neutral_words() -> tuple[str, ...]:
-    """5 000 frequent English words, most frequent first, that are no names and not about gender by definition."""
+    """Return 5 000 frequent English words, most frequent first, without names and words about gender by definition."""
     return tuple(line for line in _resource("neutral.txt").splitlines() if line and not line.startswith("#"))
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """As it is written, and in lower, title and upper case."""
+    """Return the word as it is written, and in lower, title and upper case."""
     return tuple(dict.fromkeys((word, word.lower(), word.title(), word.upper())))
 
 
@@ -182,18 +179,18 @@ def _file(source: str, known: Sequence[str], option: str) -> Path:
     path = user_path(source, SpecError)
     if not exists(path) and "/" not in source and "." not in source:
         raise SpecError(
-            f"{option}={source}: no list and no file of this name{suggestion(source, list(known))}"
+            f"{option}={source}: neither a built-in list nor a file{suggestion(source, list(known))}"
         )
     return path
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    """The lines of a file with their numbers; empty ones and remarks are passed over."""
+    """Return the numbered lines of a file without empty lines and comments."""
     text = document_text(path, SpecError)
     numbered = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
     lines = [(number, line) for number, line in numbered if line and not line.startswith("#")]
     if not lines:
-        raise SpecError(f"{path}: no word here; write one a line")
+        raise SpecError(f"{path}: empty; write one word per line")
     return lines
 
 
@@ -201,7 +198,7 @@ def _rows(path: Path, columns: int, what: str) -> Iterable[tuple[int, list[str]]
     for number, line in _lines(path):
         cells = [cell.strip() for cell in line.split("\t" if "\t" in line else ",")]
         if len(cells) != columns or not all(cells):
-            raise SpecError(f"{path}, line {number}: should be {what}, with a tab or a comma between")
+            raise SpecError(f"{path}, line {number}: expected {what}, separated by a tab or a comma")
         yield number, cells
 
 
@@ -211,13 +208,13 @@ def _pairs_of(path: Path) -> Iterable[Pair]:
         if first == second:
             raise SpecError(f"{path}, line {number}: '{first}' is paired with itself")
         if (first, second) in seen:
-            raise SpecError(f"{path}, line {number}: the pair '{first}', '{second}' stands twice")
+            raise SpecError(f"{path}, line {number}: the pair '{first}', '{second}' appears twice")
         seen.add((first, second))
         yield first, second
 
 
 def _check_sides(source: Path | str, sides: Sequence[Sequence[str]]) -> None:
-    """Refuse a word on two sides: it would say that both are the same."""
+    """Refuse a word on two sides: it would mean that both are the same."""
     home: dict[str, int] = {}
     for number, words in enumerate(sides):
         for word in words:

@@ -1,4 +1,4 @@
-"""Mean-difference projection: remove the direction between the mean vectors of two classes."""
+"""Remove the direction between the mean vectors of classes."""
 
 from __future__ import annotations
 
@@ -8,23 +8,18 @@ import numpy as np
 
 from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
-from weatherglass.mitigation.change import Steps, projection
-from weatherglass.mitigation.fitting import labelled_rows, nothing_left, partly_known, span
+from weatherglass.mitigation.base import Steps, projection
+from weatherglass.mitigation.fitting import OfClasses, labelled_rows, nothing_left, partly_known, span
 from weatherglass.mitigation.lists import class_list, content_hash
-from weatherglass.mitigation.of_classes import OfClasses
 
 
 @dataclass(frozen=True, slots=True)
 class MeanDifference(OfClasses):
-    """After it all classes of the list have the same mean, as far as the directions of their means go."""
+    """Remove the directions between the class means, after which all classes have the same mean."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> MeanDifference:
-        """`mean-difference?classes=gender|SET,SET|FILE`.
-
-        Raises:
-            SpecError: if a file cannot be read or used, or an option is wrong.
-        """
+        """Read `mean-difference?classes=gender|SET,SET|FILE`."""
         options = spec.reader()
         source = options.text("classes", "gender")
         options.done()
@@ -32,15 +27,12 @@ class MeanDifference(OfClasses):
 
     @property
     def name(self) -> str:
-        """With its list."""
         return f"mean-difference?classes={self.classes.source}"
 
     def identity(self) -> str:
-        """A hash of the words by class."""
         return content_hash("mean-difference", self.classes.words)
 
     def fit(self, vectors: Matrix) -> Steps:
-        """From the means of the classes."""
         rows, labels = labelled_rows(self.name, self.classes, vectors)
         means = np.array([rows[labels == number].mean(axis=0) for number in range(len(self.classes.names))])
         nothing_left(self.name, rows.shape[1], len(means) - 1)

@@ -1,7 +1,7 @@
-"""`MODEL | saved?file=FILE`: a fitted transform from a file, for any model of the same width.
+"""Read and write fitted transforms: `MODEL | saved?file=FILE`, for any model of the same width.
 
-The file is safetensors: a few arrays, and metadata with the words that are treated apart, the format's version, what
-the transform was fitted on, and a checksum over all of it. Nothing in it is run.
+The file is a safetensors file: a few arrays, and metadata with the words that are treated separately, the format's
+version, what the transform was fitted on, and a checksum over everything. Nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from weatherglass.arrays import Matrix
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError, unreadable
-from weatherglass.mitigation.change import Step, Steps
+from weatherglass.mitigation.base import Step, Steps
 from weatherglass.mitigation.lists import Sides
 from weatherglass.storage.atomic import write_whole
 
@@ -30,21 +30,17 @@ ARRAYS = ("shift", "mean", "left", "right")
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A transform that was fitted before, perhaps on another model of the same width."""
+    """A transform that was fitted earlier, perhaps on another model of the same width."""
 
     source: str
     steps: tuple[Step, ...]
     checksum: str
     fitted: Mapping[str, Any]
-    """What it was fitted with and on: `transforms`, `model`, `words`."""
+    """The record of the fit: `transforms`, `model`, `words`, `topics`, `sides`."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Saved:
-        """`saved?file=FILE`.
-
-        Raises:
-            SpecError: if the file is missing, damaged, of another version, or no transform.
-        """
+        """Read `saved?file=FILE`."""
         options = spec.reader()
         source = options.text("file", "")
         options.done()
@@ -54,34 +50,29 @@ class Saved:
 
     @property
     def name(self) -> str:
-        """With the file."""
         return f"saved?file={self.source}"
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Topics of the catalogue that it is about."""
         return tuple(self.fitted["topics"])
 
     @property
     def sides(self) -> Sides | None:
-        """The words of both ends of the attribute; None for one without."""
         sides = self.fitted["sides"]
         return (tuple(sides[0]), tuple(sides[1])) if sides else None
 
     def texts(self) -> tuple[str, ...]:
-        """Nothing: it is fitted already."""
+        """Return nothing: the transform is already fitted."""
         return ()
 
     def words_seen(self) -> frozenset[str]:
-        """The words that it was fitted on."""
         return frozenset(self.fitted["words"])
 
     def identity(self) -> str:
-        """The checksum of the file."""
         return self.checksum
 
     def fit(self, vectors: Matrix) -> Steps:
-        """The change as it is stored; `vectors` has no rows, but the width of the model.
+        """Return the stored change; `vectors` has no rows, but the width of the model.
 
         Raises:
             EncoderError: if it was fitted on vectors of another width.
@@ -96,7 +87,7 @@ class Saved:
 
 
 def write_transform(path: Path, steps: Sequence[Step], fitted: Mapping[str, Any]) -> None:
-    """Write a transform whole or not at all; the same content gives the same bytes.
+    """Write a transform atomically; equal content gives equal bytes.
 
     Args:
         path: the file.
@@ -112,7 +103,7 @@ def write_transform(path: Path, steps: Sequence[Step], fitted: Mapping[str, Any]
         arrays[f"{number}.placed"] = np.array(list(step.placed.values())).reshape(-1, step.width)
         described.append({"unit": step.unit, "keep": sorted(step.keep), "placed": list(step.placed)})
     content = json.dumps({"steps": described, "fitted": dict(fitted)}, ensure_ascii=False, sort_keys=True)
-    # A single entry: the library writes several in random order.
+    # One entry, because the library writes several in random order.
     record = {
         "format": FORMAT,
         "version": VERSION,
@@ -123,10 +114,10 @@ def write_transform(path: Path, steps: Sequence[Step], fitted: Mapping[str, Any]
 
 
 def read_transform(path: Path) -> Saved:
-    """The transform in a file.
+    """Read a transform from a file.
 
     Raises:
-        SpecError: if the file is missing, damaged, of another version, or no transform.
+        SpecError: if the file is missing, damaged, of another version, or not a transform.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -137,15 +128,13 @@ def read_transform(path: Path) -> Saved:
             metadata = file.metadata() or {}
             record = json.loads(metadata.get("weatherglass", "{}"))
             if record.get("format") != FORMAT:
-                raise SpecError(
-                    f"{path}: this is no transform of weatherglass; 'weatherglass mitigate' writes one"
-                )
+                raise SpecError(f"{path}: not a transform file; use one written by 'weatherglass mitigate'")
             if record["version"] != VERSION:
                 raise SpecError(
-                    f"{path}: a transform of format {record['version']}, but this version reads format {VERSION}; "
-                    "write it anew with 'weatherglass mitigate'"
+                    f"{path}: format {record['version']} of a transform, but this version reads format {VERSION}; "
+                    "write it again with 'weatherglass mitigate'"
                 )
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - this is no mapping
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
         if record["checksum"] != _checksum(arrays, record["content"]):
             raise SpecError(f"{path}: the checksum does not match; the file is damaged or was changed")
         content = json.loads(record["content"])
@@ -153,7 +142,7 @@ def read_transform(path: Path) -> Saved:
     except OSError as error:
         raise SpecError(unreadable(path, error)) from None
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SpecError(f"{path}: this transform is cut off or damaged ({error})") from None
+        raise SpecError(f"{path}: the transform is truncated or damaged ({error})") from None
     return Saved(str(path), steps, record["checksum"], content["fitted"])
 
 

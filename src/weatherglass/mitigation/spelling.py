@@ -1,4 +1,4 @@
-"""A model as the user spells it: `NAME=SPEC | transform?option=value | …`, of which only SPEC must be there."""
+"""Parse how a user spells a model: `NAME=SPEC | transform?option=value | …`, of which only SPEC is required."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class ModelSpelling:
     """The parts of a model's spelling."""
 
     name: str
-    """What to call the model; empty where the user gave no name."""
+    """Empty if the user gave no name."""
     spec: str
     transforms: tuple[Transform, ...] = ()
 
 
 def read_model(text: str) -> ModelSpelling:
-    """The parts of what the user typed.
+    """Parse the spelling of a model.
 
     >>> read_model("glove=vectors:glove.txt?case=lower").name
     'glove'
@@ -52,8 +52,8 @@ def read_model(text: str) -> ModelSpelling:
     ['centre?on=catalogue']
 
     Raises:
-        UnknownNameError: for an unknown transform, naming the nearest.
-        SpecError: for a bar with nothing behind it, or an option that the transform does not know.
+        UnknownNameError: if a transform is unknown; the nearest name is suggested.
+        SpecError: if nothing follows a bar, or the transform does not have an option.
     """
     if exists(Path(text)):  # a file whose own name has a bar or an equals sign
         return ModelSpelling("", text)
@@ -61,12 +61,12 @@ def read_model(text: str) -> ModelSpelling:
     name, rest = (named["name"].strip(), named["rest"].strip()) if named else ("", text)
     spec, *steps = _BAR.split(rest)
     if not spec:
-        raise SpecError(f"'{text}': no model stands before the first transform")
+        raise SpecError(f"'{text}': no model before the first transform")
     return ModelSpelling(name, spec, tuple(_transforms(steps, text)))
 
 
 def split_transforms(text: str) -> tuple[str, tuple[Transform, ...]]:
-    """What stands before the first bar, and the transforms behind it; a file whose own name has a bar is whole."""
+    """Return what precedes the first bar, and the transforms after it; an existing file name is not split."""
     if exists(Path(text)):
         return text, ()
     first, *steps = _BAR.split(text)
@@ -74,11 +74,11 @@ def split_transforms(text: str) -> tuple[str, tuple[Transform, ...]]:
 
 
 def read_transforms(text: str) -> tuple[Transform, ...]:
-    """One transform or several with bars between: `centre | hard-debias?pairs=gender`.
+    """Parse one or more transforms separated by bars: `centre | hard-debias?pairs=gender`.
 
     Raises:
-        UnknownNameError: for an unknown transform, naming the nearest.
-        SpecError: for a bar with nothing on one side, or an option that the transform does not know.
+        UnknownNameError: if a transform is unknown; the nearest name is suggested.
+        SpecError: if one side of a bar is empty, or the transform does not have an option.
     """
     return tuple(_transforms(_BAR.split(text.strip()), text))
 
@@ -87,5 +87,5 @@ def _transforms(steps: list[str], whole: str) -> Iterator[Transform]:
     for step in steps:
         kind, mark, rest = step.strip().partition("?")
         if not kind:
-            raise SpecError(f"'{whole}': nothing stands behind '|'; leave it out, or name a transform")
+            raise SpecError(f"'{whole}': nothing follows '|'; remove it, or name a transform")
         yield TRANSFORMS.get(kind).from_spec(Spec.of_kind(kind, mark + rest))

@@ -1,1 +1,1 @@
-"""Every sensible choice of an audit at once, and whether the conclusion hangs on one (docs/methods 11)."""
+"""Vary the choices of an audit together, and find those that its conclusion depends on (docs/methods 11)."""

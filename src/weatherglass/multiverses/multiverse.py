@@ -1,4 +1,4 @@
-"""A multiverse being carried out: models × word lists, each finished one kept at once, and what they say together."""
+"""Compute a multiverse, models × word lists, storing each finished part at once, and draw its conclusions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,64 +14,151 @@ from weatherglass.arrays import Vector
 from weatherglass.audit.encode import Encodings
 from weatherglass.audit.registrations import Registration
 from weatherglass.errors import ClusterError, OutputError, WeatherglassError, reason
-from weatherglass.inference.correction import adjust
+from weatherglass.inference.correction import adjust, adjust_groups
 from weatherglass.inference.decomposition import Decomposition, combine
 from weatherglass.inference.generalisability import generalisability
 from weatherglass.inference.halves import halves
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.similarity import cosine
-from weatherglass.multiverses.assess import assess, halves_record, same_sign
-from weatherglass.multiverses.knobs import Knobs
-from weatherglass.multiverses.lists import Setting, WordList
-from weatherglass.multiverses.models import ModelViews
-from weatherglass.multiverses.scores import Known, Scored, known_words, scored_specifications
-from weatherglass.multiverses.unit import ListUnit, list_units
+from weatherglass.multiverses.choices import Choices, ModelViews, Setting, WordList
+from weatherglass.multiverses.specifications import (
+    Known,
+    ListJob,
+    Scored,
+    assess,
+    conclusion,
+    known_words,
+    list_jobs,
+    same_sign,
+    scored_specifications,
+)
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
 from weatherglass.storage.journal import Journal
 
-KEY_VERSION = 1
-"""Raised when a change of ours gives other numbers for the same input."""
-SHARED_KNOBS = ("similarity", "statistic", "template", "list")
-"""Knobs that every model has: models are compared over them, the others averaged."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KEY_VERSION = 2
+"""Raised when a change of the code gives other numbers for the same input."""
+SHARED_CHOICES = ("similarity", "statistic", "template", "list")
+"""Choices that every model has: models are compared over them, averaged over the others."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Multiverse:
-    """What a multiverse found: plain values, as they are stored and printed."""
+    """The results of a multiverse: plain values, as they are stored and printed, with methods to show them.
+
+    Like those of `Run`, the methods that show it import `weatherglass.report` when they are called.
+    """
 
     topics: list[dict[str, Any]]
     """One entry per topic and model."""
     agreement: list[dict[str, Any]]
-    """Per word list: how far specifications agree about the models."""
+    """By word list: how far specifications agree about the models."""
     failures: list[dict[str, str]]
     record: dict[str, Any] = field(default_factory=dict)
-    """Knobs, versions, command."""
+    """Choices, versions, command."""
+
+    @property
+    def alpha(self) -> float:
+        """Return the significance level; the default of `Choices` without a record."""
+        return float(self.record.get("settings", {}).get("alpha", Choices().alpha))
 
     def to_json(self) -> dict[str, Any]:
-        """For multiverse.json and --json."""
+        """Return what multiverse.json contains."""
         return {**self.record, "topics": self.topics, "agreement": self.agreement, "failures": self.failures}
 
+    def __repr__(self) -> str:
+        return f"<Multiverse: {self._title()}>"
 
-def carry_out(
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows, one row per topic and model, below 50 kB."""
+        from html import escape
+
+        from weatherglass.report.notebook import html_table
+        from weatherglass.report.numbers import effect, p_value
+
+        rows = []
+        for entry in self.topics:
+            sizes = [one["d"] for one in entry["specifications"] if one["d"] is not None]
+            ends = (effect(min(sizes)), effect(max(sizes))) if sizes else ("–", "–")
+            p = [p_value(entry[name]) for name in ("joint_p", "joint_p_holm")]
+            rows.append([entry["model"], entry["topic"], str(len(sizes)), *ends, *p])
+        heads = (
+            "model",
+            "topic",
+            "specifications",
+            "smallest d",
+            "largest d",
+            "p of the mean",
+            "corrected p",
+        )
+        table = html_table(heads, rows, len(rows), (2, 3, 4, 5, 6))
+        return f"<div><p><b>{escape(self._title())}</b></p>{table}</div>"
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return one row per specification: its choices, d, interval and p.
+
+        Args:
+            library: "polars" or "pandas"; by default the first of them that is installed.
+        """
+        from weatherglass.report.frames import to_frame
+        from weatherglass.report.multiverse.tables import COLUMNS
+
+        rows = [
+            {name: {"model": entry["model"], "topic": entry["topic"], **one}.get(name) for name in COLUMNS}
+            for entry in self.topics
+            for one in entry["specifications"]
+        ]
+        return to_frame(rows, library)
+
+    def plot(self, topic: str | None = None, model: str | None = None) -> Axes:
+        """Draw the specification curve of the first word list of a topic and model.
+
+        Returns:
+            The axes of the curve; below them, `axes.figure.axes[1]` are the choices.
+        """
+        from weatherglass.report.figures import in_pyplot
+        from weatherglass.report.multiverse.curve import curve
+        from weatherglass.report.multiverse.tables import lists_of
+
+        wanted = [
+            entry
+            for entry in self.topics
+            if topic in (None, entry["topic"]) and model in (None, entry["model"])
+        ]
+        if not wanted:
+            known = "; ".join(f"{entry['topic']} on {entry['model']}" for entry in self.topics)
+            raise WeatherglassError(f"this multiverse has no such topic and model (it has: {known})")
+        block, specifications = next(lists_of(wanted))
+        return in_pyplot(curve(block, specifications, self.alpha))
+
+    def _title(self) -> str:
+        number = sum(len(entry["specifications"]) for entry in self.topics)
+        failed = f"; {len(self.failures)} failed" if self.failures else ""
+        return f"{number} specifications of {len(self.topics)} topics and models{failed}"
+
+
+def run_multiverse(
     models: Sequence[ModelViews],
     lists: Sequence[WordList],
-    knobs: Knobs,
+    choices: Choices,
     workers: Backend,
     progress: Progress,
     journal: Journal | None = None,
     registrations: tuple[Registration, ...] = (),
 ) -> Multiverse:
-    """Compute what the journal lacks; one list that fails on one model stops no other.
+    """Compute what the journal lacks; a list that fails on one model does not stop the others.
 
     Only this process writes the journal, as soon as a list is finished, wherever it was computed.
     """
-    chosen = _first_lists(lists) if not knobs.turns("list") else list(lists)
+    chosen = _first_lists(lists) if not choices.varies("list") else list(lists)
     finished = journal.finished if journal else {}
     blocks: list[dict[str, Any]] = []
     failures: list[dict[str, str]] = []
     for model in models:
-        keys = {some.name: _key(model, some, knobs) for some in chosen}
+        keys = {some.name: _key(model, some, choices) for some in chosen}
         missing = [some for some in chosen if keys[some.name] not in finished]
         fresh: dict[str, dict[str, Any]] = {}
         try:
@@ -82,7 +169,7 @@ def carry_out(
             failures += [_failure(model, some, error) for some in missing]
             continue
         failed: dict[str, dict[str, str]] = {}
-        for some, outcome in _tested(model, missing, views, knobs, workers, progress, registrations):
+        for some, outcome in _tested(model, missing, views, choices, workers, progress, registrations):
             if isinstance(outcome, dict):
                 fresh[some.name] = outcome
                 if journal:
@@ -96,7 +183,7 @@ def carry_out(
         ]
     if failures and not blocks:
         raise WeatherglassError(failures[0]["reason"])
-    return Multiverse(_topics(blocks, knobs.alpha), _agreement(blocks), failures)
+    return Multiverse(_topics(blocks, choices.alpha), _agreement(blocks), failures)
 
 
 def _views(
@@ -112,27 +199,26 @@ def _tested(
     model: ModelViews,
     lists: Sequence[WordList],
     views: list[tuple[dict[str, str], Encodings]],
-    knobs: Knobs,
+    choices: Choices,
     workers: Backend,
     progress: Progress,
     registrations: tuple[Registration, ...],
 ) -> Iterator[tuple[WordList, dict[str, Any] | Exception]]:
-    """Yield each list with its record, or with the error that ended it, as they come."""
+    """Yield each list with its record, or with the error that ended it, as they finish."""
     from weatherglass.inference.significance.prepare import prepare
 
     if not lists:
         return
     prepare(lambda message: progress.stage(message, 1))  # before other processes need the compiled kernels
     progress.stage(f"testing {model.name}", len(lists))
-    units, vectors = list_units(model.name, lists, views, knobs, registrations)
+    jobs, vectors = list_jobs(model.name, lists, views, choices, registrations)
     views.clear()  # the vectors are in one array now
-    for outcome in workers.map(assess_list, units, vectors):
-        error = outcome.error or WeatherglassError("no result came back")
+    for outcome in workers.map(assess_list, jobs, vectors):
+        error = outcome.error or WeatherglassError("the worker returned no result")
         yield outcome.unit.word_list, error if outcome.value is None else outcome.value
 
 
 def _first_lists(lists: Sequence[WordList]) -> list[WordList]:
-    """The first list of each topic."""
     first: dict[str, WordList] = {}
     for some in lists:
         first.setdefault(some.topic, some)
@@ -143,35 +229,35 @@ def _failure(model: ModelViews, some: WordList, error: Exception) -> dict[str, s
     return {"model": model.name, "topic": some.topic, "list": some.name, "reason": reason(error)}
 
 
-def _key(model: ModelViews, some: WordList, knobs: Knobs) -> str:
-    """A hash of all that a block depends on."""
+def _key(model: ModelViews, some: WordList, choices: Choices) -> str:
+    """Return a hash of everything that a block depends on."""
     views = [model.poolings, model.layers]
     tests = [test.fingerprint() for test in some.tests]
-    parts = [KEY_VERSION, model.name, model.identity, views, some.topic, tests, knobs.to_json()]
+    parts = [KEY_VERSION, model.name, model.identity, views, some.topic, tests, asdict(choices)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def assess_list(unit: ListUnit, vectors: Vector) -> dict[str, Any]:
-    """Return the record of one word list on one model, in whichever process.
+def assess_list(job: ListJob, vectors: Vector) -> dict[str, Any]:
+    """Return the record of one word list on one model, in any process.
 
-    BLAS has one thread, so that bits do not depend on how many there are.
+    BLAS uses one thread, so that the bits do not depend on the number of threads.
     """
     from threadpoolctl import threadpool_limits
 
-    for registration in unit.registrations:
+    for registration in job.registrations:
         registration.register()
-    some, knobs, views = unit.word_list, unit.knobs, unit.encodings(vectors)
+    some, choices, views = job.word_list, job.choices, job.encodings(vectors)
     known = known_words(some, [encodings for _, encodings in views])
     with threadpool_limits(1):
         scored = [
-            Scored({**one.choices, **choices}, one.scores, one.attribute_variance, one.counted)
-            for choices, encodings in views
-            for one in scored_specifications(some, known, encodings, knobs)
+            Scored({**one.levels, **levels}, one.scores, one.attribute_variance, one.counted)
+            for levels, encodings in views
+            for one in scored_specifications(some, known, encodings, choices)
         ]
-        record = assess(scored, known, knobs)
-        halved = _halves(some, known, views[0][1], knobs) if knobs.turns("words") else {}
+        record = assess(scored, known, choices)
+        halved = _halves(some, known, views[0][1], choices) if choices.varies("words") else {}
     return {
-        "model": unit.model,
+        "model": job.model,
         "topic": some.topic,
         "list": some.name,
         "targets": some.targets,
@@ -181,13 +267,15 @@ def assess_list(unit: ListUnit, vectors: Vector) -> dict[str, Any]:
     }
 
 
-def _halves(some: WordList, known: Known, encodings: Encodings, knobs: Knobs) -> dict[str, Any]:
-    """Halves of the lists with cosine and mean, in the first setting, on the first view."""
+def _halves(some: WordList, known: Known, encodings: Encodings, choices: Choices) -> dict[str, Any]:
+    """Return the halves of the lists with cosine and mean, in the first setting, on the first view."""
     name, settings = next(iter(some.settings().items()))
     to_a, to_b = _cosines(next(iter(settings.values())), known, known.attributes[name], encodings)
     asked = {"targets": (True, False), "attributes": (False, True), "both": (True, True)}
     return {
-        which: halves_record(halves(to_a, to_b, len(known.x), *pair, seed=knobs.seed))
+        which: None
+        if (found := halves(to_a, to_b, len(known.x), *pair, seed=choices.seed)) is None
+        else asdict(found)
         for which, pair in asked.items()
     }
 
@@ -198,11 +286,8 @@ def _cosines(
     attribute_words: tuple[frozenset[str], frozenset[str]],
     encodings: Encodings,
 ) -> tuple[Any, Any]:
-    """Cosines of target words to attribute words, the sentences of either averaged, in the order of the lists."""
+    """Return cosines of target words to attribute words, averaged over sentences, in the order of the lists."""
     test = setting.test
-
-    def averaged(table: Any, words: Sequence[str]) -> Any:
-        return mean_by_unit(table, unit_numbers(words))
 
     def rows(element_set: Any, wanted: Any, all_of: bool) -> tuple[Any, list[str]]:
         elements = [e for e in element_set.elements if e.word in wanted and (all_of or setting.has(e))]
@@ -214,34 +299,47 @@ def _cosines(
     tables = []
     for attributes, wanted in zip(test.attributes, attribute_words, strict=True):
         attribute_vectors, names = rows(attributes, wanted, True)
-        tables.append(averaged(averaged(cosine(vectors, attribute_vectors), words).T, names).T)
+        by_word = mean_by_unit(cosine(vectors, attribute_vectors), unit_numbers(words))
+        tables.append(mean_by_unit(by_word.T, unit_numbers(names)).T)
     return tables[0], tables[1]
 
 
 def _topics(blocks: Sequence[dict[str, Any]], alpha: float) -> list[dict[str, Any]]:
-    """One entry per model and topic, from its lists."""
-    grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    """Return one entry per model and topic; p is corrected over all topics of a model."""
+    grouped: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for block in blocks:
-        grouped.setdefault((block["model"], block["topic"]), []).append(block)
-    return [_topic(model, topic, some, alpha) for (model, topic), some in grouped.items()]
+        grouped.setdefault(block["model"], {}).setdefault(block["topic"], []).append(block)
+    return [
+        _topic(model, topic, lists)
+        for model, topics in grouped.items()
+        for topic, lists in zip(topics, _corrected(list(topics.values()), alpha), strict=True)
+    ]
 
 
-def _after_holm(block: dict[str, Any], adjusted: float, lists: int, alpha: float) -> dict[str, Any]:
-    """The record of a list with its corrected p; the sentence about it says where only the correction undoes it."""
-    corrected = {**block, "joint_p_holm": adjusted}
-    if block["joint_p"] <= alpha < adjusted:
-        found = block["conclusion"]
-        sentence = f"{found['sentence']}; not after Holm over {lists} lists"
-        corrected["conclusion"] = {**found, "sentence": sentence}
-    return corrected
+def _corrected(topics: Sequence[Sequence[dict[str, Any]]], alpha: float) -> list[list[dict[str, Any]]]:
+    """Return the lists of every topic of one model with corrected p, and the conclusions drawn from them.
+
+    Holm's method is applied within a topic over its lists, and between the topics, so that the probability of calling
+    any list shown without an effect is at most alpha.
+    """
+    n_tests = sum(map(len, topics))
+    corrected = {
+        name: adjust_groups([adjust([block[name] for block in lists], "holm") for lists in topics])
+        for name in ("joint_p", "max_t_p")
+    }
+    found: list[list[dict[str, Any]]] = []
+    for number, lists in enumerate(topics):
+        found.append([])
+        for place, block in enumerate(lists):
+            p = {f"{name}_holm": float(each[number][place]) for name, each in corrected.items()}
+            record = {**block, **p, "family": n_tests}
+            found[-1].append({**record, "conclusion": conclusion(record, alpha)})
+    return found
 
 
-def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]], alpha: float) -> dict[str, Any]:
+def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
     adjusted = adjust([block["joint_p"] for block in blocks], "holm")
     smallest = adjust([block["max_t_p"] for block in blocks], "holm")
-    lists = [
-        _after_holm(block, float(p), len(blocks), alpha) for block, p in zip(blocks, adjusted, strict=True)
-    ]
     specifications = [
         {"target_list": block["list"], **one} for block in blocks for one in block["specifications"]
     ]
@@ -260,17 +358,21 @@ def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]], alpha: floa
         "specification_count": len(d),
         "median_d": float(np.median(d)),
         "joint_p": float(adjusted.min()),
+        "joint_p_holm": min(block["joint_p_holm"] for block in blocks),
         "max_t_p": float(smallest.min()),
+        "max_t_p_holm": min(block["max_t_p_holm"] for block in blocks),
         "share_same_sign": same_sign(d),
         "share_significant": float(sum(significant) / len(d)),
         "decomposition": {**moved.to_json(), "shares": moved.shares()},
-        "lists": [{key: value for key, value in block.items() if key != "specifications"} for block in lists],
+        "lists": [
+            {key: value for key, value in block.items() if key != "specifications"} for block in blocks
+        ],
         "specifications": specifications,
     }
 
 
 def _agreement(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Per word list with several models: would another specification rank them alike?"""
+    """Return, for each word list with several models, whether other specifications would rank the models alike."""
     by_list: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for block in blocks:
         by_list.setdefault((block["topic"], block["list"]), []).append(block)
@@ -288,9 +390,9 @@ def _agreement(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _averaged(block: dict[str, Any]) -> dict[tuple[str, ...], float]:
-    """d by the knobs that all models have, averaged over the others."""
+    """Return d by the choices that all models have, averaged over the others."""
     cells: dict[tuple[str, ...], list[float]] = {}
     for one in block["specifications"]:
         if one["counted"]:
-            cells.setdefault(tuple(one[knob] for knob in SHARED_KNOBS), []).append(one["d"] or 0.0)
+            cells.setdefault(tuple(one[choice] for choice in SHARED_CHOICES), []).append(one["d"] or 0.0)
     return {key: float(np.mean(values)) for key, values in cells.items()}

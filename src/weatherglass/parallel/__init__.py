@@ -33,7 +33,7 @@ ENGINES: Registry[Engine] = Registry(
 
 
 def backend(jobs: int = 1, scheduler: str | None = None, shared_dir: str | Path | None = None) -> Backend:
-    """Where to compute: on a scheduler if one is named, else in local processes if `jobs` is above 1.
+    """Return where to compute: on a scheduler if one is named, else in local processes if `jobs` is above 1.
 
     Args:
         jobs: local processes; 1 stays in this one.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
-from weatherglass.arrays import AnyMatrix
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix, Matrix, Vector
+from weatherglass.progress import Progress
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -30,13 +33,13 @@ class Backend(Protocol):
 
     @property
     def in_process(self) -> bool:
-        """Whether units see this process's objects, or copies of them."""
+        """Return whether units see this process's objects, or copies of them."""
         ...
 
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Outcomes of `function(unit)` as they come, in any order; one failing unit stops no other.
+        """Return outcomes of `function(unit)` as they come, in any order; one failing unit stops no other.
 
         Args:
             function: importable by name, since it may run elsewhere.
@@ -62,7 +65,7 @@ Engine = Callable[[EngineOptions], Backend]
 
 
 def attempt(function: Callable[..., R], *arguments: Any) -> tuple[R | None, Exception | None]:
-    """The value of a call, or the error it raised; Ctrl-C is no error of the call."""
+    """Return the value of a call, or the error it raised; Ctrl-C is no error of the call."""
     try:
         return function(*arguments), None
     except Exception as error:
@@ -70,3 +73,59 @@ def attempt(function: Callable[..., R], *arguments: Any) -> tuple[R | None, Exce
         if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         return None, error
+
+
+def values_of(
+    workers: Backend,
+    function: Callable[..., R],
+    units: Sequence[U],
+    progress: Progress,
+    common: AnyMatrix | None = None,
+) -> list[R]:
+    """Return `function(unit)` of every unit, in the order of the units; `progress` advances with each.
+
+    Args:
+        workers: where the units are computed.
+        function: as in `Backend.map`.
+        units: as in `Backend.map`; no object may be in it twice.
+        progress: its stage has one step per unit.
+        common: as in `Backend.map`.
+
+    Raises:
+        Exception: the error of the first unit that failed.
+    """
+    values: dict[int, R] = {}
+    for outcome in workers.map(function, units, common):
+        if outcome.error is not None:
+            raise outcome.error
+        values[id(outcome.unit)] = cast(R, outcome.value)
+        progress.advance()
+    return [values[id(unit)] for unit in units]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a matrix is in the packed array."""
+
+    start: int
+    rows: int
+    width: int
+
+    def of(self, packed: AnyMatrix) -> Matrix:
+        """Return the matrix, without copying it."""
+        end = self.start + self.rows * self.width
+        return np.asarray(packed[self.start : end], dtype=np.float64).reshape(self.rows, self.width)
+
+
+def pack(matrices: Sequence[Matrix]) -> tuple[list[Place], Vector]:
+    """Return the place of each matrix, of any widths, and the array of one dimension that contains all of them."""
+    places, start = [], 0
+    for matrix in matrices:
+        places.append(Place(start, *matrix.shape))
+        start += matrix.size
+    if len(matrices) == 1:
+        return places, matrices[0].reshape(-1)  # the usual case: one large matrix is not copied
+    packed = np.empty(start)
+    for place, matrix in zip(places, matrices, strict=True):
+        place.of(packed)[:] = matrix
+    return places, packed

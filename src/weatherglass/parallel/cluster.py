@@ -19,7 +19,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import ClusterError, MissingExtraError, UnitError, WeatherglassError, reason_of
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
-from weatherglass.storage.array_writing import save_array
+from weatherglass.storage.array_file import save_array
 from weatherglass.storage.installed import install_command
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class DaskCluster:
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Outcomes as they come, from any worker."""
+        """Yield outcomes as they come, from any worker."""
         with self._client() as client, self._common(client, common) as shared:
             try:
                 yield from self._map(client, function, units, shared)
@@ -168,12 +168,12 @@ class CommonArray:
 
 
 def dask(options: EngineOptions) -> DaskCluster:
-    """The engine `dask`; its address is tcp://HOST:PORT or a scheduler file."""
+    """Return the engine `dask`; its address is tcp://HOST:PORT or a scheduler file."""
     return DaskCluster(options.address, options.shared_dir)
 
 
 def _answer(future: Future[Any]) -> tuple[Any | None, Exception | None] | None:
-    """What a unit gave, or the error that ended it; None where it is lost.
+    """Return what a unit gave, or the error that ended it; None where it is lost.
 
     A finished unit can still be lost: its worker holds the result until it is fetched, and may die before that.
     """
@@ -219,7 +219,7 @@ def _one_torch_thread() -> None:
 
 
 def _with_host(error: Exception | None) -> Exception | None:
-    """Where a file or a library is missing, the machine matters; where a test has no answer, it does not."""
+    """Return where a file or a library is missing, the machine matters; where a test has no answer, it does not."""
     host = f"worker on {socket.gethostname()}"
     if isinstance(error, WeatherglassError) and not isinstance(error, UnitError):
         return type(error)(f"{host}: {error}")

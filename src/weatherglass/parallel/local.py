@@ -17,7 +17,7 @@ import numpy as np
 from weatherglass.arrays import AnyMatrix
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.parallel.base import ATTEMPTS, EngineOptions, Outcome, R, U, attempt
-from weatherglass.storage.array_writing import save_array
+from weatherglass.storage.array_file import save_array
 
 if TYPE_CHECKING:  # a run in one process, which is most of them, does not load what starts others
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -33,7 +33,7 @@ class InProcess:
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Outcomes in the order of the units."""
+        """Yield outcomes in the order of the units."""
         arguments = () if common is None else (common,)
         for unit in units:
             yield Outcome(unit, *attempt(function, unit, *arguments))
@@ -55,7 +55,7 @@ class LocalProcesses:
     def map(
         self, function: Callable[..., R], units: Iterable[U], common: AnyMatrix | None = None
     ) -> Iterator[Outcome[U, R]]:
-        """Outcomes as they come."""
+        """Yield outcomes as they come."""
         with _mapped(common) as file:
             yield from self._map(function, units, file)
 
@@ -108,14 +108,14 @@ class LocalProcesses:
 
 
 def in_process(options: EngineOptions) -> InProcess:
-    """The engine `in-process`, which has no address."""
+    """Return the engine `in-process`, which has no address."""
     if options.address:
         raise WeatherglassError(f"engine 'in-process' takes no address; '{options.address}' given")
     return InProcess()
 
 
 def processes(options: EngineOptions) -> LocalProcesses:
-    """The engine `processes`; its address is a number of processes, as in `processes:4`."""
+    """Return the engine `processes`; its address is a number of processes, as in `processes:4`."""
     if options.address and not (options.address.isdecimal() and int(options.address)):
         raise WeatherglassError(
             f"engine 'processes' takes a number, as in processes:4; '{options.address}' given"

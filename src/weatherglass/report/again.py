@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from weatherglass.audit.record import plain
-from weatherglass.audit.settings import Settings
+from weatherglass.audit.settings import default_settings
 
 
 def model_spec(record: Mapping[str, Any], model: str) -> str:
@@ -20,7 +19,7 @@ def model_spec(record: Mapping[str, Any], model: str) -> str:
 
 def changed_settings(record: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a run that are not the defaults."""
-    defaults = {field.name: plain(getattr(Settings(), field.name)) for field in fields(Settings)}
+    defaults = {name: plain(value) for name, value in default_settings().items()}
     settings = record.get("settings", {})
     return {
         name: settings[name] for name in defaults if name in settings and settings[name] != defaults[name]

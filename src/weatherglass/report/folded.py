@@ -1,4 +1,4 @@
-"""Many warnings in few lines: one line per kind, with how often it was given and the first examples."""
+"""Many warnings, failures or notes in few lines: one line per kind, with its count and the first examples."""
 
 from __future__ import annotations
 
@@ -6,40 +6,31 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rich.cells import cell_len
-
 from weatherglass.report.layout import shortened
-from weatherglass.runs.results import Run
+from weatherglass.storage.printable import cell_len
+from weatherglass.warnings import Warning, count_line, counted, folded
 
 _QUOTED = re.compile(r"'[^']*'")
 _NUMBER = re.compile(r"(?<![\w.])[−-]?\d+(?:\.\d+)?(?:e[−-]?\d+)?(?![\w])")
 _COMMAND = "run: "
 """What a command to be copied follows: it is never cut."""
-SHORTER: Sequence[tuple[str, str]] = (
-    ("significant only if the sentences of a word count as independent", "significant by sentences only"),
-    (
-        "with these attribute words; not shown for others",
-        "with these attribute words; not shown for others like them",
-    ),
-    ("significance hangs on the template", "hangs on one template"),
-    ("significance hangs on", "hangs on one word"),
-)
-"""What a kind of warning begins with, and how one line says it."""
+MARGIN = " " * 7
+"""As wide as the count before a text."""
+ON_PAGE = "in the page and with --verbose"
 
 
 @dataclass
-class Kind:
-    """Warnings that differ in names and numbers only."""
+class Line:
+    """Texts that are said once."""
 
     text: str
-    """In short, or the first of them."""
     count: int = 0
     examples: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A warning and what it is about; nothing for one about the whole run."""
+    """A failure or a note, which has no kind, and what it is about."""
 
     where: str
     text: str
@@ -48,80 +39,94 @@ class Placed:
         return f"{self.where}: {self.text}" if self.where else self.text
 
 
-def placed_warnings(run: Run) -> list[Placed]:
-    """Those of the run as a whole, then those of its results, which the record has collected by text."""
-    several = len({(result.model, result.options) for result in run.results}) > 1
-    own = [
-        Placed(f"{result.test} ({result.model})" if several else result.test, text)
-        for result in run.results
-        for text in result.warnings
-    ]
-    ends = tuple({f": {warning.text}" for warning in own})
-    return [*(Placed("", text) for text in run.warnings if not text.endswith(ends)), *own]
-
-
-def folded(warnings: Sequence[Placed]) -> list[Kind]:
-    """The kinds of warnings, the most frequent first.
-
-    >>> [(kind.count, kind.text, kind.examples) for kind in folded([
-    ...     Placed("weat5b", "significance hangs on 'love': without it p is 0.14"),
-    ...     Placed("weat6", "significance hangs on 'management': without it p is 0.2"),
-    ... ])]
-    [(2, 'hangs on one word', ["weat5b 'love'", "weat6 'management'"])]
-    """
-    kinds: dict[str, Kind] = {}
-    for warning in warnings:
-        text = warning.text
-        short = next((said for start, said in SHORTER if text.startswith(start)), "")
-        key = short or _NUMBER.sub("#", _QUOTED.sub("'…'", text))
-        kind = kinds.setdefault(key, Kind(short or text))
-        if kind.text != text and not short:
-            kind.text = key.replace("#", "…")
-        kind.count += 1
-        quoted = _QUOTED.search(text)
-        if warning.where:
-            kind.examples.append(f"{warning.where} {quoted[0]}" if quoted and short else warning.where)
-    for kind in kinds.values():
-        kind.examples = list(dict.fromkeys(kind.examples))
-    return sorted(kinds.values(), key=lambda kind: -kind.count)
-
-
 def warning_lines(
-    warnings: Sequence[Placed],
-    width: int,
-    *,
-    in_full: Sequence[str] | None = None,
-    noun: str = "warning",
-    where: str = "in the page and with --verbose",
+    warnings: Sequence[Warning], width: int, *, verbose: bool = False, where: str = ON_PAGE
 ) -> Iterator[str]:
-    """One line per kind; where there is but one warning, that one.
+    """Yield a line per kind, the most severe first; with `verbose`, or for a single one, every warning in full.
 
     Args:
-        in_full: all of them, to be printed instead.
-        noun: what they are.
-        where: they all are.
+        warnings: of a run or a study.
+        width: of the terminal.
+        verbose: whether to show each of them, with its kind.
+        where: they all are shown.
     """
-    if in_full is not None or len(warnings) == 1:
-        yield from (f"{noun}: {warning}" for warning in (warnings if in_full is None else in_full))
-        return
     kinds = folded(warnings)
+    if verbose or len(warnings) == 1:
+        yield from (in_full(warning) for kind in kinds for warning in kind.warnings)
+        return
     if kinds:
-        yield f"{len(warnings)} {noun}s of {len(kinds)} kind{'s' if len(kinds) > 1 else ''}; all of them {where}"
+        yield f"{count_line(kinds)}; all of them {where}"
     for kind in kinds:
-        yield _kind_line(kind, width)
+        examples = list(kind.examples)
+        whole = f"{MARGIN}{kind.text}: {examples[0] if examples else ''}"
+        yield _shown(
+            Line(kind.text if cell_len(whole) <= width else kind.summary, kind.count, examples), width
+        )
 
 
-def _kind_line(kind: Kind, width: int) -> str:
-    """The count, what it says, and as many examples as the line has room for; with a command to run, all of it."""
-    line = f"{kind.count:5}  {kind.text}"
-    if _COMMAND in kind.text:
-        return line
-    if not kind.examples or cell_len(line) + 12 > width:
-        return shortened(line, width)
+def warning_line(warnings: Sequence[Warning], width: int) -> Iterator[str]:
+    """Yield one line for all warnings, with the kinds that fit; below it those that name a command to run."""
+    kinds = folded(warnings)
+    if not kinds:
+        return
+    line, end = count_line(kinds), "; texts: --verbose"
+    for place, kind in enumerate(kinds):
+        more = f"{', ' if place else ': '}{kind.count} {kind.kind}"
+        if cell_len(line + more + end) > width:
+            break
+        line += more
+    yield shortened(line + end, width)
+    yield from (kind.text for kind in kinds if _COMMAND in kind.text)
+
+
+def in_full(warning: Warning) -> str:
+    """Return the line of one warning, with its kind in brackets where the manual explains it."""
+    return f"warning: {warning} [{warning.anchor}]" if warning.anchor else f"warning: {warning}"
+
+
+def text_lines(
+    texts: Sequence[Placed], width: int, *, noun: str, verbose: bool = False, where: str = ON_PAGE
+) -> Iterator[str]:
+    """Yield a line for texts that differ in names and numbers only; with `verbose`, or for a single one, every text."""
+    if verbose or len(texts) == 1:
+        yield from (f"{noun}: {text}" for text in texts)
+        return
+    lines = alike(texts)
+    if lines:
+        yield f"{counted(len(texts), noun)} of {counted(len(lines), 'kind')}; all of them {where}"
+    for line in lines:
+        yield _shown(line, width)
+
+
+def alike(texts: Sequence[Placed]) -> list[Line]:
+    """Return the texts without those that differ from an earlier one in names and numbers only, most frequent first.
+
+    >>> [(line.count, line.text, line.examples) for line in alike([
+    ...     Placed("weat1", "X has 3 known words"), Placed("weat2", "X has 5 known words")])]
+    [(2, 'X has … known words', ['weat1', 'weat2'])]
+    """
+    lines: dict[str, Line] = {}
+    for each in texts:
+        key = _NUMBER.sub("…", _QUOTED.sub("'…'", each.text))
+        line = lines.setdefault(key, Line(each.text))
+        line.text = each.text if line.text == each.text else key
+        line.count += 1
+        if each.where and each.where not in line.examples:
+            line.examples.append(each.where)
+    return sorted(lines.values(), key=lambda line: -line.count)
+
+
+def _shown(line: Line, width: int) -> str:
+    """Return the count, what it says, and as many examples as fit; with a command to run, all of it."""
+    shown = f"{line.count:5}  {line.text}"
+    if _COMMAND in line.text:
+        return shown
+    if not line.examples or cell_len(shown) + 12 > width:
+        return shortened(shown, width)
     separator = ": "
-    for place, example in enumerate(kind.examples):
-        more = ", …" if place + 1 < len(kind.examples) else ""
-        if cell_len(line + separator + example + more) > width:
-            return shortened(line + (", …" if place else f": {example}"), width)
-        line, separator = line + separator + example, ", "
-    return line
+    for place, example in enumerate(line.examples):
+        more = ", …" if place + 1 < len(line.examples) else ""
+        if cell_len(shown + separator + example + more) > width:
+            return shortened(shown + (", …" if place else f": {example}"), width)
+        shown, separator = shown + separator + example, ", "
+    return shown

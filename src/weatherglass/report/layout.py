@@ -6,11 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rich.cells import cell_len
-
-from weatherglass.storage.printable import one_line
+from weatherglass.storage.printable import cell_len, one_line
 
 GAP = "  "
+
+
+class Bold(str):
+    """A line that is printed bold where the terminal can: a heading."""
+
+    __slots__ = ()
+
+
+class Dim(str):
+    """A line that is printed dim where the terminal can: nothing was found."""
+
+    __slots__ = ()
+
+
 Shortening = Literal["front", "middle", "end"]
 _STARTS = "/\\:"
 """A shortened name begins behind one of these, if that costs little."""

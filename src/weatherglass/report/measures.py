@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weatherglass.report.numbers import effect
+from weatherglass.runs.marks import mark_of_row
 from weatherglass.runs.results import Result
+from weatherglass.storage.printable import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +65,7 @@ def spreads(results: Sequence[Result]) -> list[Spread]:
             test,
             min((d for d in map(_d, test_results) if not math.isnan(d)), default=math.nan),
             max((d for d in map(_d, test_results) if not math.isnan(d)), default=math.nan),
-            sum(bool(result.significance) for result in test_results),
+            sum(result.marked for result in test_results),
             len(test_results),
         )
         for test, test_results in by_test.items()
@@ -71,19 +73,22 @@ def spreads(results: Sequence[Result]) -> list[Spread]:
 
 
 MAP_NOTE = (
-    "Blue: X leans to A; orange: X leans to B; grey: a measure without direction. The deeper the colour, the larger d; "
-    "bold numbers and filled points are significant."
+    "Blue: as named; orange: the opposite; grey: a metric without direction. The deeper the colour, the larger d; "
+    "bold numbers and filled points stand out after correction."
 )
 """Legend of the map, without the meaning of the marks."""
 
 
-def measure_map(results: Sequence[Result], title: str, note: str) -> Figure:
+def measure_map(
+    results: Sequence[Result], title: str, note: str, names: Mapping[str, str] | None = None
+) -> Figure:
     """Tests down, measures across in the order given, with the range over measures beside each test.
 
     Args:
         results: those of one model.
         title: the title of the figure, such as the model's spec.
         note: what the marks mean; it follows MAP_NOTE.
+        names: what tests are called; those without one go by their id.
     """
     from matplotlib.figure import Figure
 
@@ -104,10 +109,11 @@ def measure_map(results: Sequence[Result], title: str, note: str) -> Figure:
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0, labelsize=7, labelcolor=INK)
     cells.set_xlim(0, across)
-    cells.set_yticks([row + 0.5 for row in range(len(tests))], tests)
+    called = [one_line((names or {}).get(test, test)) for test in tests]
+    cells.set_yticks([row + 0.5 for row in range(len(tests))], called)
     for label in [*cells.get_xticklabels(), *cells.get_yticklabels()]:
         label.set_parse_math(False)
-    _title_and_note(cells, title, f"{MAP_NOTE} {note}", letters=int((width + PANEL) * 72 / 3.4))
+    _title_and_note(cells, one_line(title), f"{MAP_NOTE} {note}", letters=int((width + PANEL) * 72 / 3.4))
     return figure
 
 
@@ -139,19 +145,27 @@ def _draw_cells(axes: Axes, results: Sequence[Result], tests: Sequence[str], pla
             va="center",
             fontsize=6,
             color=ink,
-            weight="bold" if result.significance else "normal",
+            weight="bold" if result.marked else "normal",
         )
-        axes.text(x + 0.745, y + 0.56, result.significance, ha="left", va="center", fontsize=6, color=ink)
+        axes.text(
+            x + 0.745,
+            y + 0.56,
+            mark_of_row(result).glyph if result.marked else "",
+            ha="left",
+            va="center",
+            fontsize=6,
+            color=ink,
+        )
 
 
 def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]) -> None:
     """Statistics above the columns, similarities above their groups."""
     axes.xaxis.tick_top()
-    statistics = [measure.partition("/")[2] for measure in measures]
+    statistics = [one_line(measure.partition("/")[2]) for measure in measures]
     axes.set_xticks([place + 0.5 for place in places], statistics)
     groups: dict[str, list[float]] = {}
     for measure, place in zip(measures, places, strict=True):
-        groups.setdefault(measure.partition("/")[0], []).append(place)
+        groups.setdefault(one_line(measure.partition("/")[0]), []).append(place)
     for similarity, columns in groups.items():
         _head(axes, similarity, (columns[0] + columns[-1] + 1) / 2)
 
@@ -167,7 +181,7 @@ def _draw_ranges(axes: Axes, results: Sequence[Result]) -> None:
         for result in results:
             if result.test == spread.test and not math.isnan(result.effect_size):
                 edge = _hue(result)
-                fill = edge if result.significance else "white"
+                fill = edge if result.marked else "white"
                 axes.plot(
                     *([_d(result)], [y], "o"),
                     markersize=2.6,

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from weatherglass.catalogue.names import topic_name
+from weatherglass.report import statements
 from weatherglass.report.numbers import effect, interval, p_value, percent
+from weatherglass.runs.marks import mark_of_row
 from weatherglass.runs.results import Result
 from weatherglass.runs.verdict import Verdict
+from weatherglass.warnings import Warning, count_line, folded, shortened_list
 
 MOST_BYTES = 22_000
 """Of each of the two tables of a run; what does not fit is in the frame."""
@@ -15,11 +19,21 @@ LONGEST = 40
 """Letters of a cell; escaped, each may become six."""
 
 
-def run_html(title: str, results: Sequence[Result], verdicts: Sequence[Verdict], alpha: float) -> str:
-    """The verdict on each topic, then every result, as two tables."""
+def run_html(
+    title: str,
+    results: Sequence[Result],
+    verdicts: Sequence[Verdict],
+    alpha: float,
+    warnings: Sequence[Warning] = (),
+) -> str:
+    """Return the verdict on each topic and every result as two tables, and the number of warnings by kind."""
     parts = [f"<p><b>{escape(title)}</b></p>"]
     if verdicts:
-        heads = ("model", "topic", "verdict", "mean d", f"{percent(1 - alpha)} interval", "tests")
+        for metric in dict.fromkeys(one.metric for one in verdicts):
+            own = [one for one in verdicts if one.metric == metric]
+            said = [statements.headline_text(own), *statements.caveats(own, alpha)]
+            parts.append(f"<p>{escape(' '.join(said))}</p>")
+        heads = ("model", "topic", "outcome", "mean d", f"{percent(1 - alpha)} interval", "tests that differ")
         parts.append(html_table(heads, _verdict_rows(verdicts), len(verdicts), numbers=(3, 5)))
     several = len({result.metric for result in results}) > 1
     columns = ("model", "test", *(["metric"] if several else []), "value", "interval", "p", "corrected p", "")
@@ -27,9 +41,13 @@ def run_html(title: str, results: Sequence[Result], verdicts: Sequence[Verdict],
     numbers = (first, first + 2, first + 3)
     parts.append(html_table(columns, _result_rows(results, several), len(results), numbers))
     parts.append(
-        "<p>* p ≤ alpha; ** also after correction. “Cannot tell” does not say that there is no bias. "
+        "<p>● robust; ◐ limited; ○ unconfirmed; · inconclusive. “Inconclusive” does not mean “unbiased”. "
         "All columns: <code>.to_frame()</code></p>"
     )
+    if warnings:
+        kinds = folded(warnings)
+        named = shortened_list([f"{line.count} {_cut(line.kind)}" for line in kinds])
+        parts.append(f"<p>{count_line(kinds)}: {escape(named)}. Texts: <code>.warnings</code></p>")
     return f"<div>{''.join(parts)}</div>"
 
 
@@ -70,14 +88,26 @@ def _cut(text: str) -> str:
 
 
 def _verdict_rows(verdicts: Sequence[Verdict]) -> Iterator[Sequence[str]]:
-    for one in verdicts:
-        shown = one.verdict or "not judged"
+    models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
+    names = dict(zip(models, statements.labels(models), strict=True))
+    for one in [*statements.topics(verdicts), *(one for one in verdicts if one.check)]:
+        topic = statements.check_name(one) if one.check else topic_name(one.topic)
         numbers = effect(one.effect_size), interval(one.ci_low, one.ci_high)
-        yield one.model, one.topic, shown, *numbers, f"{one.significant}/{len(one.tests)}"
+        differ = f"{len(one.marked)} of {len(one.tests)}"
+        yield names[one.model, one.options], topic, statements.outcome_text(one), *numbers, differ
 
 
 def _result_rows(results: Sequence[Result], several: bool) -> Iterator[Sequence[str]]:
+    models = list(dict.fromkeys((one.model, one.options) for one in results))
+    names = dict(zip(models, statements.labels(models), strict=True))
     for one in results:
         metric = [one.metric] if several else []
         numbers = effect(one.value), interval(one.ci_low, one.ci_high), p_value(one.p_value)
-        yield one.model, one.row, *metric, *numbers, p_value(one.p_adjusted), one.significance
+        yield (
+            names[one.model, one.options],
+            one.row,
+            *metric,
+            *numbers,
+            p_value(one.p_max_t),
+            mark_of_row(one).glyph,
+        )

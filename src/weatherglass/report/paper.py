@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from weatherglass import __version__
+from weatherglass.audit.settings import default_settings
+from weatherglass.catalogue.names import capitalised, model_name, topic_name
 from weatherglass.catalogue.published import bibtex_entries, published_names
-from weatherglass.inference import DEFAULT_CORRECTION
+from weatherglass.report import statements
 from weatherglass.report.numbers import effect, interval, percent
-from weatherglass.report.test_names import capitalised
 from weatherglass.runs.results import Result
+from weatherglass.runs.verdict import Verdict
 from weatherglass.storage.printable import one_line
 
 CORRECTIONS = {
@@ -74,26 +76,29 @@ def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> s
 def _methods(results: Sequence[Result], record: Mapping[str, Any]) -> Iterator[str]:
     settings = record.get("settings", {})
     alpha = float(settings.get("alpha", 0.05))
-    models = list(dict.fromkeys(result.model for result in results))
+    models = [model_name(model) for model in dict.fromkeys(result.model for result in results)]
     tests = list(dict.fromkeys(result.test for result in results))
     metrics = list(dict.fromkeys(result.metric for result in results))
-    first = next((result for result in results if result.is_effect_size), results[0])
+    first = next((result for result in results if result.info.poolable), results[0])
     yield (
         f"We audited {_counted(models, 'model')} ({_listed(models)}) with {_tests(tests)}, using weatherglass "
         f"{record.get('weatherglass', __version__)} with {_counted(metrics, 'metric')} ({_listed(metrics)})."
     )
-    if any(result.is_effect_size for result in results):
+    if any(result.info.poolable for result in results):
         yield (
             "Effect sizes are d, the difference of the mean scores of both target sets in units of the standard "
             f"deviation over both (divided by {'n − 1' if first.ddof else 'n'})."
         )
     if first.permute == "words":
         yield (
-            "Where a word stands in several sentences, its scores were averaged first; "
-            "p-values exchange whole words between the target sets."
+            "Where a word appears in several sentences, its scores were averaged first; "
+            "p-values are computed by exchanging whole words between the target sets."
         )
     else:
-        yield "p-values exchange single elements, as published; sentences of one word count as independent."
+        yield (
+            "p-values are computed by exchanging single elements, as published; "
+            "sentences of one word count as independent."
+        )
     how = METHODS.get(settings.get("significance", "auto"), "")
     yield f"They are {TAILS.get(first.alternative, first.alternative)}{f' and {how}' if how else ''}."
     if sizes := record.get("correction", {}).get("sizes"):
@@ -103,67 +108,73 @@ def _methods(results: Sequence[Result], record: Mapping[str, Any]) -> Iterator[s
     if settings.get("ci") in ("jackknife", "bca"):
         kind = "jackknife" if settings["ci"] == "jackknife" else "BCa bootstrap"
         yield f"Intervals are {kind} intervals at level {percent(1 - alpha)} with the attribute words held as they are."
-    if any(result.p_attr is not None for result in results):
-        yield "A second reading takes the attribute words as a sample of words of their kind."
-    if any(verdict.get("verdict") for verdict in record.get("verdicts", [])):
+    if any(result.p_random is not None for result in results):
+        yield "A second p treats the attribute words as a random sample of words of their kind."
+    if any(verdict.get("outcome") for verdict in record.get("verdicts", [])):
         yield (
-            "A verdict per topic and model follows the rule of weatherglass (docs/methods 12): tests of a topic are "
-            f"corrected by Bonferroni, topics of a model by Holm at {alpha:g}, controls apart."
+            "Each topic has one outcome per model, by the rule of weatherglass (docs/methods 12): the mean d of its "
+            f"tests is tested by exchanging words, corrected by Holm over the topics of a model (level {alpha:g}); "
+            "sanity checks are not in the family."
         )
 
 
 def model_card(
-    results: Sequence[Result], record: Mapping[str, Any], verdicts: Sequence[Mapping[str, Any]] | None = None
+    results: Sequence[Result], record: Mapping[str, Any], verdicts: Sequence[Verdict] | None = None
 ) -> str:
-    """A block of Markdown for a model card: a verdict and a number per topic, how to read them, how they were made.
+    """Return Markdown for a model card: the answer, an outcome per topic, what must be said with it, the method.
 
     Args:
         results: of one run.
         record: what its run.json says.
-        verdicts: as `Verdict.to_json` gives them; those in the record where none are given.
+        verdicts: those in the record where none are given.
     """
-    judged = list(record.get("verdicts", []) if verdicts is None else verdicts)
+    if verdicts is None:
+        verdicts = [Verdict.from_json(one) for one in record.get("verdicts", [])]
     alpha = float(record.get("settings", {}).get("alpha", 0.05))
-    several_models = len({verdict["model"] for verdict in judged}) > 1
-    several_metrics = len({verdict["metric"] for verdict in judged}) > 1
-    heads = [
-        "Topic",
-        *(["Model"] if several_models else []),
-        *(["Metric"] if several_metrics else []),
-        *(
-            "Verdict",
-            "Mean *d*",
-            f"{percent(1 - alpha)} interval",
-            f"Tests with p ≤ {alpha:g}",
-            "Among reference models",
-        ),
-    ]
     lines = ["## Bias: associations in the embedding", ""]
-    if judged:
-        lines += [_row(heads), _row(["---"] * len(heads))]
-        for verdict in judged:
-            standing = verdict.get("reference")
-            cells = [
-                capitalised(str(verdict["topic"])) + (" (no bias is meant)" if verdict["control"] else ""),
-                *([str(verdict["model"])] if several_models else []),
-                *([str(verdict["metric"])] if several_metrics else []),
-                str(verdict["verdict"] or "not judged"),
-                effect(verdict["effect_size"]),
-                interval(verdict["ci_low"], verdict["ci_high"]) or "–",
-                f"{verdict['significant']} of {len(verdict['tests'])}",
-                f"higher than {standing['above']} of {standing['models']}" if standing else "–",
-            ]
-            lines.append(_row([in_markdown(cell) for cell in cells]))
-    else:
-        lines.append("The run has no verdicts: they are given on effect sizes *d*, when a run is complete.")
+    for metric in dict.fromkeys(one.metric for one in verdicts):
+        own = [one for one in verdicts if one.metric == metric]
+        by = f" (by {metric})" if len({one.metric for one in verdicts}) > 1 else ""
+        lines += [in_markdown(statements.headline_text(own) + by), "", *_card_table(own, alpha), ""]
+        lines += [f"- {in_markdown(caveat)}" for caveat in statements.caveats(own, alpha)]
+        lines.append("")
+    if not verdicts:
+        lines += ["The run has no verdicts: they need a complete run and a metric with p-values.", ""]
     lines += [
-        "",
-        "“Cannot tell” does not say that there is no bias: these tests have few words. An association in vectors "
-        "is not yet harm in use.",
+        "“Inconclusive” does not mean “unbiased”: these tests have few words. An association between vectors is not "
+        "evidence of harm in use.",
         "",
         in_markdown(methods_paragraph(results, record)),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _card_table(verdicts: Sequence[Verdict], alpha: float) -> Iterator[str]:
+    models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
+    names = dict(zip(models, statements.labels(models), strict=True))
+    several = len(models) > 1
+    heads = ["Topic", *(["Model"] if several else [])]
+    heads += [
+        "Outcome",
+        "Mean *d*",
+        f"{percent(1 - alpha)} interval",
+        "Tests that differ",
+        "Among reference models",
+    ]
+    yield _row(heads)
+    yield _row(["---"] * len(heads))
+    for one in [*statements.topics(verdicts), *(one for one in verdicts if one.check)]:
+        standing = one.reference
+        cells = [
+            capitalised(statements.check_name(one) if one.check else topic_name(one.topic)),
+            *([names[one.model, one.options]] if several else []),
+            statements.outcome_text(one),
+            effect(one.effect_size),
+            interval(one.ci_low, one.ci_high) or "–",
+            f"{len(one.marked)} of {len(one.tests)}" if one.tests and not one.check else "–",
+            f"higher than {standing.above} of {standing.models}" if standing else "–",
+        ]
+        yield _row([in_markdown(cell) for cell in cells])
 
 
 def in_markdown(text: str) -> str:
@@ -177,7 +188,7 @@ def _row(cells: Sequence[str]) -> str:
 
 def correction_of(record: Mapping[str, Any]) -> str:
     """Return the correction that a run used."""
-    return str(record.get("correction", {}).get("method", DEFAULT_CORRECTION))
+    return str(record.get("correction", {}).get("method", default_settings()["correction"]))
 
 
 def _counted(items: Sequence[str], noun: str) -> str:

@@ -6,14 +6,19 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
-from weatherglass.report.paper import CORRECTIONS, correction_of, in_markdown
+from weatherglass.report.paper import in_markdown
+from weatherglass.runs.marks import stars
 from weatherglass.runs.results import COLUMNS, Result
-from weatherglass.runs.stored import StoredRun
-from weatherglass.storage.spreadsheet import defused
+from weatherglass.runs.run import Run
+from weatherglass.storage.printable import defused
+
+if TYPE_CHECKING:
+    from weatherglass.metrics.base import MetricInfo
 
 LABEL = "tab:weatherglass"
 LONGEST_HEADS = 50
@@ -27,14 +32,14 @@ _LATEX = {
 _NOT_SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
-def markdown(runs: Sequence[StoredRun]) -> str:
+def markdown(runs: Sequence[Run]) -> str:
     """One Markdown table per measure, tests down and models across, and what the marks mean."""
     layout = lay_out(runs)
     parts = []
     for number, measure in enumerate(layout.metrics):
         heads = ["Test", *(in_markdown(subject.label) for subject in layout.subjects)]
         lines = [
-            f"### {'Effect size *d*' if layout.is_effect_size(number) else 'Value'}, {in_markdown(measure)}",
+            f"### {_quantity(layout.info(number), '*', in_markdown)}, {in_markdown(measure)}",
             "",
             _line(heads),
             _line(["---", *("--:" for _ in layout.subjects)]),
@@ -48,7 +53,7 @@ def markdown(runs: Sequence[StoredRun]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def latex(runs: Sequence[StoredRun], label: str = LABEL) -> str:
+def latex(runs: Sequence[Run], label: str = LABEL) -> str:
     """One booktabs table per metric: d with its mark, interval and p; numbers are aligned, marks follow them.
 
     One model has a column each for d, interval and p; several have them below each other in one cell.
@@ -98,7 +103,7 @@ def _tex_value(value: object) -> str:
     return _tex(str(value))
 
 
-def comma_separated(runs: Sequence[StoredRun]) -> str:
+def comma_separated(runs: Sequence[Run]) -> str:
     """CSV: every result with all its columns, its run, and what its test compares."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -112,21 +117,16 @@ def comma_separated(runs: Sequence[StoredRun]) -> str:
     return text.getvalue()
 
 
-def caption(runs: Sequence[StoredRun]) -> str:
+def caption(runs: Sequence[Run]) -> str:
     """What the marks mean, and that a missing mark does not show that there is no bias."""
     levels = " or ".join(dict.fromkeys(f"{run.alpha:g}" for run in runs))
-    corrections = " or ".join(
-        dict.fromkeys(
-            CORRECTIONS.get(method, method) for method in (correction_of(run.record) for run in runs)
-        )
-    )
     return (
-        f"* p ≤ {levels}; ** also after {corrections}. "
+        f"** robust and * limited, at level {levels} after correction for the topics of a model. "
         "A result without a mark does not show that there is no association."
     )
 
 
-def interval_levels(runs: Sequence[StoredRun]) -> str:
+def interval_levels(runs: Sequence[Run]) -> str:
     """The levels of the runs' intervals, such as "95 %"."""
     return " or ".join(dict.fromkeys(percent(1 - run.alpha) for run in runs))
 
@@ -144,7 +144,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _markdown_cell(result: Result | None) -> str:
-    return "–" if result is None else effect(result.value) + in_markdown(result.significance)
+    return "–" if result is None else effect(result.value) + in_markdown(stars(result))
 
 
 def _label(layout: Layout, measure: int, label: str) -> str:
@@ -152,17 +152,31 @@ def _label(layout: Layout, measure: int, label: str) -> str:
     return f"{label}-{slug}" if len(layout.metrics) > 1 else label
 
 
-def _latex_table(layout: Layout, measure: int, runs: Sequence[StoredRun], label: str) -> str:
+def _symbol(info: MetricInfo, mark: str, escaped: Callable[[str], str]) -> str:
+    """Return what the value is called in a head; a single letter is set as a variable."""
+    symbol = escaped(info.symbol)
+    return f"{mark}{symbol}{mark}" if len(info.symbol) == 1 else symbol
+
+
+def _quantity(info: MetricInfo, mark: str, escaped: Callable[[str], str]) -> str:
+    """Return what the value is called in a caption, such as "Effect size *d*"."""
+    words = info.quantity[:1].upper() + info.quantity[1:]
+    front = words.removesuffix(f" {info.symbol}")
+    return escaped(words) if front == words else f"{escaped(front)} {_symbol(info, mark, escaped)}"
+
+
+def _latex_table(layout: Layout, measure: int, runs: Sequence[Run], label: str) -> str:
     single = len(layout.subjects) == 1
     heads = [_tex(subject.label) for subject in layout.subjects]
     if _rotated(layout):
         heads = [rf"\rotatebox{{90}}{{{head}}}" for head in heads]
     note = _tex(caption(runs).replace("**", "\0").replace("*", "\1"))
     note = note.replace("\0", "$^{**}$").replace("\1", "$^{*}$").replace("p ≤", r"$p \le$").replace("’", "'")
-    quantity = "Effect size $d$" if layout.is_effect_size(measure) else "Value"
+    info = layout.info(measure)
+    quantity = _quantity(info, "$", _tex)
     if single:
         quantity += f" of {heads[0]}"
-        heads = ["$d$" if layout.is_effect_size(measure) else "value", "interval", "$p$"]
+        heads = [_symbol(info, "$", _tex), "interval", "$p$"]
     levels = _tex(interval_levels(runs))
     note = rf"Intervals at level {levels}; $p$ before correction. {note}"
     columns = r"r@{\hskip 1.6em}lr" if single else r"r@{\hskip 1.6em}" * len(layout.subjects)
@@ -233,4 +247,4 @@ def _tex_cell(result: Result | None) -> str:
         return "--"
     number = effect(result.value)
     shown = f"${number.replace('−', '-')}$" if "−" in number else number.replace("–", "--")
-    return shown + (rf"\rlap{{$^{{{result.significance}}}$}}" if result.significance else "")
+    return shown + (rf"\rlap{{$^{{{stars(result)}}}$}}" if stars(result) else "")

@@ -1,33 +1,52 @@
-"""The results of a run as lines for a terminal of any width: one row a test, marks, and what they mean."""
+"""A run as lines for a terminal of any width: topics by verdict, what can be said, and on request every test."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
-from weatherglass.report.layout import Column, Row, items_in_lines, shortened, table_lines, widest_name
+from weatherglass.catalogue.names import capitalised, topic_name
+from weatherglass.report import statements
+from weatherglass.report.layout import (
+    Bold,
+    Column,
+    Dim,
+    Row,
+    items_in_lines,
+    pad,
+    shortened,
+    table_lines,
+    widest_name,
+    wrapped,
+)
 from weatherglass.report.measures import spreads
-from weatherglass.report.numbers import percent, spaced
-from weatherglass.runs.agreement import metric_agreement
-from weatherglass.runs.marks import Mark, mark_of
+from weatherglass.report.numbers import bound, counted, effect, p_digits, percent
+from weatherglass.runs.marks import Outcome, mark_of_row, mark_of_topic
 from weatherglass.runs.published_p import published_p
-from weatherglass.runs.results import Result, Run
-from weatherglass.runs.verdict import CONTROL
+from weatherglass.runs.results import Result
+from weatherglass.runs.run import Run
+from weatherglass.runs.verdict import CONTROL, Verdict
+from weatherglass.storage.printable import cell_len
 
 MOST_ROWS = 60
-"""With more results than this, a summary by topic is printed instead of every row."""
-SIZES_FROM, DIRECTION_FROM, WHOLE_DIRECTION_FROM = 100, 120, 160
+"""With more rows than this, a comparison or a study prints only those that changed."""
+INTERVAL_FROM, SIZES_FROM, DIRECTION_FROM = 100, 100, 120
 """Widths of the terminal from which a row has more columns."""
-LEAST_TO_LEAN = 0.2
-"""|d| below this is not said in words: Cohen calls 0.2 small."""
-NO_TOPIC, CONTROLS = "No topic given", "Controls"
+WIDEST = 120
+"""Columns of the screen of a run where nothing is cut, as in a pipe."""
+LARGEST = 2.0
+"""|d| at the ends of the axis; with sets of equal size |d| cannot be larger."""
+NO_TOPIC, CHECKS = "No topic given", "Sanity checks"
+FOUND = {True: "✓", False: "✗", None: "–"}
+NOT_TESTED = "not tested"
 
 Series = tuple[str, str, str]
 """Model, its options and metric: what one table is about."""
 
 
 def series_of(results: Sequence[Result]) -> dict[Series, list[Result]]:
-    """The results of each model and metric, in order."""
+    """Return the results of each model and metric, in order."""
     found: dict[Series, list[Result]] = {}
     for result in results:
         found.setdefault((result.model, result.options, result.metric), []).append(result)
@@ -35,59 +54,327 @@ def series_of(results: Sequence[Result]) -> dict[Series, list[Result]]:
 
 
 def topics_of(run: Run) -> Mapping[str, str]:
-    """The topic of each test."""
+    """Return the topic of each test."""
     topics: Mapping[str, str] = run.record.get("topics", {})
     return topics
 
 
 def by_topic(results: Sequence[Result], topics: Mapping[str, str]) -> dict[str, list[Result]]:
-    """Results by topic in order of appearance, a test without one as its own; the controls come last."""
+    """Return results by topic in order of appearance, a test without one as its own; sanity checks come last."""
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(topics.get(result.test) or result.test, []).append(result)
-    controls = {CONTROL: groups.pop(CONTROL)} if CONTROL in groups else {}
-    return {**groups, **controls}
+    checks = {CONTROL: groups.pop(CONTROL)} if CONTROL in groups else {}
+    return {**groups, **checks}
 
 
-def topic_name(topic: str) -> str:
-    """A topic as a heading.
+def screen_lines(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
+    """Yield the first screen of a run: topics by verdict, sanity checks, what can be said and what goes with it."""
+    width = min(width, WIDEST)
+    if not verdicts:
+        yield "There are no verdicts: they need a complete run and a metric with p-values."
+        return
+    metrics = list(dict.fromkeys(one.metric for one in verdicts))
+    models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
+    if len(metrics) == len(models) == 1:
+        yield from topic_chart(run, verdicts, width)
+    else:
+        yield from model_table(run, verdicts, width)
+    for metric in metrics:
+        own = [one for one in verdicts if one.metric == metric]
+        by = f" by {metric}" if len(metrics) > 1 else ""
+        if said := statements.quotable(own, run.alpha):
+            yield ""
+            yield Bold(f"What you can say{by}")
+            yield from wrapped(" ".join(said), width, "  ")
+    yield from _caveats(run, verdicts, metrics, width)
 
-    >>> topic_name("gender and career")
-    'Gender and career'
+
+def _caveats(run: Run, verdicts: Sequence[Verdict], metrics: Sequence[str], width: int) -> Iterator[str]:
+    lines = [
+        caveat
+        for metric in metrics
+        for caveat in statements.caveats(
+            [one for one in verdicts if one.metric == metric], run.alpha, "--table"
+        )
+    ]
+    if lines:
+        yield Bold("Before you quote it")
+    for line in dict.fromkeys([*lines, *notes(run)]):
+        yield from wrapped(line, width, "  • ", "    ")
+
+
+def topic_chart(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
+    """Yield the topics of one model and metric by verdict, each with its bar, then the sanity checks."""
+    width = min(width, WIDEST)
+    first = verdicts[0]
+    rows = [
+        r for r in run.results if (r.model, r.options, r.metric) == (first.model, first.options, first.metric)
+    ]
+    found, alpha = statements.topics(verdicts), run.alpha
+    number = counted(len({row.row for row in rows}), "test")
+    how = f"{rows[0].info.symbol} by {first.metric}, {how_tested(rows)}"
+    rest = f"   {number} on {counted(len(found), 'topic')}   {how}"
+    (name,) = statements.labels([(first.model, first.options)])
+    yield Bold(shortened(shortened(name, max(12, width - cell_len(rest)), "front") + rest, width))
+    yield ""
+    cells = 21 if width < INTERVAL_FROM else 29
+    intervals = width >= INTERVAL_FROM
+    after = ["tests that differ"] if width >= 72 else ["differ"]
+    names = [capitalised(topic_name(one.topic)) for one in found]
+    fixed = 2 + 8 + 2 + cells + 3 + len(after[0]) + (16 if intervals else 0)
+    topic_width = max(8, min(max(map(cell_len, [*names, "Topic"]), default=8), width - fixed))
+    middle = f"{percent(1 - alpha)} CI".ljust(14) + "  " if intervals else ""
+    yield shortened(
+        f"  {pad('Topic', topic_width)}  mean {rows[0].info.symbol}  {middle}{_axis(cells)}   {after[0]}",
+        width,
+    ).rstrip()
+    for (outcome, word), group in groupby(found, key=lambda one: (one.outcome, statements.word_of(one))):
+        own = list(group)
+        yield from _heading(word, own[0], alpha, width)
+        for one in own:
+            interval = f"{format_interval(one.ci_low, one.ci_high):14}  " if intervals else ""
+            line = (
+                f"{_glyph(one)} {pad(shortened(capitalised(topic_name(one.topic)), topic_width), topic_width)}  "
+                f"{pad(format_effect(one.effect_size), 6, right=True)}  {interval}{_drawn(one, cells)}   {_differ(one)}"
+            )
+            line = shortened(line.rstrip(), width)
+            yield Dim(line) if outcome in (Outcome.INCONCLUSIVE, None) else line
+    yield from _check_lines(verdicts, width)
+
+
+def _heading(word: statements.Word, verdict: Verdict, alpha: float, width: int) -> Iterator[str]:
+    meaning = word.explained(verdict.family, alpha) or verdict.why.rstrip(".")
+    first, *rest = word.heading.split(" ")
+    for line in wrapped(f"{' '.join([first.upper(), *rest])}: {meaning}", width):
+        yield Bold(line)
+
+
+def _differ(verdict: Verdict) -> str:
+    """Return how many tests stand out after correction, of those that are tested."""
+    if not verdict.tests:
+        return f"{len(verdict.measured)} measured"
+    return f"{len(verdict.marked)} of {len(verdict.tests)}"
+
+
+def _check_lines(verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
+    own = [one for one in verdicts if one.check]
+    if not own:
+        return
+    for line in wrapped("SANITY CHECKS: associations that people and most models show", width):
+        yield Bold(line)
+    names = [capitalised(statements.check_name(one)) for one in own]
+    sizes = [_sizes_of_tests(one) for one in own]
+    right = max(map(cell_len, sizes)) + 3 + len("NOT FOUND")
+    room = max(12, min(max(map(cell_len, names)) + 3, width - right - 2))
+    for one, name, size in zip(own, names, sizes, strict=True):
+        said = {True: "found", False: "NOT FOUND", None: NOT_TESTED}[one.found]
+        yield shortened(
+            f"{FOUND[one.found]} {pad(shortened(name, room), room)}{pad(size, right - 9)}{said}", width
+        )
+
+
+def _sizes_of_tests(verdict: Verdict) -> str:
+    """Return d of each test of a sanity check; of many, their mean."""
+    shown = [effect(d) for d in verdict.effect_sizes.values() if d is not None]
+    if not shown or len(shown) > 3:
+        return f"mean d {effect(verdict.effect_size)}" if verdict.effect_size is not None else ""
+    return "d " + " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def _axis(cells: int) -> str:
+    """Return the numbers −2 to 2 at their places."""
+    line = [" "] * cells
+    for number in range(-2, 3):
+        place = _place(number, cells)
+        line[place] = str(abs(number))
+        if number < 0:
+            line[place - 1 if place else 0], line[place or 1] = "−", str(abs(number))
+    return "".join(line)
+
+
+def _place(d: float, cells: int) -> int:
+    return round((min(max(d, -LARGEST), LARGEST) + LARGEST) / (2 * LARGEST) * (cells - 1))
+
+
+def _drawn(verdict: Verdict, cells: int) -> str:
+    """Return the zero line, the interval and the mark at D; only the zero line where there is no D.
+
+    An interval that leaves out 0 is drawn beside the zero line, one that contains 0 across it.
     """
-    return CONTROLS if topic == CONTROL else topic[:1].upper() + topic[1:]
+    line = [" "] * cells
+    zero = _place(0, cells)
+    line[zero] = "│"
+    if verdict.ci_low is not None and verdict.ci_high is not None:
+        low, high = _place(verdict.ci_low, cells), _place(verdict.ci_high, cells)
+        if verdict.ci_low > 0:
+            low = max(low, zero + 1)
+        if verdict.ci_high < 0:
+            high = min(high, zero - 1)
+        line[low : high + 1] = "─" * (high + 1 - low)
+        line[zero] = "┼" if verdict.ci_low <= 0 <= verdict.ci_high else "│"
+    if verdict.effect_size is not None:
+        place = _place(verdict.effect_size, cells)
+        if statements.sign_of(verdict):
+            place = max(place, zero + 1) if verdict.effect_size > 0 else min(place, zero - 1)
+        line[place] = _glyph(verdict)
+    return "".join(line)
+
+
+def model_table(run: Run, verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
+    """Yield topics down, models and their metrics across, with the mark of the outcome and D in each cell.
+
+    Models that do not fit beside each other are listed below each other.
+    """
+    width = min(width, WIDEST)
+    metrics = list(dict.fromkeys(one.metric for one in verdicts))
+    models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
+    names = dict(zip(models, statements.labels(models), strict=True))
+    columns = [(model, metric) for model in models for metric in metrics]
+    cells = {((one.model, one.options), one.metric, one.topic, one.check): one for one in verdicts}
+    ordered = sorted((one for one in verdicts if not one.check), key=statements.rank)
+    rows = [(one.topic, False) for one in ordered] + [(one.topic, True) for one in verdicts if one.check]
+    rows = list(dict.fromkeys(rows))
+    labels = {
+        (one.topic, one.check): capitalised(
+            statements.check_name(one) if one.check else topic_name(one.topic)
+        )
+        for one in verdicts
+    }
+    tests = counted(len({result.row for result in run.results}), "test")
+    yield Bold(
+        shortened(
+            f"{counted(len(models), 'model')}   {tests} on {counted(sum(not check for _, check in rows), 'topic')}   "
+            f"{', '.join(metrics)}, {how_tested(run.results)}",
+            width,
+        )
+    )
+    if len(metrics) > 1:
+        yield from items_in_lines(
+            [f"{_letter(place)} {metric}" for place, metric in enumerate(metrics)], width
+        )
+    topic_width = min(max(cell_len(label) for label in labels.values()), max(12, width // 3))
+    room = (width - topic_width - 2) // len(models)
+    heads = dict(names)
+    if max(map(cell_len, names.values())) + 2 > room:
+        heads = {model: f"({place + 1})" for place, model in enumerate(models)}
+        yield from items_in_lines([f"{heads[model]} {names[model]}" for model in models], width)
+    per_model = max(9 * len(metrics), min(max(map(cell_len, heads.values())) + 2, room))
+    at_once = max(1, (width - topic_width - 2) // per_model)
+    for start in range(0, len(models), at_once):
+        shown = models[start : start + at_once]
+        yield ""
+        head = "".join(pad(heads[model], per_model) for model in shown)
+        yield Bold((pad("Mean d by topic", topic_width + 2)[: topic_width + 2] + head).rstrip())
+        cell = per_model // len(metrics)
+        if len(metrics) > 1:
+            letters = "".join(pad(_letter(place), cell) for place in range(len(metrics)))
+            yield (" " * (topic_width + 2) + pad(letters, per_model) * len(shown)).rstrip()
+        checked = False
+        for row in rows:
+            if row[1] and not checked:
+                yield Bold(CHECKS)
+                checked = True
+            line = pad(shortened(labels[row], topic_width), topic_width + 2)
+            for model, metric in columns:
+                if model in shown:
+                    line += pad(_cell(cells.get((model, metric, *row))), cell)
+            yield shortened(line.rstrip(), width)
+    yield from _legend(verdicts, width)
+
+
+def _glyph(verdict: Verdict) -> str:
+    return mark_of_topic(verdict).glyph or "–"
+
+
+def _cell(verdict: Verdict | None) -> str:
+    """Return the mark of a verdict and D."""
+    if verdict is None:
+        return "not run"
+    mark = FOUND[verdict.found] if verdict.check else _glyph(verdict)
+    return mark if verdict.effect_size is None else f"{mark} {effect(verdict.effect_size):>5}"
+
+
+def _legend(verdicts: Sequence[Verdict], width: int) -> Iterator[str]:
+    found = {one.outcome for one in verdicts if not one.check}
+    items = [f"{outcome.mark} {outcome}" for outcome in Outcome if outcome in found]
+    items += ["– no verdict"] if None in found else []
+    items += ["✓ found  ✗ not found"] if any(one.check for one in verdicts) else []
+    yield from items_in_lines(items, width)
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else f"M{place + 1}"
+
+
+def reasons(verdicts: Sequence[Verdict], alpha: float) -> Iterator[str]:
+    """Yield for each topic its outcome, why, what can be said, and what to compare its size with."""
+    models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
+    names = dict(zip(models, statements.labels(models), strict=True))
+    several = len({(one.model, one.options, one.metric) for one in verdicts}) > 1
+    for one in [*statements.topics(verdicts), *(one for one in verdicts if one.check)]:
+        name = names[one.model, one.options]
+        where = f" ({name}, {one.metric})" if several else ""
+        mark = FOUND[one.found] if one.check else _glyph(one)
+        said = {True: "found", False: "not found", None: NOT_TESTED}[one.found] if one.check else one.outcome
+        topic = statements.check_name(one) if one.check else topic_name(one.topic)
+        yield Bold(f"{mark} {capitalised(topic)}{where}: {said or 'no verdict'}")
+        for text in _details(one, alpha, name):
+            yield f"  {text}"
+
+
+def _details(verdict: Verdict, alpha: float, name: str) -> Iterable[str]:
+    yield statements.reason(verdict)
+    if verdict.outcome or verdict.check:
+        yield statements.sentence(verdict, alpha, name)
+    if verdict.placebo is not None:
+        yield (
+            f"Attribute words divided at random give |mean d| up to {effect(verdict.placebo)} in 95 % of divisions."
+        )
+    if verdict.further_low is not None and verdict.further_high is not None:
+        yield f"Prediction interval for a further test: {bound(verdict.further_low)} to {bound(verdict.further_high)}."
+    if verdict.reference:
+        yield f"{capitalised(standing_text(verdict))}."
+    if verdict.human:
+        people = ", ".join(f"{test} {d:.2f}" for test, d in verdict.human.items())
+        yield f"People in the IAT (d over persons, a rough guide): {people}."
+
+
+def standing_text(verdict: Verdict) -> str:
+    """Return where D lies among the reference models."""
+    standing = verdict.reference
+    return (
+        f"higher than {standing.above} of {counted(standing.models, 'reference model')}" if standing else ""
+    )
 
 
 def results_lines(run: Run, width: int) -> Iterator[str]:
-    """Every result: a table per model and metric, then what its marks mean."""
-    topics, alpha = topics_of(run), _alpha(run)
-    for number, rows in enumerate(series_of(run.results).values()):
+    """Yield every result: a table per model and metric, then what its marks mean."""
+    topics, alpha = topics_of(run), run.alpha
+    models = list(dict.fromkeys((result.model, result.options) for result in run.results))
+    names = dict(zip(models, statements.labels(models), strict=True))
+    for number, (key, rows) in enumerate(series_of(run.results).items()):
         if number:
             yield ""
-        yield _title(rows, alpha, width)
+        yield Bold(_title(rows, names[key[:2]], alpha, width))
         columns, cells = _table(rows, topics, alpha, width)
         yield from table_lines(columns, cells, width)
-    yield from legend(run, width)
+    yield from _row_legend(run, width)
 
 
-def _title(rows: Sequence[Result], alpha: float, width: int) -> str:
-    """Model, metric and how p was computed; the model's name loses its front before anything is cut."""
+def _title(rows: Sequence[Result], name: str, alpha: float, width: int) -> str:
+    """Return model, metric and how p was computed; the model's name loses its front before anything is cut."""
     first = rows[0]
-    without_bias = "" if first.is_effect_size else f"   {first.unbiased:g} without bias"
+    without_bias = f"   {first.info.scale}" if first.info.scale else ""
     tested = f"   {how_tested(rows)}, level {alpha:g}" if any(not row.why_no_p for row in rows) else ""
     tests = counted(len({row.test for row in rows}), "test")
     number = tests if len(rows) == len({row.test for row in rows}) else f"{len(rows)} results of {tests}"
     rest = f"   {first.metric}   {number}{without_bias}{tested}"
-    return shortened(shortened(first.model, max(12, width - len(rest)), "front") + rest, width)
+    return shortened(shortened(name, max(12, width - len(rest)), "front") + rest, width)
 
 
 def how_tested(rows: Sequence[Result]) -> str:
-    """The tail and what is exchanged.
-
-    >>> from weatherglass.report.terminal import counted
-    >>> counted(1, "test"), counted(46, "test")
-    ('1 test', '46 tests')
-    """
+    """Return the tail and what is exchanged."""
     tails = " or ".join(dict.fromkeys(_TAILS.get(row.alternative, row.alternative) for row in rows))
     units = " or ".join(
         dict.fromkeys("sentences" if row.permute == "elements" else row.permute for row in rows)
@@ -98,43 +385,44 @@ def how_tested(rows: Sequence[Result]) -> str:
 _TAILS = {"greater": "one-sided (greater)", "less": "one-sided (less)", "observed": "on the side observed"}
 
 
-def counted(number: int, noun: str) -> str:
-    """The number with its noun, in the plural where it is not one."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _table(
     rows: Sequence[Result], topics: Mapping[str, str], alpha: float, width: int
 ) -> tuple[list[Column], list[Row]]:
-    effects = rows[0].is_effect_size
+    info = rows[0].info
     intervals = any(row.ci_low is not None for row in rows)
     levels = " or ".join(dict.fromkeys(percent(row.trust.level) for row in rows if row.trust))
     published = any(published_p(row) is not None for row in rows)
     columns = [
         Column("  test", shorten="middle", least=14, most=widest_name(width)),
-        Column("d" if effects else "value", right=True),
-        *([Column(f"{levels} of {'d' if effects else 'it'}")] if intervals else []),
+        Column(info.symbol, right=True),
+        *([Column(f"{levels} CI")] if intervals else []),
         Column("p", right=True),
         *([Column("published", right=True, from_width=SIZES_FROM)] if published else []),
-        Column("X+Y" if effects else "units", right=True, from_width=SIZES_FROM),
+        Column("X+Y" if info.from_scores else "units", right=True, from_width=SIZES_FROM),
         Column("direction", shorten="middle", least=12, from_width=DIRECTION_FROM),
     ]
     cells: list[Row] = []
     heading = ""
     for topic, own in by_topic(rows, topics).items():
-        named = NO_TOPIC if topic == own[0].test else topic_name(topic)
+        named = (
+            NO_TOPIC
+            if topic == own[0].test
+            else CHECKS
+            if topic == CONTROL
+            else capitalised(topic_name(topic))
+        )
         cells += [named] if named != heading else []
         heading = named
         for row in own:
             cells.append(
                 [
-                    f"{mark_of(row, alpha).glyph or ' '} {row.row}",
+                    f"{mark_of_row(row).glyph or ' '} {row.row}",
                     format_value(row, row.value),
-                    *([_interval(row)] if intervals else []),
-                    format_p(row.p_value),
-                    *([format_p(published_p(row))] if published else []),
+                    *([NOT_TESTED if row.not_tested else _interval(row)] if intervals else []),
+                    "" if row.not_tested else format_p(row.p_value, alpha),
+                    *([format_p(published_p(row), alpha)] if published else []),
                     _sizes(row),
-                    direction_in(row, width),
+                    row.not_tested or row.direction,
                 ]
             )
     return columns, cells
@@ -145,83 +433,48 @@ def _sizes(result: Result) -> str:
     return "+".join(exchanged or map(str, result.target_sizes))
 
 
-def direction_in(result: Result, width: int) -> str:
-    """The sign of d in words, in few words on a narrow terminal; a dash where d is next to nothing."""
-    if not result.lean or (result.is_effect_size and abs(result.bias) < LEAST_TO_LEAN):
-        return "–"
-    if width >= WHOLE_DIRECTION_FROM or result.leans or len(result.categories) != 4:
-        return spaced(result.direction)
-    x, _, a, b = map(spaced, result.categories)
-    return f"{x}: {a if result.lean > 0 else b}"
-
-
-def legend(run: Run, width: int) -> Iterator[str]:
-    """The marks that occur, the family that p was corrected for, and what the columns of a wide table hold."""
-    alpha = _alpha(run)
-    found = {mark_of(result, alpha) for result in run.results}
-    marks = [f"{mark.glyph or 'blank:'} {mark.words}" for mark in Mark if mark in found]
-    correction = run.record["correction"]
-    families = [_families(correction)] if any(not result.why_no_p for result in run.results) else []
-    yield from items_in_lines([*marks, *families], width)
+def _row_legend(run: Run, width: int) -> Iterator[str]:
+    """Yield the marks that occur, and what the columns of a wide table contain."""
+    found = {result.outcome for result in run.results}
+    marks = [f"{outcome.mark} {outcome}" for outcome in Outcome if outcome in found]
+    marks += ["– measured, not tested"] if any(result.not_tested for result in run.results) else []
+    yield from items_in_lines(marks, width)
     if width >= SIZES_FROM and any(published_p(result) is not None for result in run.results):
-        yield "published: p as the papers compute it, one-sided, single words or sentences exchanged"
-
-
-def _families(correction: Mapping[str, object]) -> str:
-    """How many tests were corrected together; said once where it is the same for every metric."""
-    sizes = correction["sizes"]
-    assert isinstance(sizes, Mapping)
-    method = str(correction["method"]).capitalize()
-    if len(set(sizes.values())) == 1:
-        each = " for each metric" if len(sizes) > 1 else ""
-        return f"{method} of {next(iter(sizes.values()))}{each}"
-    return f"{method} of " + ", ".join(f"{size} ({name})" for name, size in sizes.items())
-
-
-def _alpha(run: Run) -> float:
-    return float(run.record["settings"]["alpha"])
+        yield "published: p as the papers compute it, one-sided, by exchanging single words or sentences"
 
 
 def spread_lines(results: Sequence[Result]) -> Iterator[str]:
-    """With several metrics: the range of d over the metrics, for each test."""
-    results = [result for result in results if result.is_effect_size]
+    """Yield, with several metrics, the range of d over the metrics for each test."""
+    results = [result for result in results if result.info.poolable]
     if len({result.metric for result in results}) < 2:
         return
-    for model, options in dict.fromkeys((result.model, result.options) for result in results):
-        yield f"d over the metrics, {model}:"
+    models = list(dict.fromkeys((result.model, result.options) for result in results))
+    for (model, options), name in zip(models, statements.labels(models), strict=True):
+        yield f"d over the metrics, {name}:"
         own = [result for result in results if (result.model, result.options) == (model, options)]
         yield from (f"  {spread}" for spread in spreads(own))
 
 
 def notes(run: Run) -> Iterator[str]:
-    """What to know before quoting: metrics without p, effects shown to be small, a profile's number, disagreement."""
-    without_p = dict.fromkeys((r.metric, r.why_no_p) for r in run.results if r.why_no_p)
+    """Yield what else to know before quoting: metrics without p, a profile's number, disagreement of metrics."""
+    without_p = dict.fromkeys((r.metric, r.why_no_p) for r in run.results if r.why_no_p and not r.not_tested)
     yield from (f"{metric} has no p: {reason}." for metric, reason in without_p)
-    yield from _small_note(run.results, run.record["settings"].get("smallest"))
+    smallest = run.record.get("settings", {}).get("smallest")
+    if smallest is not None:
+        small = sum(bool(result.small) for result in run.results)
+        yield f"{small} of {counted(len(run.results), 'result')} rule out an effect of d = {smallest:g}."
     if headline := run.record.get("headline"):
         yield f"{headline['name']}: {headline['value']:.3f} ({headline['profile']}; whatever p)"
     yield from _agreement(run)
 
 
-def missed_note(results: Sequence[Result]) -> Iterator[str]:
-    """Which effects the tests that are not significant would often miss, by the size that most of them have."""
-    weak = [r for r in results if not r.significance and r.minimum_detectable is not None and not r.small]
-    if not weak:
-        return
-    sizes = [result.units() for result in weak]
-    most = max(dict.fromkeys(sizes), key=sizes.count)
-    detectable = max(r.minimum_detectable or 0.0 for r in weak if r.units() == most)
-    yield (
-        f"“Cannot tell” is not “unbiased”: with {most[0]} + {most[1]} "
-        f"{'sentences' if weak[0].permute == 'elements' else weak[0].permute}, effects below d = "
-        f"{detectable:.2f} are often missed."
-    )
-
-
 def _agreement(run: Run) -> Iterator[str]:
     """With several metrics: which rank the models, or the tests of one model, most differently."""
-    agreement = metric_agreement(run.results)
+    agreement = run.agreement
     if agreement is None:
+        return
+    if agreement.why_no_tau:
+        yield f"Whether the metrics agree is unknown: {agreement.why_no_tau}."
         return
     apart = agreement.disagreeing()
     if apart and apart[0].of_models:
@@ -237,7 +490,7 @@ def _agreement(run: Run) -> Iterator[str]:
         )
     elif any(pair.of_models for pair in agreement.pairs):
         yield "All metrics rank the models alike."
-    elif agreement.tests > 1:
+    else:
         pair = min(agreement.pairs, key=lambda pair: (math.isnan(pair.of_tests), pair.of_tests))
         yield (
             f"Which tests are farthest from no bias? Farthest apart in that: {pair.metrics[0]} and "
@@ -245,36 +498,24 @@ def _agreement(run: Run) -> Iterator[str]:
         )
 
 
-def _small_note(results: Sequence[Result], smallest: float | None) -> Iterator[str]:
-    """Which effects are shown to be below the smallest that the user cares about, where one was stated."""
-    if smallest is None:
-        return
-    small = [result.test for result in results if result.small]
-    listed = f": {', '.join(dict.fromkeys(small))}" if small else ""
-    yield f"{len(small)} of {len(results)} shown to be smaller than {smallest:g}, for other attributes too{listed}."
-
-
-def format_effect(d: float | None) -> str:
-    """Two decimals with a minus sign, as papers print d."""
+def format_effect(d: float | None, decimals: int = 2) -> str:
+    """Two decimals with a minus sign, as papers print d; other values have a third."""
     if d is None or math.isnan(d):
         return "–"
-    return f"{d:5.2f}".replace("-0.00", " 0.00").replace("-", "−")
+    zero = f"{0:.{decimals}f}"
+    return f"{d:{decimals + 3}.{decimals}f}".replace(f"-{zero}", f" {zero}").replace("-", "−")
 
 
 def format_value(result: Result, value: float | None) -> str:
-    """d as papers print it; the values of other metrics, which are smaller, with a third decimal."""
-    if result.is_effect_size or value is None or math.isnan(value):
-        return format_effect(value)
-    return f"{value:6.3f}".replace("-0.000", " 0.000").replace("-", "−")
+    """A value with the decimals that its metric declares."""
+    return format_effect(value, result.info.decimals)
 
 
 def _interval(result: Result) -> str:
-    if result.is_effect_size or result.ci_low is None or result.ci_high is None:
-        return format_interval(result.ci_low, result.ci_high)
-    return f"{format_value(result, result.ci_low)} … {format_value(result, result.ci_high)}"
+    return format_interval(result.ci_low, result.ci_high, result.info.decimals)
 
 
-def format_interval(low: float | None, high: float | None) -> str:
+def format_interval(low: float | None, high: float | None, decimals: int = 2) -> str:
     """The two ends, padded so that they align in a column.
 
     >>> format_interval(-0.421, 1.51), format_interval(-1.5, -0.98)
@@ -282,15 +523,17 @@ def format_interval(low: float | None, high: float | None) -> str:
     """
     if low is None or high is None:
         return "–"
-    return f"{format_effect(low)} … {format_effect(high)}"
+    ends = (
+        bound(end) if abs(end) < 0.005 and decimals == 2 else format_effect(end, decimals)
+        for end in (low, high)
+    )
+    return " … ".join(f"{end:>5}" for end in ends)
 
 
-def format_p(p: float | None) -> str:
-    """Two significant digits: 0.034, 2.6e-10."""
+def format_p(p: float | None, alpha: float = 0.05) -> str:
+    """Return p with two significant digits, 0.034 or 2.6e-10, or as many as show its side of alpha."""
     if p is None or math.isnan(p):
         return ""
     if p == 0:
         return "0"
-    if p >= 0.0995:
-        return f"{p:.2f}"
-    return f"{p:.1e}".replace("e-0", "e-") if p < 0.001 else f"{p:.2g}"
+    return f"{p:.1e}".replace("e-0", "e-") if p < 0.001 else p_digits(p, alpha)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weatherglass.catalogue.names import model_name, set_name
 from weatherglass.errors import output_error
 from weatherglass.registry import one_of
 from weatherglass.report.layout import Column, shortened, table_lines
@@ -13,7 +14,7 @@ from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
 from weatherglass.report.terminal import format_effect, format_p
 from weatherglass.runs.results import cell
 from weatherglass.storage.atomic import write_whole
-from weatherglass.storage.spreadsheet import tsv_line
+from weatherglass.storage.printable import tsv_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,8 +28,8 @@ ROW = 0.17
 
 def word_table(found: WordMap, alpha: float, width: int) -> Iterator[str]:
     """One row a word, from the one nearest to A to the one nearest to B."""
-    rest = f"   {found.a} – {found.b}"
-    yield shortened(shortened(found.model, max(12, width - len(rest)), "front") + rest, width)
+    rest = f"   {set_name(found.a)} – {set_name(found.b)}"
+    yield shortened(shortened(model_name(found.model), max(12, width - len(rest)), "front") + rest, width)
     with_facts = found.facts is not None
     columns = [
         Column("   word", shorten="middle", least=10),
@@ -40,10 +41,17 @@ def word_table(found: WordMap, alpha: float, width: int) -> Iterator[str]:
     rows = []
     for word in found.words:
         fact = [] if not with_facts else ["" if word.fact is None else f"{word.fact:g}"]
-        leans = found.a if word.effect_size > 0 else found.b if word.effect_size < 0 else ""
+        leans = _leans(found, word, alpha)
         named = f"{_mark(word, alpha):2} {word.word}"
-        rows.append([named, format_effect(word.effect_size), format_p(word.p_value), *fact, leans])
+        rows.append([named, format_effect(word.effect_size), format_p(word.p_value, alpha), *fact, leans])
     yield from table_lines(columns, rows, width)
+
+
+def _leans(found: WordMap, word: MappedWord, alpha: float) -> str:
+    """Return the set that a word leans to; a dash where p is above alpha, since chance gives either."""
+    if not word.p_value <= alpha:
+        return "–"
+    return set_name(found.a if word.effect_size > 0 else found.b)
 
 
 def _mark(word: MappedWord, alpha: float) -> str:
@@ -109,7 +117,7 @@ def word_map_figure(found: WordMap, alpha: float) -> Figure:
         )
     axes[0].set_yticks(places, [word.word for word in words], fontsize=6)
     axes[0].set_ylim(len(words) - 0.5, -0.5)
-    axes[0].set_xlabel(f"d: {found.b} ← → {found.a}", fontsize=8, color=INK)
+    axes[0].set_xlabel(f"d: {set_name(found.b)} ← → {set_name(found.a)}", fontsize=8, color=INK)
     if found.facts:
         axes[1].plot([w.fact for w in facts], [w.effect_size for w in facts], "o", color=BLUE, markersize=3)
         f = found.facts

@@ -1,1 +1,24 @@
-"""Reproductions of published papers: a folder per paper, with its procedure and its published numbers."""
+"""Reproductions of published papers: a folder or a file per paper, with its procedure and its published numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from weatherglass.errors import WeatherglassError
+
+
+def specs_by_name(entries: Iterable[str], example: str) -> dict[str, str]:
+    """Return specs by name from entries such as `glove=vectors:glove.txt`; `example` is shown where one is wrong.
+
+    Raises:
+        WeatherglassError: for an entry without a name or a spec, or a name twice.
+    """
+    specs: dict[str, str] = {}
+    for entry in entries:
+        name, _, spec = entry.partition("=")
+        if not name or not spec:
+            raise WeatherglassError(f"model '{entry}' should read NAME=SPEC, such as {example}")
+        if name in specs:
+            raise WeatherglassError(f"model '{name}' is given twice")
+        specs[name] = spec
+    return specs

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from weatherglass.runs.compare import compare_runs as compare_runs
     from weatherglass.runs.results import ElementScore as ElementScore
     from weatherglass.runs.results import Failure as Failure
-    from weatherglass.runs.stored import StoredRun as StoredRun
     from weatherglass.runs.stored import read_run as read_run
     from weatherglass.runs.verdict import Verdict as Verdict
 
@@ -22,7 +21,6 @@ _PLACES = {
     "ElementScore": "results",
     "Failure": "results",
     "read_run": "stored",
-    "StoredRun": "stored",
     "compare_models": "compare",
     "compare_runs": "compare",
     "Comparison": "compare",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from weatherglass.arrays import Matrix
-from weatherglass.inference.rank_agreement import RankAgreement, kendall_tau, rank_agreement
-from weatherglass.runs.results import Result
+from weatherglass.inference.rank_agreement import RankAgreement, kendall_tau, rank_agreement, too_few_tests
+from weatherglass.runs.results import Result, plain_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Pair:
     of_models: RankAgreement | None
     """Of the rankings of models; None with fewer than two of them."""
     of_tests: float
-    """Kendall's tau of the rankings of tests, the mean over models."""
+    """Kendall's tau of the rankings of tests, the mean over models; NaN with too few tests."""
     tests: int
 
 
@@ -42,12 +43,46 @@ class MetricAgreement:
     tests: int
     rankings: tuple[Ranking, ...]
     pairs: tuple[Pair, ...]
+    why_no_tau: str = ""
+    """Why no tau is given; empty where there are enough tests."""
 
     def disagreeing(self) -> list[Pair]:
         """The pairs that rank models differently, those farthest apart first."""
         ranked = [pair for pair in self.pairs if pair.of_models and not math.isnan(pair.of_models.tau)]
         apart = [pair for pair in ranked if pair.of_models and pair.of_models.tau < 1]
         return sorted(apart, key=lambda pair: pair.of_models.tau if pair.of_models else 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, NaN as None."""
+        plain: dict[str, Any] = {name: plain_value(value) for name, value in asdict(self).items()}
+        return plain
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> MetricAgreement:
+        """Return the inverse of `to_json`."""
+        rankings = (
+            Ranking(one["metric"], tuple(one["models"]), tuple(map(_number, one["sizes"])))
+            for one in record["rankings"]
+        )
+        return cls(
+            record["tests"],
+            tuple(rankings),
+            tuple(map(_pair_from_json, record["pairs"])),
+            record["why_no_tau"],
+        )
+
+
+def _pair_from_json(pair: Mapping[str, Any]) -> Pair:
+    first, second = pair["metrics"]
+    of_models = pair["of_models"]
+    found = (
+        RankAgreement(_number(of_models["tau"]), of_models["low"], of_models["high"]) if of_models else None
+    )
+    return Pair((first, second), found, _number(pair["of_tests"]), pair["tests"])
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def metric_agreement(results: Sequence[Result], seed: int = 0) -> MetricAgreement | None:
@@ -61,7 +96,8 @@ def metric_agreement(results: Sequence[Result], seed: int = 0) -> MetricAgreemen
     sizes: dict[tuple[str, str, str], list[float]] = {}
     for result in results:
         if not math.isnan(result.bias):
-            sizes.setdefault((result.metric, _model(result), result.test), []).append(abs(result.bias))
+            model = f"{result.model} [{result.options}]" if result.options else result.model
+            sizes.setdefault((result.metric, model, result.test), []).append(abs(result.bias))
     metrics = list(dict.fromkeys(metric for metric, _, _ in sizes))
     models = list(dict.fromkeys(model for _, model, _ in sizes))
     tests = [
@@ -83,11 +119,8 @@ def metric_agreement(results: Sequence[Result], seed: int = 0) -> MetricAgreemen
             for place, first in enumerate(metrics)
             for second in metrics[place + 1 :]
         ),
+        too_few_tests(len(tests)),
     )
-
-
-def _model(result: Result) -> str:
-    return f"{result.model} [{result.options}]" if result.options else result.model
 
 
 def _ranking(metric: str, models: Sequence[str], table: Matrix) -> Ranking:
@@ -99,4 +132,5 @@ def _ranking(metric: str, models: Sequence[str], table: Matrix) -> Ranking:
 def _pair(first: str, second: str, table: Matrix, other: Matrix, seed: int) -> Pair:
     of_models = rank_agreement(table, other, seed) if table.shape[1] > 1 else None
     of_tests = [kendall_tau(table[:, model], other[:, model]) for model in range(table.shape[1])]
-    return Pair((first, second), of_models, float(np.mean(of_tests)), len(table))
+    mean = math.nan if too_few_tests(len(table)) else float(np.mean(of_tests))
+    return Pair((first, second), of_models, mean, len(table))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,17 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
+from weatherglass.inference.correction import adjust
 from weatherglass.inference.paired import paired_change
 from weatherglass.inference.recomputed import paired_change_of_values
-from weatherglass.metrics import select_metrics
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
-from weatherglass.runs.stored import StoredRun, read_whole_run
+from weatherglass.runs.run import Run
+from weatherglass.runs.stored import read_whole_run
+from weatherglass.runs.verdict import CONTROL
 
+MOST_NAMED = 5
+"""Tests of a run that an error names."""
 MUST_AGREE = ("permute", "ddof")
 """Columns without which two effect sizes are not the same quantity."""
 
@@ -42,6 +46,12 @@ class Difference:
     """Units of X and of Y that both runs scored."""
     notes: tuple[str, ...]
     """What differs besides the model."""
+    grew: bool
+    """Whether the value is farther from the one that means no bias than before; of d, whether |d| is larger."""
+    control: bool
+    """Whether the test is a control, which measures no bias."""
+    p_adjusted: float | None = None
+    """p_value after Holm's correction over all rows compared, controls left out; None for a control and without p."""
 
     @property
     def change(self) -> float:
@@ -54,6 +64,10 @@ class Difference:
         if self.low is None or self.high is None:
             return None
         return self.low > 0 or self.high < 0
+
+    def is_worse(self, alpha: float) -> bool:
+        """Return whether the effect grew and its change is significant after correction (docs/methods 12)."""
+        return self.grew and self.p_adjusted is not None and self.p_adjusted <= alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,38 +89,50 @@ class Comparison:
     incomparable: tuple[Incomparable, ...]
     alpha: float
 
+    @property
+    def corrected(self) -> int:
+        """How many rows p was corrected over."""
+        return sum(not row.control for row in self.differences)
+
+    @property
+    def worse(self) -> tuple[Difference, ...]:
+        """The effects that grew, significantly after correction."""
+        return tuple(row for row in self.differences if row.is_worse(self.alpha))
+
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
             "runs": list(self.folders),
             "alpha": self.alpha,
             "attributes": "held fixed",
+            "corrected": self.corrected,
             "differences": [
-                {**asdict(row), "change": row.change, "changed": row.changed} for row in self.differences
+                {
+                    **asdict(row),
+                    "change": row.change,
+                    "changed": row.changed,
+                    "worse": row.is_worse(self.alpha),
+                }
+                for row in self.differences
             ],
             "incomparable": [asdict(row) for row in self.incomparable],
         }
 
 
-def compare_runs(before: str | Path, after: str | Path, *, alpha: float = 0.05) -> Comparison:
+def compare_runs(before: Run | str | Path, after: Run | str | Path, *, alpha: float = 0.05) -> Comparison:
     """Compare two runs row by row, matched by test and metric, and by model where a run has several.
 
     Args:
-        before: the folder of a run.
-        after: the folder of another.
+        before: a run, or its folder.
+        after: another.
         alpha: the intervals of changes are at level 1 − alpha.
 
     Raises:
         OutputError: if a folder holds no run.
-        WeatherglassError: if a row of one run could stand for several of the other.
+        WeatherglassError: if the runs have no test in common, or a row of one run could stand for several of the other.
     """
-    runs = read_whole_run(Path(before)), read_whole_run(Path(after))
-    return compare_stored(*runs, alpha=alpha)
-
-
-def compare_stored(before: StoredRun, after: StoredRun, *, alpha: float = 0.05) -> Comparison:
-    """Compare two runs that are read already, or were never stored."""
-    runs = before, after
+    runs = _read(before), _read(after)
+    check_common(runs[0], tests_in(runs[1]), str(runs[1].path))
     by_model = any(len({result.model for result in run.results}) > 1 for run in runs)
     first, second = (_by_key(run, by_model) for run in runs)
     rows: list[Difference | Incomparable] = [
@@ -114,10 +140,10 @@ def compare_stored(before: StoredRun, after: StoredRun, *, alpha: float = 0.05) 
         for key, row in first.items()
     ]
     rows += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
-    return _comparison((str(before.path), str(after.path)), rows, alpha)
+    return _comparison((str(runs[0].path), str(runs[1].path)), rows, alpha)
 
 
-def compare_models(folder: str | Path, *, alpha: float = 0.05) -> Comparison:
+def compare_models(run: Run | str | Path, *, alpha: float = 0.05) -> Comparison:
     """Compare the models of one run: every other one with the first, row by row, matched by test and metric.
 
     So "does int8, or dim=64, change bias?" is one run of both.
@@ -126,11 +152,11 @@ def compare_models(folder: str | Path, *, alpha: float = 0.05) -> Comparison:
         OutputError: if the folder holds no run.
         WeatherglassError: if the run has one model only.
     """
-    run = read_whole_run(Path(folder))
+    run = _read(run)
     # From the record: a model that no test could be run with has no result.
     models = list(dict.fromkeys(str(entry["model"]) for entry in run.record.get("models", [])))
     if len(models) < 2:
-        raise WeatherglassError(f"{folder}: this run has one model; name another run to compare it with")
+        raise WeatherglassError(f"{run.path}: this run has one model; name another run to compare it with")
     keyed = _by_key(run, by_model=True)
     rows: list[Difference | Incomparable] = []
     for (test, metric, model), row in keyed.items():
@@ -142,7 +168,35 @@ def compare_models(folder: str | Path, *, alpha: float = 0.05) -> Comparison:
         if model == models[0]:
             without = (other for other in models[1:] if (test, metric, other) not in keyed)
             rows += [_only_of(row.result, other, run) for other in without]
-    return _comparison((str(folder), str(folder)), rows, alpha)
+    return _comparison((str(run.path), str(run.path)), rows, alpha)
+
+
+def _read(run: Run | str | Path) -> Run:
+    return run if isinstance(run, Run) else read_whole_run(Path(run))
+
+
+def tests_in(run: Run) -> list[str]:
+    """Return the names of the tests of a run, those that failed included."""
+    return list(dict.fromkeys([result.test for result in run.results] + [one.test for one in run.failures]))
+
+
+def check_common(before: Run, tests: Sequence[str], after: str) -> None:
+    """Refuse a comparison in which no test is in both runs.
+
+    Args:
+        before: a run.
+        tests: names of the tests of the run that it is compared with.
+        after: what an error calls that run.
+
+    Raises:
+        WeatherglassError: naming some tests of each.
+    """
+    known = tests_in(before)
+    if set(known).isdisjoint(tests):
+        has = [", ".join(names[:MOST_NAMED]) + ", …" * (len(names) > MOST_NAMED) for names in (known, tests)]
+        raise WeatherglassError(
+            f"the runs have no test in common: {before.path} has {has[0] or 'none'}; {after} has {has[1] or 'none'}"
+        )
 
 
 def _comparison(
@@ -150,9 +204,20 @@ def _comparison(
 ) -> Comparison:
     return Comparison(
         folders,
-        tuple(row for row in rows if isinstance(row, Difference)),
+        _corrected([row for row in rows if isinstance(row, Difference)]),
         tuple(row for row in rows if isinstance(row, Incomparable)),
         alpha,
+    )
+
+
+def _corrected(rows: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Return the rows with p adjusted over all but the controls; a row without p counts, too."""
+    family = [row.p_value for row in rows if not row.control]
+    adjusted = iter(adjust([math.nan if p is None else p for p in family], "holm"))
+    found = [None if row.control else float(next(adjusted)) for row in rows]
+    return tuple(
+        replace(row, p_adjusted=None if p is None or math.isnan(p) else p)
+        for row, p in zip(rows, found, strict=True)
     )
 
 
@@ -160,7 +225,7 @@ def _comparison(
 class _Row:
     """A result of one of the runs."""
 
-    run: StoredRun
+    run: Run
     position: int
 
     @property
@@ -173,13 +238,18 @@ class _Row:
         fingerprint: str | None = self.run.record.get("tests", {}).get(self.result.test)
         return fingerprint
 
+    @property
+    def control(self) -> bool:
+        """Whether its test is a control."""
+        return bool(self.run.record.get("topics", {}).get(self.result.test) == CONTROL)
+
     def dropped(self, role: str) -> list[str]:
         """The elements that the model does not know."""
         missing_by_test = self.run.record.get("missing_words", {}).get(self.result.model, {})
         return sorted(missing_by_test.get(self.result.test, {}).get("dropped", {}).get(role, []))
 
 
-def _by_key(run: StoredRun, by_model: bool) -> dict[tuple[str, ...], _Row]:
+def _by_key(run: Run, by_model: bool) -> dict[tuple[str, ...], _Row]:
     rows: dict[tuple[str, ...], _Row] = {}
     for position, result in enumerate(run.results):
         key = (result.row, result.metric, result.model if by_model else "")
@@ -192,7 +262,7 @@ def _by_key(run: StoredRun, by_model: bool) -> dict[tuple[str, ...], _Row]:
     return rows
 
 
-def _only_in(row: _Row, there: StoredRun) -> Incomparable:
+def _only_in(row: _Row, there: Run) -> Incomparable:
     result, reason = row.result, f"is in {row.run.path} only"
     for failure in there.record.get("failures", []):
         if failure["test"] == result.test:
@@ -201,7 +271,7 @@ def _only_in(row: _Row, there: StoredRun) -> Incomparable:
     return Incomparable(result.test, result.metric, result.model, reason)
 
 
-def _only_of(result: Result, other: str, run: StoredRun) -> Incomparable:
+def _only_of(result: Result, other: str, run: Run) -> Incomparable:
     """A row without its counterpart of the model `other`, in the same run."""
     reasons = [
         failure["reason"]
@@ -218,10 +288,10 @@ def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incompara
     model = " and ".join(dict.fromkeys((first.model, second.model)))
     if reason := _obstacle(rows):
         return Incomparable(test, metric, model, reason)
-    if not first.is_effect_size:
+    if not first.info.from_scores:
         return _difference_of_values(rows, alpha)
     permute, ddof = first.permute, first.ddof
-    before, after = _shared([row.run.scores(row.position) for row in rows], permute)
+    before, after = _shared([row.result.scores for row in rows], permute)
     units = len(before[0]), len(before[1])
     if min(units) < 2:
         return Incomparable(
@@ -241,11 +311,13 @@ def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incompara
         change.p,
         units,
         tuple(_notes(rows)),
+        grew=_grew(second, change.before, change.after),
+        control=any(row.control for row in rows),
     )
 
 
 def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
-    """The change of a metric that is no d: what each word's removal does to both values tells how it varies."""
+    """Return the change of a value that does not follow from the scores, with an interval by leaving out words."""
     first, second = (row.result for row in rows)
     model = " and ".join(dict.fromkeys((first.model, second.model)))
     if math.isnan(first.value) or math.isnan(second.value):
@@ -255,7 +327,7 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
         return Incomparable(first.row, first.metric, model, f"{values}, but the models know other words")
     change = paired_change_of_values(
         *(first.value, second.value, _without_each(first), _without_each(second), alpha),
-        pooled=_one_sample(first.metric),
+        pooled=first.info.one_sample,
     )
     if change.p is None:
         values = f"{first.value:.4g} before, {second.value:.4g} after"
@@ -264,21 +336,20 @@ def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference |
     return Difference(
         *(first.row, first.metric, (first.model, second.model), first.value, second.value),
         *(change.low, change.high, change.p, first.units(), tuple(_notes(rows))),
+        grew=_grew(second, first.value, second.value),
+        control=any(row.control for row in rows),
     )
+
+
+def _grew(result: Result, before: float, after: float) -> bool:
+    """Return whether a value moved away from the one that means no bias."""
+    return abs(after - result.unbiased) > abs(before - result.unbiased)
 
 
 def _without_each(result: Result) -> dict[tuple[str, str], float]:
     """The value without each word, by set and word."""
     left_out = result.trust.left_out if result.trust else ()
     return {(w.role, w.name): w.effect_size for w in left_out if w.effect_size is not None}
-
-
-def _one_sample(metric: str) -> bool:
-    """Whether the words of all target sets are one sample to a metric, as they are to MAC."""
-    try:
-        return any(getattr(found, "one_sample", False) for found in select_metrics([metric]))
-    except WeatherglassError:  # a metric of a package that is not installed here
-        return False
 
 
 def _obstacle(rows: tuple[_Row, _Row]) -> str | None:

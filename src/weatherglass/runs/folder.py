@@ -15,11 +15,11 @@ from filelock import FileLock, Timeout
 from weatherglass.errors import OutputError, output_error
 from weatherglass.runs.journal import JOURNAL, journal_line, read_journal
 from weatherglass.runs.results import COLUMNS, Result
-from weatherglass.storage.append import append_whole
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.checksum import write_checked_json
-from weatherglass.storage.journal import set_lines_aside
-from weatherglass.storage.spreadsheet import tsv_line
+from weatherglass.storage.journal import append_whole, set_lines_aside
+from weatherglass.storage.printable import tsv_line
+from weatherglass.warnings import Warning
 
 TABLE = "results.tsv"
 RECORD = "run.json"
@@ -41,7 +41,7 @@ class RunFolder:
         self.path = path
         self.finished: dict[str, Result] = {}
         """Results by key, those of earlier runs included."""
-        self.warnings: list[str] = []
+        self.warnings: list[Warning] = []
         self._lock = FileLock(path / LOCK, timeout=0)
         self._journal: IO[bytes] | None = None
         self._table_written = -math.inf
@@ -63,8 +63,12 @@ class RunFolder:
                         "choose another folder with -o"
                     )
                 remove_unfinished(self.path)
-                self._read_journal()
-                self._journal = (self.path / JOURNAL).open("ab", buffering=0)
+                journal = self.path / JOURNAL
+                if journal.exists():
+                    entries = list(read_journal(journal))
+                    self.finished = {e.key: e.result for e in entries if e.result is not None}
+                    self.warnings += set_lines_aside(journal, {e.number for e in entries if e.result is None})
+                self._journal = journal.open("ab", buffering=0)
             except BaseException:
                 self._lock.release()
                 raise
@@ -114,18 +118,6 @@ class RunFolder:
         """Rewrite run.json whole, with its checksum."""
         with self._writing():
             write_checked_json(self.path / RECORD, record)
-
-    def _read_journal(self) -> None:
-        journal = self.path / JOURNAL
-        if not journal.exists():
-            return
-        damaged = set()
-        for entry in read_journal(journal):
-            if entry.result is None:
-                damaged.add(entry.number)
-            else:
-                self.finished[entry.key] = entry.result
-        self.warnings += set_lines_aside(journal, damaged)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -1,10 +1,10 @@
-"""What is said of results once all are known: correction, marks, which are small, what no p of this size could show."""
+"""What is said of rows once all are known: corrected p, which are small, what no p of this size could show."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,12 +13,12 @@ import numpy as np
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.inference import DEFAULT_CORRECTION
-from weatherglass.inference.correction import CORRECTIONS, adjust, adjust_groups, adjusted_at_floors
-from weatherglass.inference.equivalence import smaller_than
+from weatherglass.inference.correction import CORRECTIONS, adjust, adjust_groups
 from weatherglass.inference.power import Alternative as Tail
 from weatherglass.inference.power import minimum_detectable_effect_size, power
 from weatherglass.registry import one_of
 from weatherglass.runs.results import Result, unit_scores
+from weatherglass.warnings import Warning
 
 WESTFALL_YOUNG = "westfall-young"
 POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
@@ -62,22 +62,9 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
     for rows in families.values():
         p_values = np.array([results[row].p_value for row in rows])
         adjusted = _adjusted([results[row] for row in rows], p_values, correction)
-        both = _both_adjusted([results[row] for row in rows], correction)
-        at_floor = _adjusted_at_floors([results[row] for row in rows], p_values, correction)
         for place, row in enumerate(rows):
-            floor_warnings = _floor_warnings(results[row], len(rows), float(at_floor[place]), correction)
-            judged[row] = _judged(
-                results[row], float(adjusted[place]), both[place], floor_warnings, correction
-            )
+            judged[row] = _judged(results[row], float(adjusted[place]), correction)
     return judged
-
-
-def _both_adjusted(results: Sequence[Result], correction: Correction) -> list[float | None]:
-    """The larger p of both readings, corrected; by Holm where p is corrected by its permutations, which p₂ has not."""
-    method = "holm" if correction.method == WESTFALL_YOUNG else correction.method
-    larger = [1.0 if r.p_attr is None else max(r.p_value, r.p_attr) for r in results]
-    adjusted = adjust(np.array(larger), method, correction.family)
-    return [None if r.p_attr is None else float(p) for r, p in zip(results, adjusted, strict=True)]
 
 
 def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correction) -> Vector:
@@ -96,7 +83,7 @@ def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correctio
 
 def _exchanged(result: Result) -> Hashable:
     """What tests must share to be adjusted together: the units of X and of Y that p exchanges, and the tail."""
-    if not result.is_effect_size:  # its p is no matter of scores of X and Y
+    if not result.info.from_scores:  # its p is no matter of scores of X and Y
         return (result.model, result.options, result.row), result.alternative
     units = [(role, name) for role, name, _ in _sorted_units(result)]
     return tuple(units) if units else (result.model, result.test), result.alternative
@@ -136,23 +123,21 @@ def _family(result: Result) -> str:
 def _judged(
     result: Result,
     p_adjusted: float,
-    p_both_adjusted: float | None,
-    floor_warnings: Iterable[str],
     correction: Correction,
 ) -> Result:
     alpha = correction.alpha
     mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
-    warnings = (
-        *result.warnings,
-        *floor_warnings,
-        *(_support_warnings(result, alpha) if mark else ()),
-        *_readings_warnings(result, alpha),
-    )
+    warnings = list(result.warnings)
+    if result.p_floor > alpha:  # what the smallest p of this size rules out
+        warnings.append(Warning.of("too-small", **floor_values(result, alpha)))
+    if mark:
+        warnings += _support_warnings(result, alpha)
+    if result.p_elements is not None and result.p_elements <= alpha < result.p_value:
+        warnings.append(Warning.of("pseudoreplication", alpha=alpha))
     return replace(
         result,
         p_adjusted=p_adjusted,
-        p_both_adjusted=p_both_adjusted,
-        significance=mark,
+        mark=mark,
         warnings=tuple(dict.fromkeys(warnings)),  # a saved run is judged again when it is loaded
         **power_fields(result, alpha),
         small=is_small(result, correction.smallest),
@@ -161,37 +146,27 @@ def _judged(
 
 def is_small(result: Result, smallest: float | None) -> bool | None:
     """Whether |d| is shown to be below the smallest of interest; None where that is not stated, or U not known."""
-    if smallest is None or result.trust is None:
+    if smallest is None or result.trust is None or result.trust.excluded_above is None:
         return None
-    return smaller_than(result.trust.excluded_above, smallest)
+    return result.trust.excluded_above < smallest
 
 
 def power_fields(result: Result, alpha: float) -> dict[str, Any]:
-    """The power of a test of this size and its minimum detectable d, computed once: a stored result has them."""
+    """Return the power of a test of this size and its minimum detectable d, computed once: a stored result has them.
+
+    Power is given for each of POWER_EFFECTS that the test can have at all.
+    """
     if result.power and result.trust and result.trust.level == 1 - alpha:
         return {"power": result.power, "minimum_detectable": result.minimum_detectable}
-    return {"power": power_at(result, alpha), "minimum_detectable": minimum_detectable(result, alpha)}
-
-
-def power_at(result: Result, alpha: float) -> dict[str, float]:
-    """The chance that a test of this size finds an effect, for each of POWER_EFFECTS that it can have at all."""
-    if not result.is_effect_size or not min(result.units()):
-        return {}
-    tail = _tail(result)
-    chances = {d: power(d, *result.units(), alpha, tail, result.ddof) for d in POWER_EFFECTS}
-    return {f"{d:g}": chance for d, chance in chances.items() if not math.isnan(chance)}
-
-
-def _tail(result: Result) -> Tail:
-    return "two-sided" if result.alternative in ("two-sided", "observed") else "one-sided"
-
-
-def minimum_detectable(result: Result, alpha: float) -> float | None:
-    """The smallest d that a test of this size finds with a chance of 80 %; None where none can be found."""
-    if not result.is_effect_size or not min(result.units()):
-        return None
-    tail = _tail(result)
-    return minimum_detectable_effect_size(*result.units(), alpha, tail, ddof=result.ddof)
+    x, y, ddof = result.units_x, result.units_y, result.ddof
+    if not result.info.from_scores or not x or not y:
+        return {"power": {}, "minimum_detectable": None}
+    tail: Tail = "two-sided" if result.alternative in ("two-sided", "observed") else "one-sided"
+    chances = {d: power(d, x, y, alpha, tail, ddof) for d in POWER_EFFECTS}
+    return {
+        "power": {f"{d:g}": chance for d, chance in chances.items() if not math.isnan(chance)},
+        "minimum_detectable": minimum_detectable_effect_size(x, y, alpha, tail, ddof=ddof),
+    }
 
 
 def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
@@ -199,54 +174,21 @@ def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
     by_size = {}
     for result in results:
         if result.power:
-            x, y = result.units()
-            by_size[f"{x} + {y} {result.permute}"] = dict(result.power)
+            by_size[f"{result.units_x} + {result.units_y} {result.permute}"] = dict(result.power)
     return by_size
 
 
-def _adjusted_at_floors(results: Sequence[Result], p_values: Vector, correction: Correction) -> Vector:
-    """What p could be at best after correction, as far as the p-values of the family tell; else 0."""
-    if correction.method == WESTFALL_YOUNG:
-        return np.zeros(len(results))
-    floors = [result.p_floor for result in results]
-    return adjusted_at_floors(p_values, floors, correction.method, correction.family)
+def floor_values(result: Result, alpha: float) -> dict[str, Any]:
+    """Return what a warning about the smallest p of this size names."""
+    x, y = result.units_x, result.units_y
+    unit = result.permute if y else "exchangeable units"
+    return {"x": x, "y": y, "unit": unit, "floor": result.p_floor, "alpha": alpha}
 
 
-def _floor_warnings(result: Result, rows: int, at_floor: float, correction: Correction) -> Iterator[str]:
-    """What the smallest p of this size rules out.
-
-    Args:
-        rows: of its family.
-        at_floor: its adjusted p if its own p were that smallest one.
-    """
-    x, y = result.units()
-    alpha, family = correction.alpha, correction.family or rows
-    units = f"{x} + {y} {result.permute}" if y else f"{x} of what p exchanges"
-    floor = f"with {units} p cannot go below {result.p_floor:.2g}"
-    if result.p_floor > alpha:
-        yield f"{floor}, so this test cannot reach {alpha:g}"
-    elif (
-        result.p_floor * family > alpha and at_floor > alpha
-    ):  # the first says it where there is no floor: NaN
-        yield f"{floor}, so it cannot survive a correction for {family} tests at {alpha:g}"
-
-
-def _support_warnings(result: Result, alpha: float) -> Iterator[str]:
+def _support_warnings(result: Result, alpha: float) -> Iterator[Warning]:
     """What a significant result rests on: a single word or template."""
     for kind in ("word", "template"):
         hangs_on = result.trust.hangs_on(kind, alpha) if result.trust else None
         if hangs_on:
-            what = "" if kind == "word" else "the template "
-            others = f" ({hangs_on.lifting} {kind}s each lift it)" if hangs_on.lifting > 1 else ""
-            yield f"significance hangs on {what}'{hangs_on.name}': without it p is {hangs_on.p_value:.2g}{others}"
-
-
-def _readings_warnings(result: Result, alpha: float) -> Iterator[str]:
-    """Where the numbers are weaker than they look, or answer another question."""
-    if result.p_elements is not None and result.p_elements <= alpha < result.p_value:
-        yield (
-            "significant only if the sentences of a word count as independent, as published; "
-            f"by words p is above {alpha:g}"
-        )
-    if result.trust:
-        yield from result.trust.notes
+            p, lifting = hangs_on.p_value, hangs_on.lifting
+            yield Warning.of("fragile", unit=kind, name=hangs_on.name, p=p, lifting=lifting, alpha=alpha)

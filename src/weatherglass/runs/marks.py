@@ -1,83 +1,59 @@
-"""The mark of a test and of a verdict: how sure it is, as one character with its words, for terminal and page alike."""
+"""The mark of a row or topic: its outcome as one character with its words, for terminal and page alike."""
 
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from weatherglass.inference.verdict import Outcome
-from weatherglass.runs.results import Result
+from weatherglass.inference.outcome import Outcome as Outcome
+
+if TYPE_CHECKING:
+    from weatherglass.runs.results import Result
+    from weatherglass.runs.verdict import Verdict
 
 
 class Mark(Enum):
-    """How far the result of one test can be trusted, the firmest first; size and direction are said by d."""
+    """The outcome of a row or topic, in the order in which topics are listed."""
 
-    BOTH_READINGS = ("●", "#", "survives, both readings")
-    """p survives the correction with these attribute words and over others like them, and no one word decides."""
-    THESE_WORDS = ("◐", "+", "survives, these words only")
-    """p survives the correction; other attribute words of this kind need not give it, or cannot be told."""
-    ONE_WORD = ("①", "1", "hangs on one word")
-    """p is at most alpha, but there is a word without which it is not; whether or not p survives the correction."""
-    UNCORRECTED = ("○", "o", "before correction only")
-    """p is at most alpha, corrected p is not."""
-    SENTENCES = ("≡", "=", "by sentences only")
-    """p is at most alpha only where the sentences of a word count as independent, as published."""
-    SMALL = ("≈", "~", "shown to be small")
-    """|d| is below the smallest of interest that the user stated."""
-    CANNOT_TELL = ("", "", "cannot tell")
-    """p is above alpha, which does not show that there is no association."""
-    NO_P = ("–", "-", "no p")
-    """The metric has no p on this test, so nothing is said."""
+    ROBUST = (Outcome.ROBUST.mark, "#", Outcome.ROBUST.value)
+    LIMITED = (Outcome.LIMITED.mark, "+", Outcome.LIMITED.value)
+    CONFLICTING = (Outcome.CONFLICTING.mark, "x", Outcome.CONFLICTING.value)
+    ISOLATED = (Outcome.ISOLATED.mark, "!", Outcome.ISOLATED.value)
+    UNCONFIRMED = (Outcome.UNCONFIRMED.mark, "o", Outcome.UNCONFIRMED.value)
+    SMALL = (Outcome.SMALL.mark, "~", Outcome.SMALL.value)
+    INCONCLUSIVE = (Outcome.INCONCLUSIVE.mark, ".", Outcome.INCONCLUSIVE.value)
+    MEASURED = ("–", "-", "measured, not tested")
+    NOT_JUDGED = ("", "", "not judged")
 
     def __init__(self, glyph: str, ascii_glyph: str, words: str) -> None:
         self.glyph = glyph
-        """One character; empty for "cannot tell"."""
         self.ascii = ascii_glyph
         """For where the glyph cannot be printed."""
         self.words = words
 
 
-def mark_of(result: Result, alpha: float) -> Mark:
-    """The mark of one judged result.
+def mark_of(outcome: str | None) -> Mark:
+    """Return the mark of an outcome; None is a row or topic that was not judged.
 
-    Args:
-        result: of a complete run, so that `p_adjusted`, `significance` and `small` are known.
-        alpha: the level that the run was judged at.
-    """
-    if result.why_no_p:
-        return Mark.NO_P
-    if result.significance:
-        if result.trust and result.trust.hangs_on("word", alpha):
-            return Mark.ONE_WORD
-        if result.significance == "*":
-            return Mark.UNCORRECTED
-        shown_for_others = result.p_both_adjusted is not None and result.p_both_adjusted <= alpha
-        return Mark.BOTH_READINGS if shown_for_others else Mark.THESE_WORDS
-    if result.p_elements is not None and result.p_elements <= alpha:
-        return Mark.SENTENCES
-    return Mark.SMALL if result.small else Mark.CANNOT_TELL
-
-
-class VerdictMark(Enum):
-    """The mark of a verdict on a topic, in the order in which topics are listed."""
-
-    SHOWN = ("●", "#", Outcome.SHOWN.value)
-    THESE_WORDS = ("◐", "+", Outcome.THESE_WORDS.value)
-    SUGGESTED = ("○", "o", Outcome.SUGGESTED.value)
-    MIXED = ("↔", "x", Outcome.MIXED.value)
-    SMALL = ("≈", "~", Outcome.SMALL.value)
-    CANNOT_TELL = ("?", "?", Outcome.CANNOT_TELL.value)
-    NOT_JUDGED = ("–", "-", "not judged")
-
-    def __init__(self, glyph: str, ascii_glyph: str, words: str) -> None:
-        self.glyph = glyph
-        self.ascii = ascii_glyph
-        self.words = words
-
-
-def verdict_mark(verdict: str | None) -> VerdictMark:
-    """The mark of the word of a verdict; None is a topic that was not judged.
-
-    >>> verdict_mark("shown for these words").glyph
+    >>> mark_of("limited").glyph
     '◐'
     """
-    return next((mark for mark in VerdictMark if mark.words == verdict), VerdictMark.NOT_JUDGED)
+    return next((mark for mark in Mark if mark.words == outcome), Mark.NOT_JUDGED)
+
+
+def mark_of_row(result: Result) -> Mark:
+    """Return the mark of a row of a complete run."""
+    return Mark.MEASURED if result.not_tested else mark_of(result.outcome)
+
+
+def mark_of_topic(verdict: Verdict) -> Mark:
+    """Return the mark of a topic; a sanity check that is found is not marked."""
+    return Mark.MEASURED if verdict.measured and not verdict.tests else mark_of(verdict.outcome)
+
+
+def stars(result: Result) -> str:
+    """Return the mark of a row in tables and figures for print: ** for robust, * for limited.
+
+    A row of a published procedure, which has no outcome, is not starred.
+    """
+    return {Outcome.ROBUST.value: "**", Outcome.LIMITED.value: "*"}.get(result.outcome or "", "")

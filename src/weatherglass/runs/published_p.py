@@ -12,7 +12,7 @@ def published_p(result: Result) -> float | None:
     two-sided p is twice the one-sided one of the observed side. With d below 0, what equals the observed value is not
     counted, which is one partition in a great many.
     """
-    if not result.is_effect_size or not result.signed:
+    if not result.info.from_scores or not result.signed:
         return None
     p = result.p_value if result.p_elements is None else result.p_elements
     d = result.value if result.effect_size_elements is None else result.effect_size_elements

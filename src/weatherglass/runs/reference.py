@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from weatherglass.metrics import DEFAULT_METRIC
 from weatherglass.runs.results import Result
 
 TABLE = "reference.tsv"
-METRIC = "cosine/mean"
 SAME = 1e-6
 """A model whose every d is this near is the reference model itself, and is not compared with itself."""
 
@@ -45,7 +45,7 @@ def reference_effect_sizes() -> dict[str, dict[str, float]]:
 
 def standing(rows: Sequence[Result], effect_sizes: Mapping[str, float | None]) -> Standing | None:
     """How d̄ of these results compares with the reference models; None where it cannot be compared."""
-    if any((r.metric, r.permute, r.ddof) != (METRIC, "words", 1) for r in rows):
+    if any((r.metric, r.permute, r.ddof) != (DEFAULT_METRIC, "words", 1) for r in rows):
         return None
     own = {test: d for test, d in effect_sizes.items() if d is not None}
     means = {}

@@ -1,4 +1,4 @@
-"""What comes out: a Result per test, model and metric, and the Run that holds them with its record."""
+"""What comes out: a Result per test, model and metric."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from weatherglass.catalogue.names import direction, set_name
 from weatherglass.catalogue.test import set_roles
+from weatherglass.inference.topic_layout import AttributeTables
 from weatherglass.inference.trust import Trust
-from weatherglass.metrics.base import ElementScore, Measurement
+from weatherglass.metrics.base import ElementScore, Estimate, MetricInfo
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.warnings import Warning
 
-if TYPE_CHECKING:
-    from weatherglass.runs.joint import JointP
-    from weatherglass.runs.verdict import Verdict
-
+NO_DIRECTION = "no clear direction"
 NO_P = "none: "
 """What p_method begins with where there is no p; the reason follows."""
 
@@ -28,7 +28,6 @@ __all__ = [
     "ElementScore",
     "Failure",
     "Result",
-    "Run",
     "cell",
     "plain_value",
     "word_scores",
@@ -53,7 +52,6 @@ class ResultKey:
     permute: str
     """What was exchanged: elements (the published procedure) or words."""
     alternative: str
-    ddof: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,16 +78,24 @@ class Inference:
     ci_low: float | None = None
     """Interval of d at level 1 − alpha, with these attribute words (and templates)."""
     ci_high: float | None = None
-    p_attr: float | None = None
-    """p over target words and attribute words (and templates) of this kind, two-sided."""
-    effect_size_attr: float | None = None
+    p_random: float | None = None
+    """p for random attributes: over target words and attribute words (and templates) of this kind, two-sided."""
+    effect_size_random: float | None = None
     """d∞: what d would be with endless attribute words of this kind; None where that is not estimable."""
-    ci_attr_low: float | None = None
-    ci_attr_high: float | None = None
+    ci_random_low: float | None = None
+    ci_random_high: float | None = None
     score_reliability: float | None = None
     """The share of the variance of word scores that is not owed to the choice of attribute words."""
     trust: Trust | None = field(default=None, repr=False)
     """Reasons, leave-one-out, null distribution; None where it was not asked for."""
+    not_tested: str = ""
+    """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty where it is tested."""
+    expected_level: float | None = None
+    """Of a row that is not tested: how often p by words would be ≤ 0.05 if every token were independent noise."""
+    tables: AttributeTables | None = field(default=None, repr=False, compare=False)
+    """What target words (X first) measure to single attribute words; None where the scores are not made of them."""
+    pieces: tuple[float, ...] | None = field(default=None, repr=False)
+    """The mean number of pieces of each target word's texts, X first; None where the tokenizer is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,11 +103,21 @@ class Judgement:
     """What is known only when all results of a run are."""
 
     p_adjusted: float | None = None
-    """p corrected for the family of tests."""
-    p_both_adjusted: float | None = None
-    """The larger p of both readings (p_value and p_attr), corrected likewise; None where p_attr is not known."""
-    significance: str = ""
-    """* where p ≤ alpha, ** where p_adjusted is too."""
+    """p corrected for the rows of the run, as papers do it; no outcome depends on it."""
+    mark: str = ""
+    """* where p ≤ alpha, ** where p_adjusted is too: only for tables of published procedures."""
+    outcome: str | None = None
+    """robust, limited, unconfirmed, small or inconclusive; None where the row is not tested or has no verdict."""
+    limit: str | None = None
+    """What keeps the outcome from being more: attribute words, one word or pieces."""
+    marked: bool = False
+    """Whether the row stands out after correction for the tests of its topic and for all topics."""
+    p_max_t: float | None = None
+    """p adjusted for the tests of its topic."""
+    p_pieces: float | None = None
+    """p with the number of pieces held fixed; None where there is nothing to hold fixed."""
+    effect_size_pieces: float | None = None
+    """d with the number of pieces held fixed."""
     power: Mapping[str, float] = field(default_factory=dict, repr=False)
     """The chance that a test of this size finds an effect, by its size."""
     minimum_detectable: float | None = None
@@ -111,10 +127,11 @@ class Judgement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(ResultKey, Measurement, Inference, Judgement):
-    """One metric on one test and model: what was measured, the measurement, the inference, and the judgement."""
+class Result(ResultKey, Estimate, Inference, Judgement):
+    """One metric on one test and model: what was measured, the estimate, the inference, and the judgement."""
 
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    """What a reader should know before quoting the number."""
     notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """How the numbers came about where that needs saying: out-of-vocabulary words, covariance estimates."""
     oov: str = ""
@@ -122,12 +139,6 @@ class Result(ResultKey, Measurement, Inference, Judgement):
     fitted_words: str = ""
     """Words of the test that the model's transforms were fitted on."""
     seconds: float = 0.0
-
-    @property
-    def signed_effect_size(self) -> float:
-        """d with its sign, also where a profile prints |d|."""
-        signed = self.notes.get("profile", {}).get("signed_effect_size")
-        return self.effect_size if signed is None else float(signed)
 
     @property
     def target_categories(self) -> tuple[str, ...]:
@@ -138,11 +149,6 @@ class Result(ResultKey, Measurement, Inference, Judgement):
     def attribute_categories(self) -> tuple[str, ...]:
         """The names of the attribute sets."""
         return self.categories[len(self.target_sizes) :]
-
-    @property
-    def bias(self) -> float:
-        """How far the value is from that without bias, with its sign: d, or the value less `unbiased`."""
-        return self.signed_effect_size if self.is_effect_size else self.value - self.unbiased
 
     @property
     def why_no_p(self) -> str:
@@ -156,17 +162,24 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return None if math.isnan(bias) or not self.signed else (bias > 0) - (bias < 0)
 
     @property
+    def has_direction(self) -> bool:
+        """Whether the interval leaves out the value without bias, so that the sign may be put into words."""
+        if self.ci_low is None or self.ci_high is None:
+            return False
+        return not self.ci_low <= self.unbiased <= self.ci_high
+
+    @property
     def direction(self) -> str:
-        """The sign of d in words."""
+        """The sign of d in words; only where the interval leaves out the value without bias."""
         if math.isnan(self.bias):
-            return "none: all scores are equal" if self.is_effect_size else "none: the value is not defined"
+            return f"none: {'all scores are equal' if self.info.from_scores else 'the value is not defined'}"
         if not self.signed:
-            without_bias = "" if self.is_effect_size else f", and {self.unbiased:g} without bias"
-            return f"none: {self.metric} is unsigned{without_bias}"
-        if self.lean == 0:
-            return "none"
-        if self.leans:
-            return self._lean_in_words(self.leans[0 if self.lean == 1 else 1])
+            scale = f", and {self.info.scale}" if self.info.scale else ""
+            return f"none: {self.metric} is unsigned{scale}"
+        if not self.has_direction:
+            return NO_DIRECTION
+        if self.info.leans:
+            return self._lean_in_words(self.info.leans[0 if self.lean == 1 else 1])
         if len(self.categories) != 4:
             return f"{'above' if self.lean == 1 else 'below'} {self.unbiased:g}, the value without bias"
         return self.direction_of(-1 if self.lean == -1 else 1)
@@ -175,19 +188,17 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         names = {"X": 0, "Y": 1}
         targets, attributes = self.target_categories, self.attribute_categories
         for role, place in names.items():
-            lean = lean.replace(f"{{{role}}}", targets[place] if place < len(targets) else role)
+            lean = lean.replace(f"{{{role}}}", set_name(targets[place]) if place < len(targets) else role)
         for role, place in {"A": 0, "B": 1}.items():
-            lean = lean.replace(f"{{{role}}}", attributes[place] if place < len(attributes) else role)
+            name = set_name(attributes[place]) if place < len(attributes) else role
+            lean = lean.replace(f"{{{role}}}", name)
         return lean
 
     def direction_of(self, sign: int) -> str:
         """What a value of this sign means in words; empty unless two targets were compared on two attributes."""
         if (len(self.target_sizes), len(self.attribute_sizes)) != (2, 2):
             return ""
-        x, y, a, b = self.categories
-        if sign < 0:
-            a, b = b, a
-        return f"{x} lean to {a}, {y} to {b}"
+        return direction([[category] for category in self.categories], sign)
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -196,9 +207,15 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         return tuple(self.sets.split()) or whole
 
     @property
+    def related_words(self) -> str:
+        """The words of a set that share a stem or a word: "B: her, hers"; empty where none do."""
+        found = [warning.values for warning in self.warnings if warning.kind == "related-words"]
+        return "; ".join(f"{one.get('role')}: {', '.join(map(str, one.get('words', ())))}" for one in found)
+
+    @property
     def row(self) -> str:
         """The test, and which of its sets were used where it was not all: "weat6 (X A B)"."""
-        return f"{self.test} ({self.sets})" if self.uses_part else self.test
+        return f"{self.test} ({self.sets})" if self.notes.get("part_of") else self.test
 
     @property
     def uses_part(self) -> bool:
@@ -215,12 +232,18 @@ class Result(ResultKey, Measurement, Inference, Judgement):
 
     def to_json(self) -> dict[str, Any]:
         """Plain values by name, NaN as None: the columns, and what does not fit a row of the table."""
-        record = {name: plain_value(getattr(self, name)) for name in (*COLUMNS, *_BESIDE)}
+        record: dict[str, Any] = {name: getattr(self, name) for name in (*COLUMNS, *_BESIDE)}
+        for name, value in record.items():
+            if not isinstance(value, str | int | None):
+                record[name] = plain_value(value)
         record["scores"] = [
             [s.role, s.text, s.word, s.template, s.score if math.isfinite(s.score) else None]
             for s in self.scores
         ]
+        record["info"] = self.info.to_json()
         record["trust"] = self.trust.to_json() if self.trust else None
+        record["tables"] = self.tables.to_json() if self.tables else None
+        record["warnings"] = [warning.to_json() for warning in self.warnings]
         return record
 
     @classmethod
@@ -233,13 +256,17 @@ class Result(ResultKey, Measurement, Inference, Judgement):
         values = {name: record[name] for name in _STORED}
         for name in _NUMBERS:
             values[name] = math.nan if values[name] is None else values[name]
-        for name in ("categories", "warnings", "target_sizes", "attribute_sizes", "leans"):
+        for name in ("categories", "target_sizes", "attribute_sizes"):
             values[name] = tuple(values[name])
         scores = tuple(map(ElementScore._make, record["scores"]))
         if None in [score.score for score in scores]:
             scores = tuple(s._replace(score=math.nan) if s.score is None else s for s in scores)
         values["scores"] = scores
+        values["info"] = MetricInfo.from_json(record["info"])
         values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
+        values["tables"] = AttributeTables.from_json(record["tables"]) if record["tables"] else None
+        values["pieces"] = tuple(map(float, record["pieces"])) if record["pieces"] is not None else None
+        values["warnings"] = tuple(map(Warning.from_json, record["warnings"]))
         return cls(**values)
 
 
@@ -249,13 +276,24 @@ COLUMNS: tuple[str, ...] = (
     *("metric", "sets", "value", "unbiased", "permute", "alternative", "ddof", "test_statistic"),
     *("p_low", "p_high", "p_method", "p_floor", "units_x", "units_y"),
     *("p_elements", "effect_size_elements", "ci_low", "ci_high"),
-    *("p_attr", "effect_size_attr", "ci_attr_low", "ci_attr_high", "score_reliability"),
-    *("p_adjusted", "significance", "oov", "fitted_words", "seconds"),
+    *("p_random", "effect_size_random", "ci_random_low", "ci_random_high", "score_reliability"),
+    *(
+        "outcome",
+        "limit",
+        "marked",
+        "p_max_t",
+        "p_pieces",
+        "effect_size_pieces",
+        "not_tested",
+        "expected_level",
+        "related_words",
+    ),
+    *("p_adjusted", "oov", "fitted_words", "seconds"),
 )
 """The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
-_NOT_PLAIN = ("exchange", "samples", "null", "recomputing", "details", "scores", "trust")
-_STORED = tuple(f.name for f in fields(Result) if f.name not in _NOT_PLAIN)
-_NUMBERS = tuple(f.name for f in fields(Result) if f.type == "float")
+_NOT_PLAIN = ("info", "null", "by_elements", "resample", "details", "scores", "trust", "tables", "warnings")
+_STORED = tuple(f.name for f in fields(Result) if f.init and f.name not in _NOT_PLAIN)
+_NUMBERS = tuple(f.name for f in fields(Result) if f.init and f.type == "float")
 """What is NaN where it is not defined, never None."""
 _BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
 
@@ -267,37 +305,6 @@ class Failure:
     model: str
     test: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Results with the record of how they came about."""
-
-    results: list[Result]
-    failures: list[Failure]
-    record: dict[str, Any]
-    """What run.json says: versions, models, settings, hashes of inputs, words missing, warnings, citations."""
-    keys: tuple[str, ...] = ()
-    """The key of each result, in their order."""
-    judged: tuple[Verdict, ...] | None = field(default=None, kw_only=True, repr=False, compare=False)
-    """What `verdicts` gives, where it is known already."""
-
-    @property
-    def warnings(self) -> list[str]:
-        """What a reader should know before quoting a number."""
-        return list(self.record.get("warnings", []))
-
-    def verdicts(self, joint_p: JointP | None = None) -> list[Verdict]:
-        """What the tests of each topic show together, by model and metric; controls last.
-
-        Args:
-            joint_p: of topics of which a multiverse was run.
-        """
-        if self.judged is not None and joint_p is None:
-            return list(self.judged)
-        from weatherglass.runs.verdict import recorded_verdicts
-
-        return recorded_verdicts(self.results, self.record, joint_p)
 
 
 class UnitScore(NamedTuple):

@@ -2,137 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, unreadable
-from weatherglass.registry import unknown
+from weatherglass.errors import OutputError, unreadable
+from weatherglass.registry import checked_path
+from weatherglass.runs.agreement import metric_agreement
 from weatherglass.runs.folder import RECORD
-from weatherglass.runs.joint import JointP
 from weatherglass.runs.journal import JOURNAL, read_journal
 from weatherglass.runs.judge import Correction, judge
-from weatherglass.runs.results import ElementScore, Result
-from weatherglass.runs.verdict import Verdict, recorded_verdicts
+from weatherglass.runs.results import Failure, Result, plain_value
+from weatherglass.runs.run import JUDGED, Run, reading_run
+from weatherglass.runs.verdict import outcomes_record, recorded, with_outcomes
+from weatherglass.storage.atomic import gc_paused
 from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
-from weatherglass.storage.collection import collection_paused
-from weatherglass.storage.reading import one_line, require_regular_file
-
-JUDGED = ("complete", "incomplete")
-"""The states of a run in which its family is known; before, nothing is corrected."""
+from weatherglass.storage.reading import require_regular_file
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
-    """One run as its folder tells it."""
-
-    label: str
-    """The folder's name, to tell runs apart."""
-    path: Path
-    results: list[Result]
-    record: Mapping[str, Any]
-    """What run.json says."""
-    lacking: list[str] = field(default_factory=list)
-    """What is missing or could not be read, and what is not known for it."""
-    keys: tuple[str, ...] = ()
-    """The key of each result, in their order."""
-
-    @property
-    def notices(self) -> list[str]:
-        """What a reader of the results should be told first."""
-        status = self.record.get("status", "complete")
-        if status == "complete":
-            return self.lacking
-        state = "still running, or was killed" if status == "running" else status
-        return [*self.lacking, f"The run is {state}; the results are those that were finished."]
-
-    @property
-    def alpha(self) -> float:
-        """The level of the marks."""
-        return float(self.record["settings"]["alpha"])
-
-    def verdicts(self, joint_p: JointP | None = None) -> list[Verdict]:
-        """What the tests of each topic show together, by model and metric; none while the run is not finished."""
-        if self.record.get("status") not in JUDGED:
-            return []
-        with reading_run(self.path):
-            return recorded_verdicts(self.results, self.record, joint_p)
-
-    def scores(self, position: int) -> Sequence[ElementScore]:
-        """s(w, A, B) of each target element of one result."""
-        return self.results[position].scores
-
-    def find(self, test: str, model: str | None = None, metric: str | None = None) -> int:
-        """The position of the one result of a test.
-
-        Raises:
-            UnknownNameError: if there is none; the nearest is named, or why the test could not be run.
-            WeatherglassError: if there are several; what tells them apart is listed.
-        """
-        positions = [n for n, result in enumerate(self.results) if test in (result.test, result.row)]
-        if not positions:
-            raise self._absent(test)
-        for name, wanted in (("model", model), ("metric", metric)):
-            if wanted is not None:
-                present = self._distinct(name, positions)
-                if wanted not in present:
-                    raise unknown(f"{name} of {test} in {self.path}", wanted, present)
-                positions = [
-                    position for position in positions if getattr(self.results[position], name) == wanted
-                ]
-        if len(positions) > 1:
-            raise WeatherglassError(
-                f"{test} has {len(positions)} results in {self.path}; {self._choices(positions)}"
-            )
-        return positions[0]
-
-    def _absent(self, test: str) -> UnknownNameError:
-        for failure in self.record.get("failures", []):
-            if failure["test"] == test:
-                return UnknownNameError(f"{test} could not be run on {failure['model']}: {failure['reason']}")
-        return unknown(f"test in {self.path}", test, self._distinct("test", range(len(self.results))))
-
-    def _choices(self, positions: Sequence[int]) -> str:
-        """What to add to the command."""
-        for name in ("model", "metric"):
-            present = self._distinct(name, positions)
-            if len(present) > 1:
-                return f"choose with --{name}: {', '.join(present)}"
-        rows = self._distinct("row", positions)
-        if len(rows) > 1:
-            return f"choose one of its sets by name: {', '.join(map(repr, rows))}"
-        return f"they differ in options: {'; '.join(self._distinct('options', positions))}"
-
-    def _distinct(self, name: str, positions: Iterable[int]) -> list[str]:
-        return list(dict.fromkeys(getattr(self.results[position], name) for position in positions))
-
-
-def read_run(path: Path) -> StoredRun:
+def read_run(path: Path) -> Run:
     """The run that a folder holds.
 
     Raises:
         OutputError: if there is none, or one that this version cannot read.
     """
-    with reading_run(path), collection_paused():
+    with reading_run(path), gc_paused():
         return _read_run(path, read_record(path))
 
 
-@contextmanager
-def reading_run(path: Path) -> Iterator[None]:
-    """Work with what the files of a run say: whatever is raised within becomes one line with its folder.
-
-    A record that somebody edited and sealed again may have anything in any place.
-
-    Raises:
-        OutputError: those of ours that are raised within pass through as they are.
-    """
-    with one_line(str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError):
-        yield
-
-
-def _read_run(path: Path, record: Mapping[str, Any]) -> StoredRun:
+def _read_run(path: Path, record: dict[str, Any]) -> Run:
     journal = path / JOURNAL
     by_key: dict[str, Result] = {}
     damaged = 0
@@ -161,10 +60,24 @@ def _read_run(path: Path, record: Mapping[str, Any]) -> StoredRun:
             f"({damaged} damaged line{'s' if damaged != 1 else ''}); "
             "running the same command again computes them."
         )
-    return StoredRun(path.resolve().name, path, results, record, lacking, keys)
+    if "agreement" not in record:  # a run that was not finished, or an older one
+        agreement = metric_agreement(results)
+        record["agreement"] = agreement.to_json() if agreement else None
+    if record.get("status") in JUDGED:
+        outcomes = record.get("outcomes")
+        if record.get("verdicts") is None or outcomes is None or len(outcomes) != len(results):
+            results, judged = recorded(results, record)
+            record["verdicts"] = plain_value([verdict.to_json() for verdict in judged])
+            record["outcomes"] = plain_value(outcomes_record(results))
+        else:
+            results = with_outcomes(results, outcomes)
+    elif record.get("verdicts") is None:
+        record["verdicts"] = []
+    failures = [Failure(f["model"], f["test"], f["reason"]) for f in record.get("failures", [])]
+    return Run(results, failures, record, keys, lacking=tuple(lacking)).stored_in(path)
 
 
-def read_whole_run(path: Path) -> StoredRun:
+def read_whole_run(path: Path) -> Run:
     """Read a run of which nothing may be lacking.
 
     Raises:
@@ -176,7 +89,16 @@ def read_whole_run(path: Path) -> StoredRun:
     return run
 
 
-def labelled(runs: Iterable[StoredRun]) -> list[StoredRun]:
+def load_run(folder: str | Path) -> Run:
+    """Read a run that is stored in a folder, and judge it again.
+
+    Raises:
+        OutputError: if the folder holds no run, or one that cannot be read in full.
+    """
+    return read_whole_run(checked_path("folder", folder))
+
+
+def labelled(runs: Iterable[Run]) -> list[Run]:
     """The runs with labels that differ: two folders of one name are numbered."""
     seen: dict[str, int] = {}
     named = []
@@ -208,8 +130,8 @@ def read_record(folder: Path) -> dict[str, Any]:
         record, state = read_checked_json(path.read_bytes())
     except FileNotFoundError:
         raise OutputError(
-            f"{path.parent}: no run is here ({RECORD} is missing); "
-            "give a folder that 'weatherglass run -o DIR' left behind"
+            f"{path.parent}: not a run folder ({RECORD} is missing); "
+            "use a folder written by 'weatherglass run -o DIR'"
         ) from None
     except (OSError, ValueError) as error:
         raise OutputError(unreadable(path, error)) from error

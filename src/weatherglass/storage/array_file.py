@@ -1,24 +1,31 @@
-"""Arrays of numpy, alone (.npy) or in an archive (.npz), read after their headers were compared with their size.
+"""Files of arrays: .npy, .npz, .safetensors and HDF5, read without trusting what a header promises.
 
-`np.load` allocates what a header promises and then looks whether it is there. A header of 128 bytes can promise a
-terabyte, and one with entries of no bytes (`|S0`) any number of them without a single byte to follow.
+`np.load` allocates what a header promises before it checks that the bytes are there. A header of 128 bytes can promise
+a terabyte, and one with entries of no bytes (`|S0`) any number of entries. HDF5's library works in a child process.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.errors import UnsafeFileError, VectorFileError, WeatherglassError
+from weatherglass.storage.checksum import LENGTH, MISMATCH, State, is_whole, seal
 from weatherglass.storage.reading import PIECE, UnpackLimit, reading
+
+if TYPE_CHECKING:
+    from weatherglass.storage.child_process import Content
 
 SUFFIX = ".npy"
 FOREIGN_COMPRESSIONS = (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
@@ -33,7 +40,7 @@ _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0
 
 
 def map_array(path: Path) -> NDArray[Any]:
-    """The array of an .npy file, mapped, so that only those of its rows are read that are used.
+    """Return the array of an .npy file, mapped, so that only those of its rows are read that are used.
 
     Raises:
         VectorFileError: if the file is not an array, is cut off or is damaged.
@@ -78,7 +85,7 @@ class Npz:
         return name in self._members
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """The array of that name.
+        """Return the array of that name.
 
         Raises:
             VectorFileError: if it is not an array, or is larger than it may be.
@@ -114,7 +121,7 @@ def _check_count(path: Path, found: int) -> None:
 
 
 def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether columns come first, and type; what follows is as long as they say."""
+    """Return shape, whether columns come first, and type; what follows is as long as they say."""
     version = npy.read_magic(file)
     if version not in _HEADERS:
         raise ValueError(f"an array of version {version[0]}.{version[1]}; 1.0 and 2.0 are known")
@@ -147,3 +154,186 @@ def _fill(file: IO[bytes], array: NDArray[Any]) -> None:
         place += len(piece)
     if file.read(1):
         raise ValueError("an array with more bytes than its shape has")
+
+
+def write_array(file: IO[bytes], array: Any) -> None:
+    """Append the bytes of an array to an open file."""
+    file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+def save_array(file: IO[bytes] | Path, array: Any) -> None:
+    """Write an array as a .npy file."""
+    if isinstance(file, Path):
+        with file.open("wb") as opened:
+            save_array(opened, array)
+        return
+    np.save(_Checked(file), array, allow_pickle=False)
+
+
+class _Checked:
+    """A file that numpy does not recognise as one, so that it calls `write`."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.write = file.write
+
+
+START = b'{"__metadata__": {"sha256": "'
+PLACE = 8 + len(START)
+"""Where the checksum is: behind the length of the header and its start."""
+TYPES = {"F32": 4, "I64": 8}
+"""Bytes of a number."""
+
+
+def write_safetensors(
+    path: Path,
+    metadata: Mapping[str, str],
+    tensors: Mapping[str, tuple[str, tuple[int, ...]]],
+    blocks: Iterable[NDArray[np.generic]],
+) -> None:
+    """Write tensors and their metadata.
+
+    Args:
+        path: an unfinished file, which takes the place of the real one afterwards.
+        metadata: by name.
+        tensors: type and shape by name.
+        blocks: their numbers, little-endian, in the same order; a tensor may come in several blocks.
+    """
+    header: dict[str, object] = {"__metadata__": {"sha256": " " * LENGTH, **metadata}}
+    end = 0
+    for name, (dtype, shape) in tensors.items():
+        start, end = end, end + TYPES[dtype] * int(np.prod(shape))
+        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [start, end]}
+    content = json.dumps(header, ensure_ascii=False).encode()
+    content += b" " * (-len(content) % 8)
+    with path.open("wb") as file:
+        file.write(len(content).to_bytes(8, "little") + content)
+        for block in blocks:
+            file.write(np.ascontiguousarray(block).data)
+    seal(path, PLACE)
+
+
+def safetensors_state(path: Path) -> State:
+    """Return whether a file is as `write_safetensors` left it; UNKNOWN for one that is not ours."""
+    with path.open("rb") as file:
+        start = file.read(PLACE)
+    if start[8:] != START:
+        return State.UNKNOWN
+    return State.WHOLE if is_whole(path, PLACE) else State.DAMAGED
+
+
+def require_whole(path: Path) -> None:
+    """Refuse a file whose checksum does not match; one without a checksum is let through.
+
+    Raises:
+        VectorFileError: naming the file and how it is repaired.
+    """
+    if safetensors_state(path) is State.DAMAGED:
+        raise VectorFileError(
+            f"{path}: {MISMATCH}; have it written anew; for an embedding of a study run: "
+            "weatherglass reliability run STUDY.toml"
+        )
+
+
+DEEPEST = 32
+"""Groups within groups."""
+
+ENOUGH = ("texts", "vectors")
+"""Data sets beside which nothing else is read: a file of encodings may hold more than them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hdf5Content:
+    """What a file holds, by full names such as `group/name`."""
+
+    attributes: Mapping[str, str]
+    """Texts at the root of the file."""
+    texts: Mapping[str, Sequence[str]]
+    arrays: Mapping[str, NDArray[Any]]
+    """Both in the order of the file's names."""
+
+
+def read_hdf5(path: Path, error: type[WeatherglassError] = VectorFileError) -> Hdf5Content:
+    """Return the content of an HDF5 file.
+
+    Raises:
+        UnsafeFileError: if it reads from other files.
+        WeatherglassError: of the type `error`, if it is damaged or asks for more than it may.
+    """
+    from weatherglass.storage.child_process import read_in_child
+
+    facts, arrays = read_in_child(f"{__name__}:read_here", path, error)
+    names: list[str] = facts["names"]
+    return Hdf5Content(
+        facts["attributes"], facts["texts"], {name: arrays[name] for name in names if name in arrays}
+    )
+
+
+def read_here(path: Path) -> Content:
+    """Return the content, read in this process; whatever the library raises for a damaged file."""
+    import h5py
+
+    limit = UnpackLimit(path)
+    texts: dict[str, list[str]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    with h5py.File(path, "r") as file:
+        attributes = {name: str(value) for name, value in file.attrs.items() if isinstance(value, str)}
+        whole = all(_is_data_set(file, name) for name in ENOUGH)
+        found = ((name, _child(file, name, path)) for name in ENOUGH) if whole else _data_sets(file, path)
+        for name, data_set in found:
+            _check(data_set, name, path, limit)
+            if h5py.check_string_dtype(data_set.dtype) is not None:
+                texts[name] = [str(text) for text in np.ravel(data_set.asstr()[()])]
+            else:
+                arrays[name] = np.asarray(data_set[()])
+    return {"attributes": attributes, "texts": texts, "names": list(arrays)}, arrays
+
+
+def _is_data_set(group: Any, name: str) -> bool:
+    import h5py
+
+    return name in group and group.get(name, getclass=True) is h5py.Dataset
+
+
+def _data_sets(file: Any, path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield all data sets with their full names; a group that is linked twice may hold itself, and is refused."""
+    import h5py
+
+    seen: set[Any] = set()
+
+    def within(group: Any, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+        address = h5py.h5o.get_info(group.id).addr
+        if address in seen or depth > DEEPEST:
+            raise ValueError(f"the group '{prefix}' is in the file twice, or too deep")
+        seen.add(address)
+        for name in group:
+            entry = _child(group, name, path)
+            if isinstance(entry, h5py.Group):
+                yield from within(entry, f"{prefix}{name}/", depth + 1)
+            elif isinstance(entry, h5py.Dataset):
+                yield prefix + name, entry
+
+    return within(file, "", 0)
+
+
+def _child(group: Any, name: str, path: Path) -> Any:
+    import h5py
+
+    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        raise UnsafeFileError(
+            f"{path}: refused, because '{name}' is a link, which can lead into other files; copy what it points to"
+        )
+    return group[name]
+
+
+def _check(data_set: Any, name: str, path: Path, limit: UnpackLimit) -> None:
+    """Refuse bytes of other files, and more of its own than there can be."""
+    if data_set.is_virtual or data_set.external:
+        raise UnsafeFileError(
+            f"{path}: refused, because '{name}' is stored in other files; copy the numbers into this one"
+        )
+    size = data_set.size or 0
+    limit.take(size * max(1, data_set.dtype.itemsize))
+    if data_set.chunks is not None:
+        limit.take(math.prod(data_set.chunks) * max(1, data_set.dtype.itemsize))
+    if size and data_set.id.get_storage_size() == 0:
+        raise ValueError(f"'{name}' has a shape, {data_set.shape}, but was never written")

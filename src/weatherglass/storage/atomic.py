@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import glob
 import os
 import re
@@ -240,7 +241,9 @@ def _lock(file: IO[bytes]) -> None:
 
 
 def _with_name(error: OSError, path: Path) -> OSError:
-    """The same error with number and file: while writing no name is known, and Rust has the number in its text."""
+    """Return the same error with number and file: while writing no name is known, and Rust has the number in its
+    text.
+    """
     in_text = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None
     number = int(in_text[1]) if in_text else error.errno
     if number is None:
@@ -250,3 +253,15 @@ def _with_name(error: OSError, path: Path) -> OSError:
 
 def _beside(path: Path) -> Path:
     return path.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{path.name}.part")
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """No search for cycles while many objects are made that all stay: on a large run it takes a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

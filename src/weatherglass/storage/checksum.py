@@ -1,15 +1,17 @@
-"""Checksums of what we write and read again: a byte that changed on the disk is noticed, not computed with.
+"""Checksums: of files that weatherglass wrote, to detect damage, and of any file or folder, to identify its content.
 
-There are two forms, both SHA-256, which hashes 1.5 GB a second where the processor helps. A file that is written alone
-holds its own checksum, over every other byte of it: a JSON record in its first entry, `.safetensors` in its metadata,
-`.npy` behind its numbers. Files that are written together, such as the parts of a corpus, have a list beside them,
-SHA256SUMS, which `sha256sum -c` reads, too.
+Files that weatherglass wrote carry SHA-256 in one of two forms. A file that is written alone contains its own checksum,
+over every other byte of it: a JSON record in its first entry, `.safetensors` in its metadata, `.npy` after its numbers.
+Files that are written together, like the parts of a corpus, have a list beside them, SHA256SUMS, which `sha256sum -c`
+reads. The hash of a large foreign file is cached with its size, its times and its inode, so that it is read only once.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import re
 import shutil
 import time
@@ -20,9 +22,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import DamageWarning
+from weatherglass.errors import DamageWarning, WeatherglassError, unreadable
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.documents import refuse_half_characters
+from weatherglass.storage.reading import require_regular_file
 
 LENGTH = 64
 """Hexadecimal digits of a checksum."""
@@ -55,7 +58,9 @@ def seal(path: Path, place: int) -> None:
 
 
 def is_whole(path: Path, place: int) -> bool:
-    """Whether a file still has the checksum that it holds at `place`; read once in a process, unless it changes."""
+    """Return whether a file still has the checksum that it holds at `place`; read once in a process, unless it
+    changes.
+    """
     size = path.stat().st_size
     if size < LENGTH or not 0 <= place % size <= size - LENGTH:
         return False
@@ -66,7 +71,7 @@ def is_whole(path: Path, place: int) -> bool:
 
 
 def checked_json(record: Mapping[str, Any]) -> bytes:
-    """A record as JSON for people, its first entry being the checksum of all other bytes."""
+    """Return a record as JSON for people, its first entry being the checksum of all other bytes."""
     content = json.dumps({"sha256": "", **record}, indent=1, ensure_ascii=False).encode() + b"\n"
     place = content.index(b'""') + 1
     checksum = hashlib.sha256(content).hexdigest()
@@ -74,7 +79,7 @@ def checked_json(record: Mapping[str, Any]) -> bytes:
 
 
 def read_checked_json(content: bytes) -> tuple[Any, State]:
-    """What JSON holds, without its checksum, and what the checksum says; None where it is damaged.
+    """Return what JSON holds, without its checksum, and what the checksum says; None where it is damaged.
 
     Raises:
         ValueError: if it is not JSON and has no checksum.
@@ -116,7 +121,7 @@ def write_sums(folder: Path, names: Sequence[str]) -> None:
 
 
 def damaged_files(folder: Path, names: Sequence[str]) -> list[str]:
-    """Which of these files of a folder are not as its SHA256SUMS has them, or are not there."""
+    """Return which of these files of a folder are not as its SHA256SUMS has them, or are not there."""
     sums = _read_sums(folder)
     return [
         name
@@ -126,7 +131,9 @@ def damaged_files(folder: Path, names: Sequence[str]) -> list[str]:
 
 
 def is_listed(folder: Path, name: str) -> bool:
-    """Whether SHA256SUMS of a folder has a line for a file, which is written after it: a kill can come between."""
+    """Return whether SHA256SUMS of a folder has a line for a file, which is written after it: a kill can come
+    between.
+    """
     return name in _read_sums(folder)
 
 
@@ -170,7 +177,7 @@ def set_aside(paths: Sequence[Path], then: str) -> None:
 
 
 def _read_sums(folder: Path) -> dict[str, str]:
-    """Checksum by name; what is no line of such a list is passed over, so that its file counts as damaged."""
+    """Return checksum by name; what is no line of such a list is passed over, so that its file counts as damaged."""
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").split("\n")
     except (FileNotFoundError, NotADirectoryError):
@@ -180,7 +187,7 @@ def _read_sums(folder: Path) -> dict[str, str]:
 
 
 def _known_hash(path: Path, hole: int | None = None) -> str:
-    """The hash of a file, which is read once in a process for as long as its times stay the same."""
+    """Return the hash of a file, which is read once in a process for as long as its times stay the same."""
     status = path.stat()
     if time.time() - max(status.st_mtime, status.st_ctime) < SETTLED_AFTER:
         return _hash_around(path, hole)
@@ -195,7 +202,7 @@ def _hash_once(path: Path, hole: int | None, stamp: tuple[int, ...]) -> str:
 
 
 def _hash_around(path: Path, hole: int | None = None) -> str:
-    """The hash of a file, or of what is before and behind the checksum in it."""
+    """Return the hash of a file, or of what is before and behind the checksum in it."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         left = hole or 0
@@ -207,3 +214,79 @@ def _hash_around(path: Path, hole: int | None = None) -> str:
         while block := file.read(BLOCK):
             digest.update(block)
     return digest.hexdigest()
+
+
+CACHED_FROM = 32 * 2**20
+"""Bytes from which a hash is cached; a smaller file is hashed as fast as its hash is looked up."""
+
+
+def cache_folder() -> Path:
+    """Return the folder for what can be computed again: $WEATHERGLASS_CACHE, else the user's cache folder."""
+    if chosen := os.environ.get("WEATHERGLASS_CACHE"):
+        return Path(chosen).expanduser()
+    if (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():
+        return Path(base) / "weatherglass"
+    return Path.home() / ".cache" / "weatherglass"
+
+
+def file_hash(path: Path) -> str:
+    """Return SHA-256 of the content of `path`, in hexadecimal.
+
+    Raises:
+        WeatherglassError: if the file cannot be read.
+    """
+    status = require_regular_file(path, WeatherglassError)
+    try:
+        if status.st_size < CACHED_FROM:
+            return _hash_content(path)
+        stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        cache_file = _cache_file(path)
+        if (known := _read_cached(cache_file, stamp)) is not None:
+            return known
+        digest = _hash_content(path)
+    except OSError as error:
+        raise WeatherglassError(unreadable(path, error)) from None
+    if time.time() - status.st_mtime > SETTLED_AFTER:
+        _write_cached(cache_file, path, stamp, digest)
+    return digest
+
+
+def folder_hash(path: Path, pattern: str = "**/*") -> str:
+    """Return one hash of all files under `path` that match `pattern`: their names in the folder and their content.
+
+    Raises:
+        WeatherglassError: if nothing matches or a file cannot be read.
+    """
+    files = {file.relative_to(path).as_posix(): file for file in path.glob(pattern) if file.is_file()}
+    if not files:
+        raise WeatherglassError(f"{path}: no file in this folder matches '{pattern}'")
+    whole = hashlib.sha256()
+    for name in sorted(files):
+        # Lengths first, so that no name can pass for the end of another.
+        whole.update(f"{len(name.encode())}:{name}:{file_hash(files[name])}\n".encode())
+    return whole.hexdigest()
+
+
+def _hash_content(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _cache_file(path: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
+    return cache_folder() / "hashes" / f"{name}.json"
+
+
+def _read_cached(cache_file: Path, stamp: list[int]) -> str | None:
+    try:
+        record, state = read_checked_json(cache_file.read_bytes())
+        return str(record["content"]) if state is State.WHOLE and record["stamp"] == stamp else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # Absent or damaged: the file is hashed again.
+
+
+def _write_cached(cache_file: Path, path: Path, stamp: list[int], digest: str) -> None:
+    record = {"path": os.fsdecode(path.resolve()), "stamp": stamp, "content": digest}
+    with contextlib.suppress(OSError):  # A cache that cannot be written costs time, never a result.
+        cache_file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(cache_file, checked_json(record))

@@ -47,7 +47,7 @@ ALIGNED = 64
 
 
 def read_in_child(reader: str, path: Path, error: type[WeatherglassError]) -> Content:
-    """What the function `reader` ("module:function" of ours) returns for a file.
+    """Return what the function `reader` ("module:function" of ours) returns for a file.
 
     Raises:
         WeatherglassError: what the function raises; and of the type `error`, if the child takes too long or dies.
@@ -86,7 +86,7 @@ def run_child(order: Sequence[str], timeout: float) -> int:
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of a child: what is imported here is found there, and little runs at once."""
+    """Return the environment of a child: what is imported here is found there, and little runs at once."""
     paths = os.pathsep.join(entry for entry in sys.path if entry)
     return {**os.environ, "PYTHONPATH": paths, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
 
@@ -139,7 +139,7 @@ def main(order: Sequence[str]) -> None:
 def _write_arrays(
     path: Path, arrays: Mapping[str, NDArray[Any]]
 ) -> list[tuple[str, str, tuple[int, ...], int]]:
-    """Name, type, shape and place of each array in the file of them all."""
+    """Return name, type, shape and place of each array in the file of them all."""
     described = []
     with path.open("wb") as file:
         for name, array in arrays.items():

@@ -1,20 +1,26 @@
-"""Text, TOML and JSON that people write or programs print: the boundary of their readers.
+"""Text, TOML, JSON and tables of words that people write: the boundary of their readers.
 
-`reading_document` is entered once by a reader and turns whatever is raised within into one line. The parsers here have
-one exception each, whatever goes wrong: nesting that is too deep and a number of 5 000 digits are malformed, too.
+`reading_document` is entered once by a reader and reports whatever is raised within as one line. Each parser here
+raises one type of exception: nesting that is too deep and a number of 5 000 digits are malformed, too.
 """
 
 from __future__ import annotations
 
+import csv
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import CatalogueError, WeatherglassError
+from weatherglass.registry import suggestion
+from weatherglass.storage.printable import restored
 from weatherglass.storage.reading import one_line, require_regular_file
 
 DEEPEST_KEY = 50
@@ -41,7 +47,7 @@ def reading_document(path: Path, error: type[WeatherglassError]) -> Iterator[Non
 
 
 def document_text(path: Path, error: type[WeatherglassError]) -> str:
-    """The text of a file in UTF-8, its line ends as newlines; a byte-order mark is dropped.
+    """Return the text of a file in UTF-8, its line ends as newlines; a byte-order mark is dropped.
 
     Raises:
         WeatherglassError: of the type `error`, naming the line that is no UTF-8.
@@ -55,7 +61,7 @@ def document_text(path: Path, error: type[WeatherglassError]) -> str:
 
 
 def toml_document(path: Path, error: type[WeatherglassError]) -> dict[str, Any]:
-    """The content of a TOML file.
+    """Return the content of a TOML file.
 
     Raises:
         WeatherglassError: of the type `error`, if it cannot be read or is malformed.
@@ -67,7 +73,7 @@ def toml_document(path: Path, error: type[WeatherglassError]) -> dict[str, Any]:
 
 
 def json_document(path: Path, error: type[WeatherglassError]) -> Any:
-    """The value in a JSON file.
+    """Return the value in a JSON file.
 
     Raises:
         WeatherglassError: of the type `error`, if it cannot be read or is malformed.
@@ -82,7 +88,7 @@ def json_document(path: Path, error: type[WeatherglassError]) -> Any:
 
 
 def parsed_toml(text: str) -> dict[str, Any]:
-    """The content of a TOML document.
+    """Return the content of a TOML document.
 
     Raises:
         tomllib.TOMLDecodeError: whatever is wrong with it.
@@ -101,7 +107,7 @@ def parsed_toml(text: str) -> dict[str, Any]:
 
 
 def parsed_json(text: str, object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """The value of a JSON document.
+    """Return the value of a JSON document.
 
     Raises:
         json.JSONDecodeError: whatever is wrong with it.
@@ -132,3 +138,59 @@ def refuse_half_characters(value: Any, text: str) -> None:
         json.dumps(value, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:
         raise ValueError("a text with half of a character (a lone surrogate)") from None
+
+
+@cache
+def shipped_toml(package: str, name: str) -> dict[str, Any]:
+    """Return the content of `name`.toml in the folder of `package`."""
+    return tomllib.loads(files(package).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def read_word_table(path: Path, column: str | None = None) -> dict[str, float | None]:
+    """Return each word with its number in a column; None without a column, or where the cell is empty.
+
+    A table has a header whose first name is `word`; any other file holds one word a line. Lines that are empty or begin
+    with # are passed over.
+
+    Raises:
+        CatalogueError: with file and line, for a missing column, a word that stands twice, or a cell without a number.
+    """
+    text = document_text(path, CatalogueError)
+    with reading_document(path, CatalogueError):
+        return _words(path, text, column)
+
+
+def _words(path: Path, text: str, column: str | None) -> dict[str, float | None]:
+    lines = [
+        (n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")
+    ]
+    rows = [(n, next(csv.reader([line], delimiter="\t"))) for n, line in lines]
+    header = [name.strip() for name in rows[0][1]] if rows else []
+    is_table = bool(header) and header[0] == "word"
+    if column is not None:
+        if not is_table:
+            raise CatalogueError(f"{path}: this is no table; its first line should be: word<tab>{column}")
+        if column not in header:
+            raise CatalogueError(f"{path}: there is no column '{column}'{suggestion(column, header[1:])}")
+    words: dict[str, float | None] = {}
+    for number, cells in rows[1:] if is_table else rows:
+        word = restored(cells[0]).strip() if is_table else cells[0].strip()
+        if word in words:
+            raise CatalogueError(f"{path}, line {number}: '{word}' stands twice")
+        words[word] = _number(path, number, cells, header.index(column)) if column is not None else None
+    if not words:
+        raise CatalogueError(f"{path}: there is no word in it")
+    return words
+
+
+def _number(path: Path, line: int, cells: list[str], place: int) -> float | None:
+    cell = cells[place].strip() if place < len(cells) else ""
+    if not cell:
+        return None
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise CatalogueError(f"{path}, line {line}: '{cell}' is no number")
+    return value

@@ -10,7 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 
 def installed_version(package: str) -> str | None:
-    """The version of a package, or None; `importlib.metadata.version` parses its whole description for that line."""
+    """Return the version of a package, or None; `importlib.metadata.version` parses its whole description for that
+    line.
+    """
     try:
         found = distribution(package)
     except PackageNotFoundError:
@@ -21,7 +23,7 @@ def installed_version(package: str) -> str | None:
 
 
 def install_command(extra: str) -> str:
-    """What to type to get an extra (or, with none, the base install again).
+    """Return what to type to get an extra (or, with none, the base install again).
 
     A copy from a folder, a wheel or a repository names that place: the index may have another version, or none.
     """
@@ -40,7 +42,7 @@ def install_command(extra: str) -> str:
 
 
 def installed_from() -> dict[str, Any] | None:
-    """The record of a direct install (PEP 610); None for a copy from an index, or one that was not installed."""
+    """Return the record of a direct install (PEP 610); None for a copy from an index, or one that was not installed."""
     try:
         text = distribution("weatherglass").read_text("direct_url.json")
         origin = json.loads(text) if text else None

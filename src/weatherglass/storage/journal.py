@@ -1,9 +1,11 @@
-"""A journal: a line of JSON per finished piece of work, with a checksum, on the disk before the next begins."""
+"""Appending to a journal: a line is on the disk whole, or nothing of it is."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -12,30 +14,50 @@ from typing import IO, Any, Self
 from filelock import FileLock, Timeout
 
 from weatherglass.errors import OutputError, output_error, unreadable
-from weatherglass.storage.append import append_whole
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.checksum import DAMAGED
+from weatherglass.warnings import Warning
+
+
+def append_whole(descriptor: int, line: bytes) -> None:
+    """Append bytes to an open file and flush them to the disk; where that fails, the file ends where it did before.
+
+    An interrupt while they are flushed leaves them: they are whole.
+
+    Raises:
+        OSError: if the disk is full or the file cannot be written.
+    """
+    end = os.fstat(descriptor).st_size
+    rest = memoryview(line)
+    try:
+        while rest:  # a disk that fills up takes a part before it refuses
+            rest = rest[os.write(descriptor, rest) :]
+        os.fsync(descriptor)
+    except BaseException as error:
+        if rest or isinstance(error, OSError):
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, end)
+        raise
+
 
 LOCK = ".lock"
 START = b'{"sha256":"'
-MOST_NAMED = 10
-"""Damaged lines that a warning names."""
 
 
 def checked_line(record: Mapping[str, Any]) -> bytes:
-    """A record as one line of JSON; the checksum is over every byte that follows it."""
+    """Return a record as one line of JSON; the checksum is over every byte that follows it."""
     content = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     rest = content[1:]
     return _head(rest) + rest + b"\n"
 
 
 def checked_records(content: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """The number and the record of every line, None where it is damaged; a last line cut short is passed over."""
+    """Yield the number and the record of every line, None where it is damaged; a last line cut short is passed over."""
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
         yield number, _record(line)
 
 
-def set_lines_aside(path: Path, numbers: Collection[int]) -> list[str]:
+def set_lines_aside(path: Path, numbers: Collection[int]) -> list[Warning]:
     """Move the lines with these numbers, and what a kill left of the last one, out of a journal.
 
     Returns:
@@ -58,11 +80,8 @@ def set_lines_aside(path: Path, numbers: Collection[int]) -> list[str]:
         file.writelines(lines[number - 1] + b"\n" for number in sorted(numbers))
     kept = (line + b"\n" for number, line in enumerate(lines, start=1) if number not in numbers)
     write_whole(path, b"".join(kept))
-    named = ", ".join(map(str, sorted(numbers)[:MOST_NAMED])) + ", …" * (len(numbers) > MOST_NAMED)
-    return [
-        f"{path}, line{'s' * (len(numbers) > 1)} {named}: damaged (the checksum or form is wrong); "
-        f"set aside in {aside.name}, and what {'they' if len(numbers) > 1 else 'it'} held is computed again"
-    ]
+    values = {"lines": sorted(numbers), "count": len(numbers), "aside": aside.name}
+    return [Warning("damaged-journal", str(path), values)]
 
 
 def _cut_unfinished_line(path: Path) -> None:
@@ -75,7 +94,7 @@ def _cut_unfinished_line(path: Path) -> None:
 
 
 def _head(rest: bytes) -> bytes:
-    """How a line starts whose other bytes are these."""
+    """Return how a line starts whose other bytes are these."""
     return START + b'%s",' % hashlib.sha256(rest).hexdigest().encode()
 
 
@@ -98,7 +117,7 @@ class Journal:
         self.path = path
         self.finished: dict[str, dict[str, Any]] = {}
         """Records by key, those of earlier work included."""
-        self.warnings: list[str] = []
+        self.warnings: list[Warning] = []
         self._lock = FileLock(path.parent / LOCK, timeout=0)
         self._file: IO[bytes] | None = None
 

@@ -1,9 +1,11 @@
-"""Text for one line: what would move a cursor, ring, or turn the direction of reading is shown, not sent."""
+"""Text that is safe to show: one line for a terminal, and cells that no spreadsheet runs as a formula."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from functools import cache
 
 LONGEST_LINE = 300
 """Characters of an error or a warning on the terminal; the file is named first and the remedy last, so both stay."""
@@ -12,8 +14,28 @@ _JOINERS = "\u200c\u200d"
 _NEVER_SENT = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
+def cell_len(text: str) -> int:
+    """Return how many columns of a terminal the text takes.
+
+    >>> cell_len("词 = word")
+    9
+    """
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+@cache
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in (
+        "Mn",
+        "Me",
+        "Cf",
+    ):  # drawn over the character before, or not at all
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
 def one_line(text: str) -> str:
-    """The text in one line; a control character is shown as its escape, since names may come from anywhere.
+    """Return the text in one line; a control character is shown as its escape, since names may come from anywhere.
 
     >>> print(one_line("a\\tb\\x1b[2J"))
     a b\\x1b[2J
@@ -30,7 +52,7 @@ def one_line(text: str) -> str:
 
 
 def short_line(text: str, longest: int = LONGEST_LINE) -> str:
-    """The text in one line of at most `longest` characters, cut in the middle.
+    """Return the text in one line of at most `longest` characters, cut in the middle.
 
     >>> short_line("/data/a/very/long/path/glove.txt: the file is empty; download it again", 41)
     '/data/a/very/long/pa…y; download it again'
@@ -43,7 +65,7 @@ def short_line(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def printable_json(document: str) -> str:
-    """A JSON document with escapes for what JSON lets through and a terminal would obey; it means the same.
+    """Return a JSON document with escapes for what JSON lets through and a terminal would obey; it means the same.
 
     >>> print(printable_json('["\\x9b2J", "é"]'))
     ["\\u009b2J", "é"]
@@ -56,3 +78,45 @@ def printable_json(document: str) -> str:
         else c
         for c in document
     )
+
+
+FORMULA = r"^'*[=+\-@\t\r]"
+"""How a cell begins that a spreadsheet takes for a formula, or that `defused` has made from one."""
+NUMBER = r"^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|nan)$"
+_FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER)
+_CELL_BREAKS = str.maketrans("\t\r\n", "   ")
+_SPECIAL = frozenset("'=+-@\"")
+"""What a cell begins with that may not stay as it is, once it has no tabs and line breaks."""
+
+
+def defused(text: str) -> str:
+    """Return the text with an apostrophe before what a spreadsheet would run; numbers are left as they are.
+
+    >>> defused("=HYPERLINK(A1)"), defused("-0.3"), defused("it's")
+    ("'=HYPERLINK(A1)", '-0.3', "it's")
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def restored(cell: str) -> str:
+    """Return what `defused` was given.
+
+    >>> restored("'=HYPERLINK(A1)"), restored("-0.3"), restored("'tis")
+    ('=HYPERLINK(A1)', '-0.3', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def tsv_line(cells: Sequence[str]) -> str:
+    """Return a line of a table with tabs: tabs and line breaks in a cell are spaces, so that a row is a line."""
+    return "\t".join(map(_tsv_cell, cells)) + "\n"
+
+
+def _tsv_cell(text: str) -> str:
+    if "\t" in text or "\n" in text or "\r" in text:
+        text = text.translate(_CELL_BREAKS)
+    if text[:1] not in _SPECIAL:  # as almost all cells of a large table
+        return text
+    cell = defused(text)
+    # Readers of CSV take a quote at the start for the beginning of a quoted cell.
+    return '"' + cell.replace('"', '""') + '"' if cell.startswith('"') else cell

@@ -78,12 +78,14 @@ def one_line(where: str, problem: str, remedy: str, error: type[WeatherglassErro
 
 
 def is_failure(raised: BaseException) -> bool:
-    """Whether something failed: panics in Rust code (polars, tokenizers) are no Exceptions, nor are Ctrl-C and exit."""
+    """Return whether something failed: panics in Rust code (polars, tokenizers) are no Exceptions, nor are Ctrl-C and
+    exit.
+    """
     return isinstance(raised, Exception) or type(raised).__module__ == "pyo3_runtime"
 
 
 def short_reason(failure: BaseException) -> str:
-    """The first line of an exception's text, shortened; with its type where that is no sentence.
+    """Return the first line of an exception's text, shortened; with its type where that is no sentence.
 
     >>> short_reason(KeyError("texts")), short_reason(ValueError("no such member"))
     ("KeyError: 'texts'", 'no such member')
@@ -96,7 +98,7 @@ def short_reason(failure: BaseException) -> str:
 
 
 def require_regular_file(path: Path, error: type[WeatherglassError] = VectorFileError) -> os.stat_result:
-    """The status of a file that can be read to its end; a pipe, a device or a socket might never have one.
+    """Return the status of a file that can be read to its end; a pipe, a device or a socket might never have one.
 
     Raises:
         WeatherglassError: of the type `error`, if there is no such file or it is something else.
@@ -117,7 +119,7 @@ def require_regular_file(path: Path, error: type[WeatherglassError] = VectorFile
 
 
 def is_regular_file(path: Path) -> bool:
-    """Whether there is a regular file; a name that no file can have, such as one of 300 characters, is none."""
+    """Return whether there is a regular file; a name that no file can have, such as one of 300 characters, is none."""
     try:
         return path.is_file()
     except OSError:
@@ -125,7 +127,7 @@ def is_regular_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder of that name, which may be one that none can have."""
+    """Return whether there is a folder of that name, which may be one that none can have."""
     try:
         return path.is_dir()
     except OSError:
@@ -133,7 +135,7 @@ def is_folder(path: Path) -> bool:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is anything of that name; `Path.exists` raises where the name is too long for a file."""
+    """Return whether there is anything of that name; `Path.exists` raises where the name is too long for a file."""
     try:
         return path.exists()
     except OSError:
@@ -141,7 +143,7 @@ def exists(path: Path) -> bool:
 
 
 def user_path(name: str | Path, error: type[WeatherglassError]) -> Path:
-    """The path that a user names; ~ is their home.
+    """Return the path that a user names; ~ is their home.
 
     Raises:
         WeatherglassError: of the type `error`, for ~NAME of a user that does not exist.
@@ -177,7 +179,7 @@ class UnpackLimit:
 
 
 def unpack_limit(size: int) -> int:
-    """How many bytes a file of this size may unpack to.
+    """Return how many bytes a file of this size may unpack to.
 
     Raises:
         WeatherglassError: if the user's limit is no size.
@@ -191,7 +193,7 @@ def unpack_limit(size: int) -> int:
 
 
 def shown_size(size: int) -> str:
-    """A number of bytes for people.
+    """Return a number of bytes for people.
 
     >>> shown_size(415), shown_size(268435456)
     ('415 bytes', '256 MB')

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.errors import UnsafeFileError, VectorFileError
-from weatherglass.storage.pickle_scan import check_pickle
 from weatherglass.storage.reading import UnpackLimit, one_line, reading
-from weatherglass.storage.unpickle import BUILDERS, Builder, Record, read_pickle, shown
+from weatherglass.storage.unpickle import BUILDERS, Builder, Record, check_pickle, read_pickle, shown
 
 MAGIC: Final = 0x1950A86A20F9469CFC6C
 PROTOCOL: Final = 1001
@@ -55,7 +54,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
 
 
 def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
-    """What torch.save put into `path`, with tensors as arrays.
+    """Return what torch.save put into `path`, with tensors as arrays.
 
     Args:
         path: a file in either layout.
@@ -105,7 +104,8 @@ def _pass_over_pickle(file: BinaryIO, content: NDArray[np.uint8]) -> None:
 
 
 def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
-    """The named weights of what `read_torch` returned: a state dict as it is, or the parameters of a pickled module.
+    """Return the named weights of what `read_torch` returned: a state dict as it is, or the parameters of a pickled
+    module.
 
     Raises:
         VectorFileError: if it holds neither.
@@ -122,7 +122,7 @@ def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
 
 
 def _all_parameters(module: Record) -> dict[str, object]:
-    """The parameters of a module and those within it; a module may hold itself, or one module very often."""
+    """Return the parameters of a module and those within it; a module may hold itself, or one module very often."""
     parameters: dict[str, object] = {}
     for number, (name, value) in enumerate(_parameters(module, "", 0)):
         if number == MOST_PARAMETERS:
@@ -155,7 +155,7 @@ class _Storages:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def refer(self, reference: object) -> object:
-        """What a reference out of the pickle stands for: a storage, or (in pickled modules) a class."""
+        """Return what a reference out of the pickle stands for: a storage, or (in pickled modules) a class."""
         match reference:
             case ("storage", kind, str(key), str(), int(length)) if callable(kind):
                 return self._get(key, kind, length)
@@ -244,7 +244,7 @@ def _check_head(file: BinaryIO, path: Path) -> None:
 
 
 def _tensor(storage: object, offset: object, shape: object, strides: object, *_: object) -> Tensor:
-    """A view into a storage; numpy refuses one that would reach outside it."""
+    """Return a view into a storage; numpy refuses one that would reach outside it."""
     if not isinstance(storage, np.ndarray) or not isinstance(offset, int) or offset < 0:
         raise TypeError("a tensor needs a storage and an offset")
     if not isinstance(shape, tuple) or not isinstance(strides, tuple):
@@ -259,7 +259,7 @@ def _tensor(storage: object, offset: object, shape: object, strides: object, *_:
 
 
 def _parameter(data: object = None, *_: object) -> object:
-    """A Parameter or Variable is the tensor that it holds."""
+    """Return a Parameter or Variable is the tensor that it holds."""
     if not isinstance(data, Tensor):
         raise TypeError("a parameter needs a tensor")
     return data

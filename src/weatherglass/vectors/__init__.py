@@ -7,19 +7,31 @@ word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, e
 from __future__ import annotations
 
 import gzip
-from collections.abc import Collection
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from weatherglass.errors import VectorFileError
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.errors import OutputError, VectorFileError, output_error
+from weatherglass.storage.array_file import write_safetensors
+from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.reading import LimitedStream, UnpackLimit, is_folder, reading
-from weatherglass.vectors.binary import is_binary, read_binary
 from weatherglass.vectors.collector import Collector, WordVectors
 from weatherglass.vectors.fasttext import MAGIC as FASTTEXT
 from weatherglass.vectors.fasttext import read_fasttext
-from weatherglass.vectors.text import read_text
+from weatherglass.vectors.text import is_binary, read_binary, read_text
 
-__all__ = ["WordVectors", "check_file", "has_subwords", "read_every_word", "read_vectors", "related_files"]
+__all__ = [
+    "WordVectors",
+    "check_file",
+    "has_subwords",
+    "read_every_word",
+    "read_vectors",
+    "related_files",
+]
 
 HEAD = 2**16
 """Bytes from which the format is detected; enough for one line of 5 000 numbers."""
@@ -52,7 +64,7 @@ def check_file(path: Path) -> None:
 
 
 def has_subwords(path: Path) -> bool:
-    """Whether this is a binary model of fastText, which has vectors for words that are not in its vocabulary."""
+    """Return whether this is a binary model of fastText, which has vectors for words that are not in its vocabulary."""
     return _begins_with(path, FASTTEXT)
 
 
@@ -62,14 +74,17 @@ def _begins_with(path: Path, start: bytes) -> bool:
 
 
 def related_files(path: Path) -> list[Path]:
-    """The file itself and those beside it that belong to it: gensim's arrays, the words of a .safetensors file."""
+    """Return the file itself and those beside it that belong to it: gensim's arrays, the words of a .safetensors
+    file.
+    """
     words = path.name.removesuffix(".safetensors") + ".words.json"
     names = (f"{path.name}.vectors.npy", f"{path.name}.syn0.npy", words)
     return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
 
 
 def read_vectors(path: Path, words: Collection[str], subwords: bool = True) -> WordVectors:
-    """The vectors of those of `words` that the file has, or that its subwords give (`WordVectors.from_subwords`).
+    """Return the vectors of those of `words` that the file has, or that its subwords give
+    (`WordVectors.from_subwords`).
 
     Only wanted words are parsed and stored: memory is that of the words, not of the file (a format that stores
     one compressed or pickled array has to unpack it). A word that occurs twice has its first vector.
@@ -83,7 +98,7 @@ def read_vectors(path: Path, words: Collection[str], subwords: bool = True) -> W
 
 
 def read_every_word(path: Path) -> WordVectors:
-    """The vectors of all words of the file, in its order, in one pass; memory is that of the vectors.
+    """Return the vectors of all words of the file, in its order, in one pass; memory is that of the vectors.
 
     Raises:
         VectorFileError: as `read_vectors`, for any word.
@@ -128,7 +143,7 @@ def _read(path: Path, compressed: bool, words: Collection[str] | None) -> WordVe
         return read_safetensors(path, Collector(path, words))
     with _open(path, compressed) as stream:
         if head.startswith(PICKLE):
-            from weatherglass.vectors.gensim import read_gensim
+            from weatherglass.vectors.arrays import read_gensim
 
             return read_gensim(stream, Collector(path, words))
         if is_binary(head):
@@ -139,3 +154,82 @@ def _read(path: Path, compressed: bool, words: Collection[str] | None) -> WordVe
 def _is_safetensors(head: bytes, size: int) -> bool:
     """Eight bytes with the length of a header, which is JSON."""
     return int.from_bytes(head[:8], "little") <= size - 8 and head[8:9] == b"{"
+
+
+Blocks = Iterable[NDArray[np.float32]]
+"""Rows in the order of the words."""
+
+
+def write_vectors(path: Path, words: Sequence[str], width: int, blocks: Blocks) -> str:
+    """Write words and their vectors in the format that the name's ending asks for.
+
+    `.safetensors` has a tensor `vectors` and the words as JSON in its metadata; `.txt` and `.vec` are word2vec's text,
+    with nine digits, which are all that float32 has; `.bin` is word2vec's binary.
+
+    Returns:
+        The format in words.
+
+    Raises:
+        OutputError: if the ending is another, or the file cannot be written.
+        VectorFileError: if a word cannot be written in this format.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise OutputError(f"{path}: the name should end in {', '.join(FORMATS)}, which says the format")
+    format, write = FORMATS[path.suffix.lower()]
+    try:
+        with whole_file(path) as unfinished:
+            write(unfinished, path, words, width, blocks)
+    except OSError as error:
+        raise output_error(path, error) from None
+    return format
+
+
+def _write_safetensors(
+    unfinished: Path, path: Path, words: Sequence[str], width: int, blocks: Blocks
+) -> None:
+    del path
+    metadata = {"words": json.dumps(list(words), ensure_ascii=False)}
+    tensors = {"vectors": ("F32", (len(words), width))}
+    write_safetensors(unfinished, metadata, tensors, (block.astype("<f4", copy=False) for block in blocks))
+
+
+def _write_text(unfinished: Path, path: Path, words: Sequence[str], width: int, blocks: Blocks) -> None:
+    _check_words(path, words)
+    line = " %.9g" * width + "\n"
+    start = 0
+    with unfinished.open("wb") as file:
+        file.write(f"{len(words)} {width}\n".encode())
+        for block in blocks:
+            rows = zip(words[start : start + len(block)], block.tolist(), strict=True)
+            file.write("".join(word + line % tuple(row) for word, row in rows).encode())
+            start += len(block)
+
+
+def _write_binary(unfinished: Path, path: Path, words: Sequence[str], width: int, blocks: Blocks) -> None:
+    _check_words(path, words)
+    start = 0
+    with unfinished.open("wb") as file:
+        file.write(f"{len(words)} {width}\n".encode())
+        for block in blocks:
+            rows = np.ascontiguousarray(block, dtype="<f4")
+            for word, row in zip(words[start : start + len(rows)], rows, strict=True):
+                file.write(word.encode() + b" " + row.tobytes() + b"\n")
+            start += len(rows)
+
+
+def _check_words(path: Path, words: Sequence[str]) -> None:
+    """Refuse words that a reader of word2vec's formats would take for two."""
+    for word in words:
+        if not word or len(word.split()) != 1 or word != word.strip():
+            raise VectorFileError(
+                f"{path}: the word {word!r} has a space in it, which word2vec's formats cannot hold; "
+                "write .safetensors"
+            )
+
+
+FORMATS: dict[str, tuple[str, Callable[[Path, Path, Sequence[str], int, Blocks], None]]] = {
+    ".safetensors": ("safetensors", _write_safetensors),
+    ".txt": ("word2vec text", _write_text),
+    ".vec": ("word2vec text", _write_text),
+    ".bin": ("word2vec binary", _write_binary),
+}

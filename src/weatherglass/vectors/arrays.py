@@ -1,8 +1,10 @@
-"""Vectors as named arrays: .npz and .safetensors.
+"""Vectors as arrays: .npz, .safetensors and gensim's `KeyedVectors.save`.
 
 .npz: arrays `words` (texts) and `vectors` (one row per word), or one array per word under the word's name.
-.safetensors: a tensor `vectors`, and the words as a JSON list, either in the metadata under `words` or in a
-file beside it (`name.safetensors` with `name.words.json`).
+.safetensors: a tensor `vectors`, and the words as a JSON list, either in the metadata under `words` or in a file beside
+it (`name.safetensors` with `name.words.json`).
+gensim: a pickle, with large arrays in .npy files beside it. The pickle is read as inert records, so gensim is not
+needed. Files of gensim 1 to 4 are known.
 """
 
 from __future__ import annotations
@@ -10,15 +12,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.errors import VectorFileError
-from weatherglass.storage.array_file import Npz
+from weatherglass.errors import UnsafeFileError, VectorFileError
+from weatherglass.storage.array_file import Npz, map_array, require_whole
 from weatherglass.storage.reading import one_line, reading
-from weatherglass.storage.safetensors_file import require_whole
+from weatherglass.storage.unpickle import Record, read_pickle
 from weatherglass.vectors.collector import Collector, WordVectors, to_bytes
 
 SHOWN = 20
@@ -48,7 +50,7 @@ def collect_rows(
 
 
 def _wanted(words: Iterable[str], collector: Collector) -> Iterable[tuple[int, bytes]]:
-    """The wanted words with their positions, in the order of the file."""
+    """Yield the wanted words with their positions, in the order of the file."""
     for index, (word, spelt) in enumerate((word, to_bytes(word)) for word in words):
         if spelt in collector.wanted:
             yield index, spelt
@@ -76,7 +78,7 @@ def read_npz(path: Path, collector: Collector) -> WordVectors:
 
 
 def _collect_members(archive: Npz, collector: Collector) -> WordVectors:
-    """One array per word: only the wanted ones are unpacked."""
+    """Return one array per word: only the wanted ones are unpacked."""
     first = archive.names[0]
     width = archive[first].size
     for index, word in _wanted(archive.names, collector):
@@ -131,3 +133,92 @@ def _safetensors_words(metadata: dict[str, str] | None, path: Path) -> list[str]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise VectorFileError(f"{source}: should be a JSON list of words")
     return words
+
+
+KEYED_VECTORS = tuple(
+    f"gensim.models.keyedvectors.{name}"
+    for name in ("KeyedVectors", "Word2VecKeyedVectors", "EuclideanKeyedVectors")
+)
+RECORDS = (*KEYED_VECTORS, "gensim.models.keyedvectors.Vocab", "gensim.models.word2vec.Vocab")
+
+WORDS = ("index_to_key", "index2word", "index2entity")
+VECTORS = ("vectors", "syn0")
+"""What the attributes have been called, newest first."""
+
+LONGEST_WORD = 2**14
+"""Characters; one long word in the file could be the name of every row."""
+
+
+def read_gensim(file: BinaryIO, collector: Collector) -> WordVectors:
+    """Read the wanted words of a saved `KeyedVectors`.
+
+    Raises:
+        UnsafeFileError: if the pickle holds anything else, such as a whole model.
+        VectorFileError: if words and vectors are missing or do not fit.
+    """
+    try:
+        record = read_pickle(file, RECORDS, name=str(collector.path))
+    except UnsafeFileError as error:
+        if "would call gensim." in str(error):
+            remedy = "of a gensim model only the vectors are read; save them with: model.wv.save(path)"
+            raise UnsafeFileError(f"{error}; {remedy}") from None
+        raise
+    if not isinstance(record, Record) or record.class_name not in KEYED_VECTORS:
+        raise VectorFileError(f"{collector.path}: this pickle does not hold gensim's KeyedVectors")
+    words = _words(record, collector.path)
+    vectors = _vectors(record, collector.path)
+    return collect_rows(words, vectors, collector, "gensim KeyedVectors", _counts(record, words))
+
+
+def _words(record: Record, path: Path) -> list[str]:
+    for name in WORDS:
+        words = record.state.get(name)
+        if isinstance(words, list):
+            # Text of one that is neither could be of any length: a list may hold a list twice, and so on.
+            if any(not isinstance(word, str | int) for word in words):
+                raise VectorFileError(
+                    f"{path}: these KeyedVectors have a word that is neither a text nor a number"
+                )
+            texts = [str(word) for word in words]
+            if (longest := max(map(len, texts), default=0)) > LONGEST_WORD:
+                raise VectorFileError(f"{path}: these KeyedVectors have a word of {longest} characters")
+            return texts
+    raise VectorFileError(f"{path}: these KeyedVectors have no list of words ({' or '.join(WORDS)})")
+
+
+def _counts(record: Record, words: list[str]) -> NDArray[Any] | None:
+    """Return how often each word occurred: an array of gensim 4, or in the entries of gensim 3's dictionary.
+
+    Where gensim read the vectors from a file without counts, it made some up: n for the first word, then n − 1,
+    and so on. In a text many rare words occur equally often, so numbers that are all different are no counts.
+    """
+    expandos, vocabulary = record.state.get("expandos"), record.state.get("vocab")
+    counts = expandos.get("count") if isinstance(expandos, dict) else None
+    if isinstance(vocabulary, dict):
+        entries = [vocabulary.get(word) for word in words]
+        numbers = [entry.state.get("count") if isinstance(entry, Record) else None for entry in entries]
+        counts = np.array(numbers) if all(isinstance(number, int) for number in numbers) else None
+    if isinstance(counts, np.ndarray) and counts.dtype.kind in "iu" and len(np.unique(counts)) < counts.size:
+        return counts
+    return None
+
+
+def _vectors(record: Record, path: Path) -> NDArray[Any]:
+    for name in VECTORS:
+        vectors = record.state.get(name)
+        if isinstance(vectors, np.ndarray):
+            return np.asarray(vectors)
+        if name in _text_list(record.state.get("__numpys")):
+            return _array_beside(path.with_name(f"{path.name}.{name}.npy"), path)
+    raise VectorFileError(f"{path}: these KeyedVectors have no array of vectors ({' or '.join(VECTORS)})")
+
+
+def _array_beside(beside: Path, path: Path) -> NDArray[Any]:
+    """Return an array that gensim put into a file of its own; mapped, so that only the wanted rows are read."""
+    if not beside.exists():
+        raise VectorFileError(f"{path}: its numbers are in {beside.name}, which should lie beside it")
+    return map_array(beside)
+
+
+def _text_list(value: object) -> list[str]:
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []

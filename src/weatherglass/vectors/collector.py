@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.errors import VectorFileError
 from weatherglass.languages.lookalike import fold, twins_among
+from weatherglass.warnings import Warning
 
 FIRST_ROWS = 4096
 FIRST_NUMBERS = 2**22
@@ -41,14 +42,14 @@ class WordVectors:
     """How often each word occurred in the training text, where the file says so."""
     twins: tuple[tuple[str, ...], ...] = ()
     """Wanted words with others of the file that look the same (`languages.lookalike`)."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Warning, ...] = ()
     """What may be wrong with the file, though it can be read."""
     from_subwords: frozenset[str] = frozenset()
     """Out-of-vocabulary words whose vectors are made of their character n-grams."""
 
     @property
     def width(self) -> int:
-        """The number of dimensions."""
+        """Return the number of dimensions."""
         return int(self.matrix.shape[1])
 
     def __contains__(self, word: object) -> bool:
@@ -69,7 +70,7 @@ class EveryWord:
         return word.decode("utf-8", "backslashreplace")
 
     def spell(self, words: bytes, separator: bytes) -> list[str]:
-        """All of these words, each of which ends with the separator."""
+        """Return all of these words, each of which ends with the separator."""
         try:
             return words.decode().split(separator.decode())[:-1]
         except UnicodeDecodeError:
@@ -97,7 +98,7 @@ class Collector:
         self._spellings: dict[str, dict[str, None]] = {}
         for word in words or ():
             self._spellings.setdefault(fold(word), {})[word] = None
-        self.warnings: list[str] = []
+        self.warnings: list[Warning] = []
 
     def notice(self, word: bytes) -> None:
         """Remember an entry that is not wanted if it looks the same as a wanted word."""
@@ -172,7 +173,7 @@ class Collector:
         counts: NDArray[Any] | None = None,
         from_subwords: Collection[str] = (),
     ) -> WordVectors:
-        """What was collected; nothing is copied, so that memory is that of the vectors once.
+        """Return what was collected; nothing is copied, so that memory is that of the vectors once.
 
         Args:
             width: the number of dimensions.
@@ -196,7 +197,7 @@ class Collector:
 
 
 def load_kernel(name: str) -> Kernel | None:
-    """A compiled loop of `kernels`; none where numba finds no folder for its machine code.
+    """Return a compiled loop of `kernels`; none where numba finds no folder for its machine code.
 
     To compile it again in each process would cost more than it saves. Loading numba costs about half a second, which
     every command that reads vectors pays sooner or later for its p-values or scores.
@@ -209,5 +210,5 @@ def load_kernel(name: str) -> Kernel | None:
 
 
 def to_bytes(word: str) -> bytes:
-    """A word as it stands in a file; a lone surrogate is legal in Python and matches no word."""
+    """Return a word as it stands in a file; a lone surrogate is legal in Python and matches no word."""
     return word.encode("utf-8", "surrogatepass")

@@ -64,7 +64,7 @@ class _Model:
     matrix: NDArray[np.float32]
 
     def vector(self, word: bytes) -> NDArray[np.float64] | None:
-        """The mean over the word's row, where it has one, and its n-grams; None where there is neither."""
+        """Return the mean over the word's row, where it has one, and its n-grams; None where there is neither."""
         first = len(self.counts)
         rows = np.array([self.words[word]] if word in self.words else [], dtype=np.int64)
         if word != END_OF_SENTENCE and self.layout.has_subwords:
@@ -79,7 +79,7 @@ class _Model:
 
 
 def read_fasttext(path: Path, collector: Collector, subwords: bool = True) -> WordVectors:
-    """The wanted words; those that are not in the dictionary, from their n-grams, unless `subwords` is false.
+    """Return the wanted words; those that are not in the dictionary, from their n-grams, unless `subwords` is false.
 
     Raises:
         VectorFileError: if the file is of another version, quantised, cut off or damaged.
@@ -112,7 +112,7 @@ def _read_model(path: Path, content: mmap.mmap, collector: Collector) -> _Model:
 
 
 def _header(path: Path, content: mmap.mmap) -> tuple[_Layout, tuple[int, int], int]:
-    """The layout, the numbers of words and of labels, and where the dictionary begins."""
+    """Return the layout, the numbers of words and of labels, and where the dictionary begins."""
     (version,) = struct.unpack_from("<i", content, len(MAGIC))
     if version != VERSION:
         raise VectorFileError(
@@ -145,7 +145,9 @@ _QUANTISED = "a quantised fastText model (.ftz), which is not read; use the .bin
 def _dictionary(
     path: Path, content: mmap.mmap, start: int, sizes: tuple[int, int], collector: Collector
 ) -> tuple[dict[bytes, int], NDArray[np.int64], int]:
-    """The wanted words with their rows, the count of every word, and where the matrix begins; labels come last."""
+    """Return the wanted words with their rows, the count of every word, and where the matrix begins; labels come
+    last.
+    """
     count, labels = sizes
     words: dict[bytes, int] = {}
     counts = np.empty(count, dtype=np.int64)
@@ -169,7 +171,7 @@ def _dictionary(
 
 
 def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: int) -> NDArray[np.float32]:
-    """The matrix of words and buckets, mapped after the sizes of both matrices agree with the file's."""
+    """Return the matrix of words and buckets, mapped after the sizes of both matrices agree with the file's."""
     (quantised,) = struct.unpack_from("<?", content, start)
     if quantised:
         raise VectorFileError(f"{path}: {_QUANTISED}")
@@ -193,7 +195,7 @@ def _matrix(path: Path, content: mmap.mmap, start: int, layout: _Layout, words: 
 
 
 def _buckets(word: bytes, layout: _Layout) -> array[int]:
-    """The bucket of every n-gram of <word>, in characters, not bytes; a bracket alone is none.
+    """Return the bucket of every n-gram of <word>, in characters, not bytes; a bracket alone is none.
 
     The hash is FNV-1a of 32 bits as fastText computes it: bytes are signed, so 0x80 and above set the upper bits, too.
     An n-gram's hash goes on from that of the shorter one that starts at the same place.

@@ -37,7 +37,7 @@ _PRIME = 0xC6A4A7935BD1E995
 
 
 def find_pipeline(target: str) -> Path:
-    """The folder with the pipeline's files: `target` is that folder, one that holds it, or an installed package.
+    """Return the folder with the pipeline's files: `target` is that folder, one that holds it, or an installed package.
 
     Raises:
         VectorFileError: if there is no such pipeline, or it has no vectors.
@@ -60,7 +60,7 @@ _NO_VECTORS = "this pipeline has no word vectors (those called …_sm and …_tr
 
 
 def _package_folder(name: str) -> Path:
-    """Where an installed package lies; it is found, not imported."""
+    """Return where an installed package lies; it is found, not imported."""
     package = find_spec(name) if name.isidentifier() else None
     if package is None or not package.submodule_search_locations:
         raise VectorFileError(
@@ -71,12 +71,12 @@ def _package_folder(name: str) -> Path:
 
 
 def pipeline_files(folder: Path) -> list[Path]:
-    """The files that the vectors depend on."""
+    """Return the files that the vectors depend on."""
     return [path for name in (TABLE, KEYS, SETTINGS) if (path := folder / name).is_file()]
 
 
 def read_pipeline(folder: Path, words: Collection[str]) -> WordVectors:
-    """The vectors of those of `words` that the pipeline has, as it looks them up: exactly as they are written.
+    """Return the vectors of those of `words` that the pipeline has, as it looks them up: exactly as they are written.
 
     Raises:
         VectorFileError: if a file is missing, damaged or of a kind that is not read (floret).
@@ -110,7 +110,7 @@ def _check_mode(path: Path) -> None:
 
 
 def _table(path: Path) -> NDArray[np.float32]:
-    """The rows, mapped, so that only those of wanted words are read."""
+    """Return the rows, mapped, so that only those of wanted words are read."""
     vectors: NDArray[np.float32] = map_array(path)
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise VectorFileError(
@@ -135,7 +135,7 @@ _INTEGERS = {
 
 
 def _read_map(content: bytes, wanted: Collection[int]) -> dict[int, int]:
-    """The wanted items of a MessagePack map from whole numbers to whole numbers, and nothing else."""
+    """Return the wanted items of a MessagePack map from whole numbers to whole numbers, and nothing else."""
     first = content[0]
     if 0x80 <= first <= 0x8F:
         count, place = first & 0x0F, 1
@@ -167,7 +167,7 @@ def _read_map(content: bytes, wanted: Collection[int]) -> dict[int, int]:
 
 
 def key_of(word: str) -> int:
-    """The number under which spaCy keeps a word."""
+    """Return the number under which spaCy keeps a word."""
     symbol = _symbols().get(word)
     return _murmur_hash(to_bytes(word)) if symbol is None else symbol
 

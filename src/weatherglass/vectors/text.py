@@ -1,9 +1,10 @@
-"""Vectors as lines of text: word2vec and fastText .vec (first line "words dimensions"), GloVe (no such line).
+"""Word vectors in word2vec's text and binary forms, fastText .vec and GloVe text.
 
-The file is scanned, not parsed: numpy finds the line ends and counts the separators of every line, so that a
-ragged line is noticed wherever it is, and only the lines of wanted words are turned into numbers. Where all words are
-wanted, a compiled loop reads the plain lines, and only the others are looked at here. A word may contain spaces
-(GloVe 840B has ". . ."): the last d fields of a line are its numbers, the rest is the word.
+A text file is scanned, not parsed: numpy finds the line ends and counts the separators of every line, so that a ragged
+line is noticed wherever it is, and only the lines of wanted words become numbers. If all words are wanted, a compiled
+loop reads the plain lines, and Python reads the others. A word may contain spaces (GloVe 840B has ". . ."): the last d
+fields of a line are its numbers, the rest is the word. A binary file has a line "words dimensions", then for each word
+the word, a space and float32 numbers.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from weatherglass.errors import VectorFileError
 from weatherglass.vectors.collector import Collector, EveryWord, Kernel, WordVectors, load_kernel
+from weatherglass.warnings import Warning
 
 BLOCK = 2**20
 """Bytes read at a time; larger blocks fall out of the processor's cache and are slower."""
@@ -54,7 +56,7 @@ class Layout:
 
     @property
     def expected(self) -> str:
-        """Where the width is known from, for messages."""
+        """Return where the width is known from, for messages."""
         source = "most lines have" if self.count is None else "the first line promises"
         return f"{source} {self.width}"
 
@@ -89,7 +91,7 @@ def read_text(file: BinaryIO, collector: Collector) -> WordVectors:
 
 
 def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> Iterator[bytes]:
-    """The file in pieces of whole lines, each ended by a newline; `unfinished` gets a last line that has none."""
+    """Yield the file in pieces of whole lines, each ended by a newline; `unfinished` gets a last line that has none."""
     rest = b""
     while piece := file.read(BLOCK):
         cut = piece.rfind(b"\n") + 1
@@ -106,7 +108,7 @@ def _blocks(file: BinaryIO, collector: Collector, unfinished: list[bytes]) -> It
 
 
 def detect_layout(block: bytes, collector: Collector) -> Layout:
-    """The layout, from the first lines.
+    """Return the layout, from the first lines.
 
     Raises:
         VectorFileError: if these are not words followed by numbers.
@@ -136,7 +138,7 @@ def detect_layout(block: bytes, collector: Collector) -> Layout:
 
 
 def _is_vector_of_one(lines: list[bytes]) -> bool:
-    """Whether "5 3" is the word 5 with one number, and not a header: the next line is such a pair, too."""
+    """Return whether "5 3" is the word 5 with one number, and not a header: the next line is such a pair, too."""
     return len(lines) > 1 and len(_fields(lines[1])) == 2 and _fields(lines[0])[1] != b"1"
 
 
@@ -145,13 +147,13 @@ def _fields(line: bytes) -> list[bytes]:
 
 
 def has_numbers(line: bytes, width: int) -> bool:
-    """Whether this line is a word with `width` numbers."""
+    """Return whether this line is a word with `width` numbers."""
     fields = _fields(line)
     return 1 <= width < len(fields) and all(_is_number(field) for field in fields[-width:])
 
 
 def _number(field: bytes) -> float:
-    """The number; 1_000 is one to Python alone, and no tool writes it.
+    """Return the number; 1_000 is one to Python alone, and no tool writes it.
 
     Raises:
         ValueError: if it is none.
@@ -235,8 +237,7 @@ class _Scan:
         if len({len(field.partition(b".")[2]) for field in fields}) > 1 or b"." not in fields[-1]:
             shown, number = (part.decode("utf-8", "replace") for part in (word, fields[-1]))
             self.collector.warnings.append(
-                f"{path}, line {line} ('{shown}'): the file does not end with a newline; "
-                f"its last number, {number}, may be cut off"
+                Warning.of("cut-off-file", file=str(path), line=line, word=shown, number=number)
             )
 
     def _keep_every_line(
@@ -286,7 +287,7 @@ class _Scan:
             self.collector.notice(word)
 
     def _plain(self, line: bytes) -> tuple[bytes, NDArray[np.float32]] | None:
-        """The word and the numbers of a plain line, by the compiled loop if it is loaded."""
+        """Return the word and the numbers of a plain line, by the compiled loop if it is loaded."""
         if self._read_lines is None:
             return None
         row = np.empty((1, self.layout.width), dtype=np.float32)
@@ -296,7 +297,7 @@ class _Scan:
         return (words[: used - 1].tobytes(), row[0]) if lines else None
 
     def _split(self, line: bytes, number: int) -> tuple[bytes, NDArray[np.float64]]:
-        """The word and the numbers of one line."""
+        """Return the word and the numbers of one line."""
         width = self.layout.width
         fields = line.rstrip(b" \r").split(b" ")
         surplus = fields[1:-width]
@@ -314,3 +315,161 @@ class _Scan:
             raise VectorFileError(
                 f"{self.collector.path}, line {number}: {shown!r} is not a number"
             ) from None
+
+
+FEW_BYTES = 2**20 - 1
+"""A file of no more is read without the compiled loop."""
+
+LONGEST_WORD = 2**14  # kernels.py has it, too, since importing that loads numba
+"""Bytes without a space after which the content is taken to be something else."""
+
+CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+BINARY_SAMPLE = 4096
+
+
+def is_binary(head: bytes) -> bool:
+    """Return whether raw numbers, and not digits, follow the words of a file with a word2vec header."""
+    header = HEADER.match(head)
+    if header is None:
+        return False
+    body = head[header.end() :]
+    if has_numbers(body.partition(b"\n")[0], int(header[2])):
+        return False
+    # Not a line of text: raw numbers, which may all be printable, or text that is ragged from the start.
+    return not _is_text(body[:BINARY_SAMPLE]) or _has_entries(body, int(header[1]), int(header[2]))
+
+
+def _has_entries(body: bytes, count: int, width: int) -> bool:
+    """Return whether the body is exactly `count` words, each with a space and `width` raw numbers behind it."""
+    position = 0
+    for _ in range(count):
+        space = body.find(b" ", position)
+        position = space + 1 + 4 * width
+        if space < 0 or position > len(body):
+            return False
+    return count > 0 and not body[position:].strip()
+
+
+def _is_text(sample: bytes) -> bool:
+    """Return whether these are characters, of which the last may be cut off: by us, or by word2vec in a long word."""
+    try:
+        sample.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(sample) - 3:
+            return False
+    return not CONTROL.search(sample)
+
+
+class _Window:
+    """The part of a file that is being looked at, in one buffer from its start to its end."""
+
+    def __init__(self, file: BinaryIO, start: bytes, longest_entry: int) -> None:
+        """Args: the file, what was read of it already, and how many bytes must fit into the buffer."""
+        self.content = bytearray(max(BLOCK, longest_entry))
+        self.content[: len(start)] = start
+        self.length = len(start)
+        self._file = file
+        self._longest_entry = longest_entry
+
+    def may_end_inside(self, position: int) -> bool:
+        """Return whether an entry that starts at the position may go on in the part of the file that comes next."""
+        return self.length - position < self._longest_entry
+
+    def find_space(self, position: int) -> int:
+        """Return where the word that starts at the position ends, or -1."""
+        return self.content.find(b" ", position, min(position + LONGEST_WORD, self.length))
+
+    def move(self, position: int) -> bool:
+        """Drop what is before the position, and read on; returns whether there was more."""
+        rest = self.length - position
+        self.content[:rest] = self.content[position : self.length]
+        with memoryview(self.content) as view, view[rest:] as free:
+            more: int = self._file.readinto(free)  # type: ignore[attr-defined]
+        self.length = rest + more
+        return more > 0
+
+
+class _PlainEntries:
+    """Keeps the entries of a window by the compiled loop, as long as there is nothing unusual about them."""
+
+    def __init__(self, collector: Collector, count: int, width: int, window: _Window) -> None:
+        self._collector, self._count, self._width, self._window = collector, count, width, window
+        self._content = np.frombuffer(window.content, np.uint8)
+        self._words = np.empty(len(window.content), np.uint8)
+        self._printable = np.empty(len(window.content), np.bool_)
+        self._read_entries = load_kernel("read_entries")
+
+    def keep(self, position: int, entries: int) -> tuple[int, int]:
+        """Keep entries from a position on; returns how many have been read since the start, and where the next is."""
+        if self._read_entries is None:
+            return entries, position
+        length = self._window.length
+        most = min(self._count - entries, (length - position) // (4 * self._width + 2) + 1)
+        free = self._collector.free_rows(most, self._width)[:most]
+        while True:
+            number, end, used = self._read_entries(
+                self._content[:length], position, free, self._words, self._printable
+            )
+            joined = self._words[:used].tobytes()
+            try:
+                self._collector.keep(joined.decode().split(" ")[:-1], self._printable)
+            except UnicodeDecodeError as error:
+                free = free[: joined.count(b" ", 0, error.start)]
+            else:
+                return entries + number, end
+
+
+def read_binary(file: BinaryIO, collector: Collector) -> WordVectors:
+    """Walk through the entries and keep the wanted ones.
+
+    Raises:
+        VectorFileError: if the file ends early, goes on after its last word, or holds something else.
+    """
+    start = file.read(BINARY_SAMPLE)
+    header = HEADER.match(start)
+    if header is None:
+        raise VectorFileError(f"{collector.path}: the first line should be two whole numbers")
+    count, width = int(header[1]), int(header[2])
+    size, position, wanted, entry = 4 * width, 0, collector.wanted, 0
+    window = _Window(file, start[header.end() :], LONGEST_WORD + 1 + size)
+    window.move(position)
+    everything, plain = isinstance(wanted, EveryWord), None
+    if everything and width and window.length > FEW_BYTES:
+        collector.reserve(count, width, size + 2)
+        plain = _PlainEntries(collector, count, width, window)
+    while entry < count:
+        if plain is not None:
+            entry, position = plain.keep(position, entry)
+            if entry == count:
+                break
+            if window.may_end_inside(position):
+                more, position = window.move(position), 0
+                if more:
+                    continue
+        entry += 1
+        space = window.find_space(position)
+        while space < 0 or space + 1 + size > window.length:
+            if (space < 0 and window.length - position >= LONGEST_WORD) or not window.move(position):
+                raise VectorFileError(
+                    f"{collector.path}, word {entry} of {count}: expected a word, a space and {size} bytes "
+                    f"({width} numbers); the file is cut off or damaged"
+                )
+            position = 0
+            space = window.find_space(position)
+        # The original tool ends each entry with a newline.
+        word = bytes(window.content[position:space]).lstrip(b"\n")
+        if word in wanted:
+            if everything and not _is_text(word):
+                raise VectorFileError(
+                    f"{collector.path}, word {entry} of {count}: {word[:40]!r} is no text; if the word before it has a "
+                    "space, this format cannot hold it: save the vectors as text"
+                )
+            collector.add(word, np.frombuffer(window.content, "<f4", width, space + 1), entry)
+        elif not word.isascii():
+            collector.notice(word)
+        position = space + 1 + size
+    if window.content[position : window.length].strip() or file.read(BLOCK).strip():
+        raise VectorFileError(
+            f"{collector.path}: the first line promises {count} words, but the file goes on after"
+        )
+    return collector.finish(width, "word2vec binary")

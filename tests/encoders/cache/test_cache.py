@@ -10,24 +10,23 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import pytest
 from tests.messages import mentions, naming
 
-from weatherglass.arrays import AnyMatrix
+from weatherglass.arrays import AnyMatrix, AnyVector
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.cache.cached import CachedEncoder
-from weatherglass.encoders.cache.store import Encoding, EncodingCache
+from weatherglass.encoders.base import Asked, Coverage, Encoder, Input, Observations, What
+from weatherglass.encoders.cache import CachedEncoder, Encoding, EncodingCache
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import DamageWarning, EncoderError
 
 TEXTS = ["a rose", "wasp", "café 漢字", "", "a\x00b", "half a surrogate \ud83d", 'quote " and \\']
 
 
-class CountingEncoder:
+class CountingEncoder(Encoder):
     """Remembers what it was asked to encode."""
 
     costly: ClassVar[bool] = True
@@ -88,6 +87,70 @@ def test_a_text_is_encoded_once_however_often_it_is_asked_for() -> None:
     cached.encode(["a rose", "bee"])
     assert inner.encoded == ["wasp", "a rose", "bee"]
     np.testing.assert_array_equal(vectors[0], vectors[2])
+
+
+class SayingEncoder(CountingEncoder):
+    """Gives everything, all of it read off the input and of what is asked for."""
+
+    @property
+    def gives(self) -> frozenset[What]:
+        return frozenset(get_args(What))
+
+    def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
+        self.encoded += [f"{what} {asked}" for asked in inputs]
+        rows: list[AnyVector] = [
+            np.array([len(what), *map(ord, repr(asked))], np.float64) for asked in inputs
+        ]
+        coverage = [Coverage((str(asked),), note=what) for asked in inputs]
+        if what == "log-probabilities":
+            return Observations(inputs, what, rows, coverage)
+        return Observations(inputs, what, np.stack([row[-8:] * row[0] for row in rows]), coverage)
+
+
+INPUTS: list[Asked] = [
+    "a nurse",
+    Input("a nurse", (2, 7)),
+    Input("a nurse", (0, 1)),
+    Input("a nurse", kind="query"),
+    Input("a nurse", (2, 7), "query"),
+    "\x01text (2, 7) a nurse",
+    "text (2, 7) a nurse",
+]
+
+
+@pytest.mark.parametrize("what", get_args(What))
+def test_observations_come_back_equal_without_the_model(what: What) -> None:
+    inputs = [asked for asked in INPUTS if what != "token-vectors" or getattr(asked, "span", None)]
+    first, second = SayingEncoder(), SayingEncoder()
+    fresh = first.observe(inputs, what)
+    stored = CachedEncoder(SayingEncoder()).observe(inputs, what)
+    again = CachedEncoder(second).observe(inputs, what)
+    assert second.encoded == []
+    for found in (stored, again):
+        assert (found.inputs, found.what, found.coverage) == (inputs, what, fresh.coverage)
+        for row, expected in zip(found.values, fresh.values, strict=True):
+            np.testing.assert_array_equal(row, expected)
+
+
+def test_what_was_asked_for_is_a_part_of_the_key() -> None:
+    inner = SayingEncoder()
+    word = Input("a nurse", (2, 7))
+    lengths = [len(CachedEncoder(inner).observe([word], what).values[0]) for what in get_args(What)]
+    assert inner.encoded == [f"{what} {word}" for what in get_args(What)]
+    assert lengths[0] == lengths[1] == 8 < lengths[2]
+
+
+def test_a_text_and_an_input_of_that_text_are_one_entry() -> None:
+    inner = SayingEncoder()
+    CachedEncoder(inner).observe(["a nurse"])
+    CachedEncoder(inner).observe([Input("a nurse"), "a nurse"])
+    assert inner.encoded == ["vectors a nurse"]
+
+
+def test_what_a_model_does_not_give_is_refused_before_the_cache_is_read(own_cache: Path) -> None:
+    with pytest.raises(EncoderError, match=naming("counting", "log-probabilities", "vectors")):
+        CachedEncoder(CountingEncoder()).observe(["wasp"], "log-probabilities")
+    assert not own_cache.exists()
 
 
 def test_another_identity_finds_nothing() -> None:
@@ -159,7 +222,7 @@ def test_four_processes_writing_at_once_lose_nothing(tmp_path: Path) -> None:
     encodings = EncodingCache(path).get("one", names)
     assert set(encodings) == set(names)
     assert all(
-        (encodings[name].vector == len(name)).all() and encodings[name].coverage.tokens == (name,)
+        (encodings[name].values == len(name)).all() and encodings[name].coverage.tokens == (name,)
         for name in names
     )
 
@@ -213,7 +276,7 @@ def test_a_vector_whose_bytes_changed_on_disk_is_encoded_anew(own_cache: Path) -
     vectors = CachedEncoder(CountingEncoder()).encode(["wasp", "bee"])
     with sqlite3.connect(own_cache / "encodings.sqlite") as connection:
         connection.execute(
-            "UPDATE encodings SET vector = zeroblob(length(vector)) WHERE text = ?", (b"wasp",)
+            "UPDATE encodings SET content = zeroblob(length(content)) WHERE input = ?", (b"\0wasp",)
         )
     connection.close()
     inner = CountingEncoder()
@@ -227,10 +290,10 @@ def test_a_vector_whose_bytes_changed_on_disk_is_encoded_anew(own_cache: Path) -
     ("change", "where"),
     [
         ("dtype = '<i4'", "one byte of '<f4'"),
-        ("text = CAST('wasq' AS BLOB)", "an edited text"),
+        ("input = x'0077617371'", "an edited text"),
         ("coverage = replace(coverage, 'lost', 'lose')", "coverage"),
         ("coverage = CAST(coverage AS BLOB)", "the type of a column"),
-        ("vector = CAST(vector AS TEXT)", "the type of another"),
+        ("content = CAST(content AS TEXT)", "the type of another"),
     ],
 )
 def test_whatever_changes_of_an_entry_is_noticed_and_encoded_anew(
@@ -239,7 +302,7 @@ def test_whatever_changes_of_an_entry_is_noticed_and_encoded_anew(
     """Another dtype makes 4.6e-41 of 1.0; an edited text would get another's vector."""
     vectors = CachedEncoder(CountingEncoder()).encode(["wasp", "bee"])
     with sqlite3.connect(own_cache / "encodings.sqlite") as connection:
-        connection.execute(f"UPDATE encodings SET {change} WHERE text = ?", (b"wasp",))
+        connection.execute(f"UPDATE encodings SET {change} WHERE input = ?", (b"\0wasp",))
     connection.close()
     inner = CountingEncoder()
     asked = ["wasp", "wasq", "bee"]
@@ -258,7 +321,7 @@ def test_an_entry_of_one_model_is_not_taken_for_that_of_another(own_cache: Path)
     CachedEncoder(CountingEncoder("one")).encode(["wasp"])
     CachedEncoder(CountingEncoder("other")).encode(["bee"])
     with sqlite3.connect(own_cache / "encodings.sqlite") as connection:
-        connection.execute("UPDATE encodings SET encoder = 2 WHERE text = ?", (b"wasp",))
+        connection.execute("UPDATE encodings SET encoder = 2 WHERE input = ?", (b"\0wasp",))
     connection.close()
     inner = CountingEncoder("other")
     with pytest.warns(DamageWarning, match=naming(own_cache / "encodings.sqlite", 1, "checksum")):
@@ -295,7 +358,7 @@ def test_a_full_disk_is_a_warning_and_what_was_cached_stays(
         connection.execute(f"PRAGMA max_page_count = {pages}")
         return connection
 
-    monkeypatch.setattr("weatherglass.encoders.cache.store.sqlite3.connect", small_disk)
+    monkeypatch.setattr("weatherglass.encoders.cache.sqlite3.connect", small_disk)
     many = [f"text {number}" for number in range(2000)]
     with pytest.warns(DamageWarning, match=naming(own_cache / "encodings.sqlite", "full")):
         assert len(CachedEncoder(CountingEncoder()).encode(many)) == 2000

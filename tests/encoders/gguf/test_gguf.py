@@ -16,8 +16,7 @@ from tests.messages import mentions, naming
 
 from weatherglass.arrays import AnyMatrix
 from weatherglass.encoders import load_encoder, resolve_spec
-from weatherglass.encoders.gguf import GgufEncoder
-from weatherglass.encoders.gguf.header import read_metadata
+from weatherglass.encoders.gguf import GgufEncoder, read_metadata
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError
 
@@ -186,3 +185,21 @@ def test_the_cache_serves_a_gguf_model(file: Path) -> None:
     again = load_encoder(f"gguf:{file}")
     np.testing.assert_array_equal(again.encode(TEXTS), first)
     assert "_model" not in vars(again.inner)  # type: ignore[attr-defined]
+
+
+def test_log_probabilities_are_those_of_the_model_that_was_written(
+    written: tuple[Path, Any], tiny_model: TinyModel
+) -> None:
+    """The file has no weights for the head, so it is tied to the token vectors."""
+    import torch
+    from transformers import AutoTokenizer
+
+    model, tokenizer = written[1], AutoTokenizer.from_pretrained(tiny_model("gpt2"))
+    observed = encoder(written[0]).observe(TEXTS, "log-probabilities")
+    for text, found in zip(TEXTS, observed.values, strict=True):
+        ids = [tokenizer.eos_token_id, *tokenizer(text)["input_ids"]]
+        with torch.no_grad():
+            states = model(torch.tensor([ids])).last_hidden_state[0]
+            predicted = (states @ model.embed_tokens.weight.T).log_softmax(-1)
+        expected = [float(predicted[place, number]) for place, number in enumerate(ids[1:])]
+        np.testing.assert_allclose(found, expected, atol=1e-4)

@@ -83,7 +83,7 @@ def test_measure_and_multiverse_take_objects_too(expected: float) -> None:
     words = [list(each.words) for each in test.sets]
     result = weatherglass.measure("cosine/mean", words[:2], words[2:], model=embed)
     assert result.effect_size == pytest.approx(expected)
-    multiverse = weatherglass.multiverse(embed, "weat6", knobs=["similarity"])
+    multiverse = weatherglass.multiverse(embed, "weat6", choices=["similarity"])
     assert multiverse.topics[0]["model"] == "embed"
 
 

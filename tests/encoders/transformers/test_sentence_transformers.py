@@ -15,9 +15,9 @@ import pytest
 from tests.messages import mentions, naming
 
 from weatherglass.catalogue import load_tests
+from weatherglass.encoders.sentence_transformers import SentenceTransformerEncoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.transformers import TransformerEncoder
-from weatherglass.encoders.transformers.sentence_transformers import SentenceTransformerEncoder
 from weatherglass.errors import EncoderError, SpecError, UnsafeFileError, WeatherglassError
 
 pytest.importorskip("sentence_transformers", reason="the transformers extra is not installed")
@@ -107,7 +107,7 @@ def test_identity_follows_weights_and_choices(tiny_model: TinyModel, tmp_path: P
 def test_identity_needs_no_torch(tiny_model: TinyModel) -> None:
     program = (
         "import sys; from weatherglass.encoders.spec import Spec;"
-        "from weatherglass.encoders.transformers.sentence_transformers import SentenceTransformerEncoder as E;"
+        "from weatherglass.encoders.sentence_transformers import SentenceTransformerEncoder as E;"
         f"e = E.from_spec(Spec('st', {str(tiny_model('bert'))!r})); e.identity(); dict(e.options); e.notes();"
         "sys.exit(sum(name in sys.modules for name in ('torch', 'transformers', 'sentence_transformers')))"
     )

@@ -1,4 +1,7 @@
-"""Tiny models of four architectures, made from their configs with a tokenizer of their own, saved as folders."""
+"""Tiny models of four architectures, made from their configs with a tokenizer of their own, saved as folders.
+
+`bert-masked`, `roberta-masked` and `gpt2-causal` also have the head of a language model.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,14 @@ POSITIONS = 40
 def build(family: str, folder: Path) -> Path:
     """Save a random model of `family` (3 layers, 16 dimensions, at most 40 positions) under `folder`."""
     import torch
-    from transformers import AutoModel
+    from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
 
+    heads = {"": AutoModel, "masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM}
+    name, _, head = (family, "", "") if family in FAMILIES else family.partition("-")
     torch.manual_seed(0)
-    tokenizer = _tokenizer(family)
-    config = _config(family, tokenizer)
-    AutoModel.from_config(config).save_pretrained(folder)
+    tokenizer = _tokenizer(name)
+    config = _config(name, tokenizer)
+    heads[head].from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
@@ -76,10 +81,12 @@ def _tokenizer(family: str) -> Any:
             zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True)
         )
     elif family == "roberta":
-        special = ["<s>", "<pad>", "</s>", "<unk>"]
+        special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
         inner = _byte_level(special)
         inner.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
-        names = {"cls_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "unk_token": "<unk>"}
+        names = dict(
+            zip(("cls_token", "pad_token", "sep_token", "unk_token", "mask_token"), special, strict=True)
+        )
     elif family == "gpt2":
         inner = _byte_level(["<|endoftext|>"])
         names = {"eos_token": "<|endoftext|>"}

@@ -22,7 +22,7 @@ SPECS = (
 LOADED = ("vectors", "encodings", "openai", "infersent", "gensen", "elmo", "wordllama")
 """Kinds whose spec is read to the end; others would look for a model on a hub."""
 CONDITIONS = (
-    b"abs(effect_size) > 0.8 and p_adjusted < 0.01", b"not known(p_value) or verdict == 'shown'",
+    b"abs(effect_size) > 0.8 and p_adjusted < 0.01", b"not known(p_value) or verdict == 'robust'",
     b"-(effect_size + 1) * 2 / ci_low >= 1e-3 and test != \"weat6\"", b"topic == 'a' or topic_ci_low > 0.2",
 )  # fmt: skip
 NAMES = (

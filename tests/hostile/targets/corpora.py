@@ -31,8 +31,7 @@ def _documents(path: Path) -> Reading:
 
 def _standard_input(path: Path) -> Reading:
     from weatherglass.reliability.corpus.corpus import CorpusSettings, sentences
-    from weatherglass.reliability.corpus.readers import source_files
-    from weatherglass.reliability.corpus.standard_input import STANDARD_INPUT, as_file
+    from weatherglass.reliability.corpus.readers import STANDARD_INPUT, as_file, source_files
 
     before = sys.stdin
     with path.open(encoding="utf-8") as sys.stdin:
@@ -123,6 +122,6 @@ CORPORA = (
         same_after(CUT),
         group="polars",
         weight=2,
-        child_imports=("polars", "weatherglass.reliability.corpus.columns"),
+        child_imports=("polars", "weatherglass.reliability.corpus.formats"),
     ),
 )

@@ -147,7 +147,7 @@ def _graph_samples(_folder: Path) -> list[Sample]:
 
 
 def _graph(path: Path) -> Reading:
-    from weatherglass.encoders.onnx.graph import read_graph
+    from weatherglass.encoders.onnx_graph import read_graph
 
     return Reading(repr(read_graph(path))[:1000])
 
@@ -166,7 +166,7 @@ def _gguf_samples(folder: Path) -> list[Sample]:
 
 
 def _gguf(path: Path) -> Reading:
-    from weatherglass.encoders.gguf.header import read_metadata
+    from weatherglass.encoders.gguf import read_metadata
 
     return Reading(repr(read_metadata(path)))
 
@@ -262,7 +262,7 @@ MODELS = (
     Target("GenSen", _gensen_samples, _gensen, group="models"),
     Target(
         "ELMo", _elmo_samples, _elmo, group="models", weight=3,
-        child_imports=("h5py", "weatherglass.storage.hdf5_file"),
+        child_imports=("h5py", "weatherglass.storage.array_file"),
     ),
     Target("model2vec", _model2vec_samples, _model2vec, group="models"),
     Target("ONNX graphs", _graph_samples, _graph, group="models"),

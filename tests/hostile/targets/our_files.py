@@ -96,7 +96,7 @@ def _run(path: Path) -> Reading:
         result.test: (result.effect_size, result.p_value, result.ci_low, result.ci_high, result.p_adjusted)
         for result in run.results
     }
-    verdicts = [(each.topic, each.verdict, each.effect_size) for each in run.verdicts()]
+    verdicts = [(each.topic, each.outcome, each.effect_size) for each in run.verdicts()]
     return Reading((numbers, verdicts), bool(run.notices or told))
 
 
@@ -113,27 +113,25 @@ def _run_unchanged(_sample: Sample, before: Reading, after: Reading, kind: str) 
 
 
 def _report(path: Path) -> Reading:
-    from weatherglass.cli.report import Format, _page, _rendering, _text
+    from weatherglass.cli.stored import _page, _rendering, _text
     from weatherglass.runs.stored import labelled, read_run
 
     runs = labelled([read_run(path)])
     with _rendering(runs):
-        text = [
-            _text(runs, form) for form in (Format.md, Format.methods, Format.sentences, Format.model_card)
-        ]
+        text = [_text(runs, form) for form in ("md", "methods", "sentences", "model-card")]
     _page(runs, path / "page.html", None, [])
     return Reading(text, bool(runs[0].notices))
 
 
 def _comparison(path: Path) -> Reading:
-    from weatherglass.cli.report import _comparison, _multiverse, _page
-    from weatherglass.runs.joint import read_joint_p
+    from weatherglass.cli.stored import _comparison, _multiverse, _page
+    from weatherglass.runs.multiverse_p import read_multiverse_p
     from weatherglass.runs.stored import labelled, read_run
 
     runs = labelled([read_run(path.parent / "run"), read_run(path.parent / "run")])
     multiverse = path.name == "multiverse.json"
     if multiverse:
-        read_joint_p(path, ["cosine/mean"])
+        read_multiverse_p(path, ["cosine/mean"])
     given = (None, _multiverse(path)) if multiverse else (_comparison(path), [])
     return Reading(len(_page(runs, path.parent / "page.html", *given)))
 
@@ -227,7 +225,7 @@ def _embedding(path: Path) -> Reading:
 
 def _cache_samples(folder: Path) -> list[Sample]:
     from weatherglass.encoders.base import Coverage
-    from weatherglass.encoders.cache.store import Encoding, EncodingCache
+    from weatherglass.encoders.cache import Encoding, EncodingCache
 
     cache = EncodingCache(folder / "cache" / "encodings.sqlite")
     cache.put(
@@ -243,14 +241,14 @@ def _cache_samples(folder: Path) -> list[Sample]:
 
 
 def _cache(path: Path) -> Reading:
-    from weatherglass.encoders.cache.store import EncodingCache
+    from weatherglass.encoders.cache import EncodingCache
 
     cache = EncodingCache(path)
     found = cache.get("id", ["one", "two", "é", "absent"])
     cache.models()
     for beside in path.parent.glob("*.damaged*"):
         beside.unlink()
-    values = {text: (each.vector.tolist(), each.coverage.tokens) for text, each in found.items()}
+    values = {text: (each.values.tolist(), each.coverage.tokens) for text, each in found.items()}
     return Reading(values, bool(cache.problems))
 
 

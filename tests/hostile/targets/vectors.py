@@ -148,7 +148,7 @@ def _pipeline(path: Path) -> Reading:
 
 
 def _encodings(path: Path) -> Reading:
-    from weatherglass.encoders.encoding_files import read_encodings
+    from weatherglass.encoders.encodings import read_encodings
 
     read = read_encodings(path)
     return Reading((read.texts, np.asarray(read.vectors, dtype=np.float64).tobytes(), read.vectors.shape))
@@ -162,7 +162,7 @@ def _encodings_npz(_folder: Path) -> list[Sample]:
 
 def _written(ending: str, mutation: Callable[..., bytes] | None) -> Callable[[Path], list[Sample]]:
     def samples(folder: Path) -> list[Sample]:
-        from weatherglass.encoders.encoding_files import write_encodings
+        from weatherglass.encoders.encodings import write_encodings
 
         path = folder / f"e{ending}"
         write_encodings(path, TEXTS, ROWS[: len(TEXTS)], "m")
@@ -253,7 +253,7 @@ VECTORS = (
         same_after(CUT),
         "polars",
         weight=2,
-        child_imports=("polars", "weatherglass.encoders.encoding_files"),
+        child_imports=("polars", "weatherglass.encoders.encodings"),
     ),
     Target(
         "encodings, HDF5",
@@ -262,6 +262,6 @@ VECTORS = (
         same_after(CUT),
         "hdf5",
         weight=2,
-        child_imports=("h5py", "weatherglass.storage.hdf5_file"),
+        child_imports=("h5py", "weatherglass.storage.array_file"),
     ),
 )

@@ -54,7 +54,7 @@ def _reliability(path: Path) -> Reading:
 
 
 def _table(path: Path) -> Reading:
-    from weatherglass.storage.word_table import read_word_table
+    from weatherglass.storage.documents import read_word_table
 
     return Reading(read_word_table(path, "share"))
 
@@ -74,20 +74,20 @@ def _finite_scores(_sample: Sample, _before: Reading, after: Reading, _kind: str
 
 
 def _synonyms(path: Path) -> Reading:
-    from weatherglass.languages.lexicon.synonyms import load_synonyms
+    from weatherglass.languages.wordnet import load_synonyms
 
     return Reading(load_synonyms(path))
 
 
 def _facts(path: Path) -> Reading:
-    from weatherglass.languages.lexicon.lexicon import _sense_counts, _tags
+    from weatherglass.languages.lexicon import _sense_counts, _tags
 
     read: Callable[[Path], Any] = _sense_counts if path.name == "senses.tsv" else _tags
     return Reading(list(read(path)))
 
 
 def _wordnet(path: Path) -> Reading:
-    from weatherglass.languages.lexicon.wordnet import WordNet, read_synonyms
+    from weatherglass.languages.wordnet import WordNet, read_synonyms
 
     return Reading((WordNet(path).senses("geese"), read_synonyms(path)))
 

@@ -17,7 +17,7 @@ from weatherglass.inference.significance import (
     Significance,
     permutation_test,
 )
-from weatherglass.inference.significance.bounds import TiltedTail, extremal_transforms
+from weatherglass.inference.significance.bounds import TiltedStratum, TiltedTail, extremal_transforms
 from weatherglass.inference.significance.enumerate import count_by_enumeration
 from weatherglass.inference.significance.grid import on_grid
 from weatherglass.inference.significance.tail import as_extreme_as
@@ -119,8 +119,10 @@ def test_any_number_of_terms_gives_bounds() -> None:
     count = count_by_enumeration(tail, work=10**8)
     assert count is not None
     share = count / tail.subsets
-    tilted = TiltedTail(tail, find_tilt(tail), precision=0.01)
-    tilted.coefficients.extend(4000, work=10**9)
+    tilt = find_tilt(tail)
+    part = TiltedStratum(tail.values, tail.size, tilt.offset, tilt.centre)
+    tilted = TiltedTail([part], tail.threshold, tilt.rate, tilt.log_p, precision=0.01)
+    assert tilted.extend(4000, work=10**9) >= 4000
     gaps = []
     for terms in (1, 2, 3, 5, 10, 50, 200, 1000, 4000):
         interval = tilted.interval(terms)

@@ -8,21 +8,23 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.messages import mentions, naming
+from tests.messages import naming
 
 from weatherglass.catalogue import export_test, load_test, read_toml, sentence_test, to_toml
 from weatherglass.catalogue.published import lexicon
 from weatherglass.errors import CatalogueError
 from weatherglass.languages.base import Lexicon
-from weatherglass.languages.en.guess import guess_class, read_word, word_forms
-from weatherglass.languages.en.sentences import (
+from weatherglass.languages.en import (
     Forms,
+    guess_class,
+    read_word,
     regular_article,
     regular_plural,
     sentences,
     word_classes,
+    word_forms,
 )
-from weatherglass.storage.resources import shipped_toml
+from weatherglass.storage.documents import shipped_toml
 
 WriteJsonl = Callable[..., Path]
 WriteToml = Callable[[str], Path]
@@ -202,7 +204,7 @@ def test_a_singular_that_is_stated_is_used(write_toml: WriteToml) -> None:
 def test_two_words_with_the_same_sentences_are_counted(write_jsonl: WriteJsonl) -> None:
     made, _ = sentence_test(write_jsonl(targ1={"category": "Kin", "examples": ["nurse", "nurses"]}))
     assert len(made.targets[0]) == 13
-    assert mentions(made.warnings[0], "X (Kin)", "13 duplicates")
+    assert (made.warnings[0].values["set"], made.warnings[0].values["count"]) == ("X (Kin)", 13)
 
 
 def test_a_word_that_no_template_fits_is_an_error(write_jsonl: WriteJsonl) -> None:

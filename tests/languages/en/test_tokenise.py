@@ -7,7 +7,7 @@ import re
 import pytest
 
 from weatherglass.catalogue import list_tests, load_test
-from weatherglass.languages.en.tokenise import none, treebank, whitespace
+from weatherglass.languages.tokenise import none, treebank, whitespace
 
 SENTENCES = [
     "I can't, won't; don't!",

@@ -187,7 +187,8 @@ def test_a_run_says_whose_numbers_these_are(name: str) -> None:
     assert result.alternative == profile.alternatives[0]
     assert result.effect_size == profile.effect_size(result.x_scores, result.y_scores)
     assert result.p_value == p_of(name, result.x_scores, result.y_scores, profile.alternatives[0])
-    assert any(profile.caution in warning for warning in run.warnings)
+    (warning,) = (warning for warning in run.warnings if warning.kind == "profile")
+    assert warning.values == {"profile": name, "caution": profile.caution, "habits": profile.habits}
     assert run.record["settings"]["profile"] == name
 
 

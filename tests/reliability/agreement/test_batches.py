@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from weatherglass.reliability.agreement.batches import (
+from weatherglass.reliability.agreement.icc import Tables, retest
+from weatherglass.reliability.agreement.seeds import (
     BOX_WIDTH,
     box_of,
     box_width_error,
@@ -14,7 +15,6 @@ from weatherglass.reliability.agreement.batches import (
     movements,
     random_batches,
 )
-from weatherglass.reliability.agreement.icc import Tables, retest
 
 
 class World:

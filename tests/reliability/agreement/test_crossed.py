@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import t
 from tests.messages import in_order
 
-from weatherglass.reliability.agreement.crossed import crossed_retest
-from weatherglass.reliability.agreement.icc import MeanSquares, agreement_icc, retest
+from weatherglass.reliability.agreement.icc import MeanSquares, agreement_icc, crossed_retest, retest
 
 SCORES = np.random.default_rng(4).normal(size=(9, 1)) + 0.5 * np.random.default_rng(5).normal(size=(9, 4))
 

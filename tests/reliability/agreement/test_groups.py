@@ -11,15 +11,17 @@ from scipy.stats import t
 from tests.messages import in_order
 
 from weatherglass.arrays import Vector
-from weatherglass.reliability.agreement.groups import connected_groups, group_interval, leave_one_group_out
 from weatherglass.reliability.agreement.icc import (
     MeanSquares,
     Tables,
     agreement_icc,
     alpha_of,
+    connected_groups,
     consistency_icc,
     cronbach_alpha,
+    group_interval,
     inter_rater,
+    leave_one_group_out,
     retest,
 )
 from weatherglass.reliability.lists import base_pairs

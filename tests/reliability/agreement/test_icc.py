@@ -23,9 +23,9 @@ from weatherglass.reliability.agreement.icc import (
     standardise,
 )
 from weatherglass.reliability.agreement.seeds import batches_of_seeds, estimate_by_seeds, seed_lines
-from weatherglass.reliability.rows import Condition
-from weatherglass.reliability.scoring.rules import DEFAULT_RULES
+from weatherglass.reliability.scoring import DEFAULT_RULES
 from weatherglass.reliability.scoring.scores import ScoreTensor
+from weatherglass.reliability.tables import Condition
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float

@@ -17,9 +17,15 @@ from tests.messages import naming
 from tests.reliability.conftest import installed
 
 from weatherglass.errors import CorpusError, UnknownNameError
-from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, _Types, encode_corpus, sentences
+from weatherglass.reliability.corpus.corpus import (
+    Corpus,
+    CorpusSettings,
+    Tokeniser,
+    _Types,
+    encode_corpus,
+    sentences,
+)
 from weatherglass.reliability.corpus.readers import READERS
-from weatherglass.reliability.corpus.tokeniser import Tokeniser
 
 LINES = ["The cat saw the dog.", "A dog, a cat!", "", "the end"]
 ANY = CorpusSettings(min_count=1)

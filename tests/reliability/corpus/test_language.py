@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.messages import mentions
 
-from weatherglass.reliability.corpus.language import language_fact, told_language
+from weatherglass.reliability.corpus.corpus import language_fact, told_language
 
 TEXTS = {
     "en": "We hold these truths to be self evident that all men are created equal",

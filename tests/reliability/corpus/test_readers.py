@@ -21,8 +21,8 @@ from tests.messages import naming
 from tests.reliability.corpus.test_corpus import as_lines
 
 from weatherglass.errors import CorpusError, UnknownNameError
-from weatherglass.reliability.corpus.columns import ROWS
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.corpus.formats import ROWS
 from weatherglass.reliability.corpus.readers import documents, source_files
 
 DOCUMENTS = ["The cat saw\nthe dog.", "A dog, a cat!", "the end"]
@@ -204,3 +204,72 @@ def test_nothing_on_standard_input_is_said(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(sys, "stdin", Piped(b"one\ncaf\xe9"))
     with pytest.raises(CorpusError, match=r"^standard input, line 2: .*UTF-8"):
         encode_corpus("stdin", Path("-"), tmp_path, CorpusSettings())
+
+
+RECORDS = [("askscience", DOCUMENTS[0]), ("AskHistorians", "not this"), ("AskScience", DOCUMENTS[1])]
+OF_ASKSCIENCE = ENCODED[:3]
+
+
+def _written(folder: Path, suffix: str) -> Path:
+    """Write the records with their subreddits in a format."""
+    path = folder / f"dump.{suffix}"
+    rows = [{"subreddit": name, "score": n, "body": text} for n, (name, text) in enumerate(RECORDS)]
+    frame = pl.DataFrame(rows)
+    match suffix:
+        case "jsonl":
+            path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        case "jsonl.zst":
+            import zstandard
+
+            path.write_bytes(zstandard.compress("\n".join(map(json.dumps, rows)).encode()))
+        case "csv" | "tsv":
+            frame.write_csv(path, separator="," if suffix == "csv" else "\t")
+        case "parquet":
+            frame.write_parquet(path)
+        case _:
+            frame.write_ipc(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.zst", "csv", "tsv", "parquet", "arrow"])
+def test_records_of_one_subreddit_are_taken_out_of_a_dump(tmp_path: Path, suffix: str) -> None:
+    path = _written(tmp_path, suffix)
+    settings = CorpusSettings(min_count=1, where={"subreddit": ("askscience",)})
+    corpus = encode_corpus("c", path, tmp_path / "cache", settings)
+    assert as_lines(corpus) == OF_ASKSCIENCE
+    both = {"subreddit": ("askscience",), "score": ("2", "3")}
+    assert list(documents(path, where=both)) == DOCUMENTS[1].splitlines()
+    everything = encode_corpus("c", path, tmp_path / "cache", CorpusSettings(min_count=1))
+    assert corpus.folder != everything.folder
+    with pytest.raises(CorpusError, match=naming("subredit", "body", suggesting="subreddit")):
+        list(documents(path, where={"subredit": ("askscience",)}))
+    with pytest.raises(CorpusError, match=naming("subreddit", "pics")):
+        encode_corpus(
+            "c", path, tmp_path / "cache", CorpusSettings(min_count=1, where={"subreddit": ("pics",)})
+        )
+
+
+def test_a_value_that_json_escapes_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "dump.jsonl"
+    names = ['"x"', '"y"', '"\\u0061sk science"', '"caf\\u00e9"', '"a\\/b"']
+    path.write_text(
+        "\n".join(f'{{"s": {name}, "body": "text {n}"}}' for n, name in enumerate(names)), encoding="utf-8"
+    )
+    for value, found in (("ask science", "text 2"), ("café", "text 3"), ("a/b", "text 4"), ("y", "text 1")):
+        assert list(documents(path, where={"s": (value,)})) == [found]
+
+
+def test_a_month_without_the_subreddit_is_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "dumps"
+    folder.mkdir()
+    shutil.copy(_written(tmp_path, "jsonl"), folder / "RC_1.jsonl")
+    (folder / "RC_2.jsonl").write_text('{"subreddit": "pics", "body": "no"}\n', encoding="utf-8")
+    settings = CorpusSettings(min_count=1, where={"subreddit": ("askscience",)})
+    assert as_lines(encode_corpus("c", folder, tmp_path / "cache", settings)) == OF_ASKSCIENCE
+
+
+def test_a_condition_needs_a_format_with_fields(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("some text\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=naming("a.txt", "txt", "where")):
+        list(documents(path, where={"subreddit": ("x",)}))

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from weatherglass.reliability.corpus.tokeniser import Tokeniser, words_and_marks
+from weatherglass.errors import UnknownNameError
+from weatherglass.reliability.corpus.corpus import Tokeniser, prepared, words_and_marks
 
 EXPRESSION = re.compile(r"</?[A-Za-z]+>|[^\W_]+(?:'[^\W_]+)*")
 """The slow and plain definition of a token."""
@@ -49,3 +50,14 @@ def test_tokens_are_those_of_the_expression(text: str) -> None:
 )
 def test_letters_of_any_script_are_words(line: str, tokens: list[str]) -> None:
     assert list(Tokeniser()(line)) == [tokens]
+
+
+def test_corpora_are_prepared_as_in_the_paper() -> None:
+    line = " The <unk> , said Mr. He , see http://a.b/c : no . It is @-@ so ! "
+    (wiki,) = prepared("wikitext")(line)
+    assert wiki == line.split()
+    reddit = list(prepared("reddit")("He said no. See http://a.b/c! It's SO."))
+    assert reddit == [["he", "said", "no"], ["see", "it's", "so"]]
+    assert prepared("reddit", sentences=False) == prepared("")
+    with pytest.raises(UnknownNameError, match="reddit"):
+        prepared("redit")

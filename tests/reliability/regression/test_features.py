@@ -10,12 +10,15 @@ import pytest
 from tests.messages import in_order, naming
 
 from weatherglass.errors import CorpusError, WeatherglassError
-from weatherglass.languages.lexicon import pos, wordnet
-from weatherglass.languages.lexicon.lexicon import Lexicon, find_lexicon
-from weatherglass.languages.lexicon.wordnet import WordNet, find_wordnet
-from weatherglass.reliability.regression import features, procrustes
-from weatherglass.reliability.regression.features import nearest_neighbour_similarity, word_features
-from weatherglass.reliability.regression.procrustes import embedding_stability
+from weatherglass.languages import lexicon as dictionaries
+from weatherglass.languages.lexicon import Lexicon, find_lexicon
+from weatherglass.languages.wordnet import WordNet, find_wordnet
+from weatherglass.reliability.regression import features
+from weatherglass.reliability.regression.features import (
+    embedding_stability,
+    nearest_neighbour_similarity,
+    word_features,
+)
 from weatherglass.reliability.training.embedding import Embedding, Vectors, save_embedding
 
 NONE = np.array([], dtype=np.int64)
@@ -68,7 +71,7 @@ def test_stability_does_not_depend_on_blocks_or_on_which_words_are_asked_for(
     seeds = [vectors(rng) for _ in range(3)]
     every_word = embedding_stability(seeds)
     rows = rng.permutation(300)[:40]
-    monkeypatch.setattr(procrustes, "BLOCK", 17)
+    monkeypatch.setattr(features, "BLOCK", 17)
     np.testing.assert_allclose(embedding_stability(seeds, rows), every_word[rows], atol=1e-5)
 
 
@@ -242,14 +245,14 @@ def test_lower_case_entries_win_over_names(tmp_path: Path) -> None:
     path = tmp_path / "lexicon.txt"
     path.write_text(";;; Brill\nMarch NNP\nmay MD\nMay NNP\nof IN\nParis NNP\n! .\nrunning VBG\n", "utf-8")
     tags = {"march": "noun", "may": "verb", "of": "adp", "paris": "noun", "!": ".", "running": "verb"}
-    assert pos.read_brill(path) == tags
+    assert dictionaries.read_brill(path) == tags
 
 
 def test_brills_lexicon_gives_the_usual_tags() -> None:
-    path = pos.find_pos_lexicon()
+    path = dictionaries.find_pos_lexicon()
     if path is None:
         pytest.skip("textblob is not installed")
-    tags = pos.read_brill(path)
+    tags = dictionaries.read_brill(path)
     usual = {"the": "det", "of": "adp", "and": "conj", "he": "pron", "three": "num", "doctor": "noun"}
     usual |= {"big": "adj", "very": "adv", "to": "prt", "think": "verb"}
     assert {word: tags[word] for word in usual} == usual
@@ -280,8 +283,8 @@ def test_a_bad_line_is_named(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_absent_dictionaries_are_no_failure_but_an_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordnet, "find_wordnet", lambda: None)
-    monkeypatch.setattr(pos, "find_pos_lexicon", lambda: None)
+    monkeypatch.setattr(dictionaries, "find_wordnet", lambda: None)
+    monkeypatch.setattr(dictionaries, "find_pos_lexicon", lambda: None)
     lexicon = find_lexicon({"nurse"})
     assert lexicon.senses is None
     assert lexicon.parts is None

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.messages import in_order, mentions, naming
+from tests.messages import in_order, naming
 from tests.oracles import du2021
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
 from weatherglass.reliability.regression.explain import Explanation, explain, explain_part, published
+from weatherglass.reliability.regression.features import KEYS, REASONS, Design, build_design
 from weatherglass.reliability.regression.fit import (
     MODELS,
     RSquared,
@@ -24,7 +25,6 @@ from weatherglass.reliability.regression.fit import (
     inflation,
     precision_weights,
 )
-from weatherglass.reliability.regression.observations import KEYS, REASONS, Design, build_design
 from weatherglass.reliability.regression.reml import criterion, cross_products, reml
 from weatherglass.reliability.regression.tables import (
     estimate_cells,
@@ -34,6 +34,7 @@ from weatherglass.reliability.regression.tables import (
 )
 from weatherglass.report.study.coefficients import coefficient_drawing
 from weatherglass.report.study.figures import save_drawing
+from weatherglass.warnings import Warning
 
 ORACLES = Path(__file__).parents[2] / "oracles" / "lme4"
 FEATURES = ("frequency", "senses", "pos", "nn_similarity", "l2_norm", "stability")
@@ -210,9 +211,10 @@ def test_without_senses_and_tags_the_model_goes_on_without_them() -> None:
     design = build_design(scores, unknown)
     assert design.dropped == {}
     assert design.fixed_factors == ["rule", "log freq", "nn similarity", "l2 norm", "embedding stability"]
-    senses, tags = design.warnings
-    assert mentions(senses, "senses", "unknown")
-    assert mentions(tags, "pos", "unknown")
+    assert [(warning.kind, warning.values["feature"]) for warning in design.warnings] == [
+        ("unknown-feature", "senses"),
+        ("unknown-feature", "pos"),
+    ]
 
 
 def test_scores_of_other_words_than_the_features_are_an_error_that_counts() -> None:
@@ -231,7 +233,8 @@ def test_columns_that_few_words_cannot_tell_apart_are_left_out_with_a_warning() 
     between_words = [name for name in design.columns if name.startswith(("pos", "log"))]
     assert len(between_words) == 3  # four words have three differences
     assert "pos:verb" not in design.columns
-    assert any(mentions(warning, "pos:verb", "features") for warning in design.warnings)
+    dependent = [w.values["feature"] for w in design.warnings if w.kind == "dependent-feature"]
+    assert "pos:verb" in dependent
     fit(design, MODELS["as published"])
 
 
@@ -243,7 +246,8 @@ def test_one_corpus_and_one_algorithm_leave_least_squares() -> None:
     fitted = part.models["as published"].fit
     assert fitted.variances == {}
     assert fitted.r2.marginal == fitted.r2.conditional
-    assert any(mentions(warning, "corpus", "one level", "variance") for warning in part.warnings)
+    levels = [warning.values for warning in part.warnings if warning.kind == "few-levels"]
+    assert {"factor": "corpus", "levels": 1} in levels
     design = build_design(scores.filter(one), features)
     x = np.column_stack([np.ones(len(design.score)), *design.columns.values()])
     solution = np.linalg.lstsq(x, design.score, rcond=None)[0]
@@ -347,14 +351,13 @@ def test_rules_that_were_not_published_stay_out(explanation: Explanation) -> Non
 
 
 def test_few_levels_and_features_that_go_together_are_warned_of(explanation: Explanation) -> None:
-    for parts in (
-        ("algorithm", "2 levels"),
-        ("corpus", "3 levels"),
-        ("variance", "corpus", "zero"),
-        ("log freq", "l2 norm", "correlated"),
-    ):
-        assert any(mentions(warning, *parts) for warning in explanation.parts[1].warnings), parts
-    assert any("(r = 0.8" in warning for warning in explanation.parts[1].warnings)
+    warnings = explanation.parts[1].warnings
+    assert Warning.of("few-levels", factor="algorithm", levels=2) in warnings
+    assert Warning.of("few-levels", factor="corpus", levels=3) in warnings
+    assert Warning.of("zero-variance", factor="corpus", determined=False) in warnings
+    (correlated,) = (warning.values for warning in warnings if warning.kind == "correlated")
+    assert (correlated["first"], correlated["second"]) == ("log freq", "l2 norm")
+    assert correlated["r"] == pytest.approx(0.85, abs=0.05)
 
 
 @pytest.mark.parametrize("reliability", ["test-retest", "inter-rater"])

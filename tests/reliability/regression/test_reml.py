@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.messages import in_order, mentions, naming
+from tests.messages import in_order, naming
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.errors import WeatherglassError
+from weatherglass.reliability.regression.features import Design
 from weatherglass.reliability.regression.fit import fit
-from weatherglass.reliability.regression.observations import Design
 from weatherglass.reliability.regression.reml import criterion, cross_products, reml
 
 STARTS = ((0.5, 0.5, 0.5), (0.05, 2.0, 0.05), (2.0, 0.05, 2.0))
@@ -157,7 +157,9 @@ def test_factors_that_divide_the_rows_alike_are_one_factor() -> None:
     assert alone.variances["corpus"] > 1
     both = fit(design_of(score, columns, algorithm=(corpus + 1) % 3, corpus=corpus), ("algorithm", "corpus"))
     assert both.variances == pytest.approx({"algorithm": alone.variances["corpus"]}, rel=1e-5)
-    assert any(mentions(warning, "corpus", "algorithm", "same") for warning in both.warnings)
+    groups = [warning.values for warning in both.warnings if warning.kind == "same-groups"]
+    assert len(groups) == 1
+    assert set(groups[0].values()) == {"corpus", "algorithm"}
 
 
 def test_a_variance_that_the_features_take_up_is_said_to_be_undetermined() -> None:
@@ -167,7 +169,8 @@ def test_a_variance_that_the_features_take_up_is_said_to_be_undetermined() -> No
     assert result.undetermined == ("corpus",)
     assert result.variances["corpus"] == 0
     warnings = fit(design_of(score, columns, corpus=factors["corpus"]), ("corpus",)).warnings
-    assert mentions(warnings[-1], "features", "corpus")
+    assert warnings[-1].kind == "zero-variance"
+    assert warnings[-1].values == {"factor": "corpus", "determined": True}
 
 
 ROWS = np.arange(12)

@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from tests.messages import mentions, naming
-from typer.testing import CliRunner
 
 from weatherglass.arrays import Integers, Vector
 from weatherglass.cli import app
 from weatherglass.errors import DamageWarning
-from weatherglass.languages.lexicon import pos, wordnet
-from weatherglass.languages.lexicon.lexicon import Lexicon
+from weatherglass.languages import lexicon as dictionaries
+from weatherglass.languages.lexicon import Lexicon
 from weatherglass.progress import Silent
-from weatherglass.reliability.regression import features, procrustes
-from weatherglass.reliability.regression.observations import REASONS
-from weatherglass.reliability.regression.procrustes import Rows
-from weatherglass.reliability.regression.study import explain_study, feature_tables
+from weatherglass.reliability.regression import features
+from weatherglass.reliability.regression.explain import explain_study, feature_tables
+from weatherglass.reliability.regression.features import REASONS, Rows
+from weatherglass.reliability.regression.tables import NOT_INSTALLED, filled_table, to_latex
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.tables import write_tables
 from weatherglass.reliability.training.embedding import Embedding, load_embedding, save_embedding
@@ -113,7 +113,7 @@ def test_features_are_computed_once_unless_something_changes(
         calls.append(rows)
         return original(seeds, rows)
 
-    original = procrustes.embedding_stability
+    original = features.embedding_stability
     monkeypatch.setattr(features, "embedding_stability", counted)
     explain_study(groups, tables, tmp_path, *lexicon)
     explain_study(groups, tables, tmp_path, *lexicon)
@@ -149,8 +149,8 @@ def test_other_vectors_under_the_same_name_and_time_have_other_features(
 def test_without_any_dictionary_the_study_goes_on(
     groups: list[Group], tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wordnet, "find_wordnet", lambda: None)
-    monkeypatch.setattr(pos, "find_pos_lexicon", lambda: None)
+    monkeypatch.setattr(dictionaries, "find_wordnet", lambda: None)
+    monkeypatch.setattr(dictionaries, "find_pos_lexicon", lambda: None)
     explanation = explain_study(groups, tables, tmp_path)["gender"]
     names = {c.name for c in explanation.parts[0].models["with word"].fit.coefficients}
     assert names == {
@@ -158,6 +158,13 @@ def test_without_any_dictionary_the_study_goes_on(
     }  # fmt: skip
     assert "apt-get install wordnet-base" in explanation.missing[0]
     assert "pip install textblob" in explanation.missing[1]
+    assert explanation.absent == ("log senses", "pos")
+    _, rows = filled_table(explanation)
+    (senses,) = [row for row in rows if row[0] == "log senses"]
+    assert [cell for cell in senses if cell == NOT_INSTALLED] == [
+        NOT_INSTALLED for part in explanation.parts for _ in part.models
+    ]
+    assert all(line in "".join(to_latex(explanation)) for line in explanation.missing)
 
 
 def test_the_command_prints_the_filled_table_and_the_warnings(

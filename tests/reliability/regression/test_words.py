@@ -10,7 +10,7 @@ from tests.messages import in_order, mentions
 
 from weatherglass.reliability.regression.explain import Explanation, FittedModel, Part, Published
 from weatherglass.reliability.regression.fit import Coefficient, Fit, RSquared
-from weatherglass.reliability.regression.words import (
+from weatherglass.reliability.regression.tables import (
     agreeing_in_all,
     differing_signs,
     join_names,

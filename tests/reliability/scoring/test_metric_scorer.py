@@ -13,8 +13,8 @@ from tests.messages import naming
 from weatherglass.api.studies import StudyResult, run_study
 from weatherglass.arrays import Integers, Matrix
 from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.reliability.scoring.base import ScoringContext
-from weatherglass.reliability.scoring.rules import RULES, find_rules
+from weatherglass.reliability.scoring import RULES, find_rules
+from weatherglass.reliability.scoring.scorers import ScoringContext
 from weatherglass.reliability.study_file import read_study
 
 

@@ -10,12 +10,10 @@ from tests.messages import in_order, naming
 
 from weatherglass.arrays import Integers
 from weatherglass.errors import UnknownNameError, WeatherglassError
+from weatherglass.reliability.scoring import DEFAULT_RULES, RULES, find_rules, raters
 from weatherglass.reliability.scoring import neighbours as neighbours_module
-from weatherglass.reliability.scoring.base import Rule
-from weatherglass.reliability.scoring.nbm import signs
 from weatherglass.reliability.scoring.neighbours import neighbours
-from weatherglass.reliability.scoring.projections import Scores, projections
-from weatherglass.reliability.scoring.rules import DEFAULT_RULES, RULES, find_rules, raters
+from weatherglass.reliability.scoring.scorers import Scores, ScoringRule, projections, signs
 from weatherglass.reliability.scoring.scores import ScoreTensor, scorable, scoring_context
 from weatherglass.reliability.training.embedding import Embedding, Vectors
 
@@ -216,7 +214,7 @@ def test_a_rule_is_found_by_its_own_name_and_an_unknown_one_is_refused(
     with pytest.raises(WeatherglassError, match=naming("rule", "alias", "dbwa")):
         find_rules(["alias"])
     with pytest.raises(WeatherglassError, match=naming("Mine.1", "name")):
-        Rule("Mine.1", "mine", 1, RULES.get("dbwa").scores)
+        ScoringRule("Mine.1", "mine", 1, RULES.get("dbwa").scores)
 
 
 def test_a_variant_is_compared_with_others_only_without_the_rule_it_varies() -> None:
@@ -227,7 +225,7 @@ def test_a_variant_is_compared_with_others_only_without_the_rule_it_varies() -> 
 
 def test_a_rule_with_scores_of_another_shape_is_named() -> None:
     context = scoring_context(embedding_of(whole_vectors()), PAIRS, np.arange(7), 3)
-    rule = Rule("all-words", "all words", 1, lambda context: context.projections.dbwa)
+    rule = ScoringRule("all-words", "all words", 1, lambda context: context.projections.dbwa)
     with pytest.raises(WeatherglassError, match=in_order("all-words", "(120, 3)", "(7, 3)")):
         rule.score(context)
 

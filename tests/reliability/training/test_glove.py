@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weatherglass.reliability.corpus import cooccurrence
-from weatherglass.reliability.corpus.cooccurrence import count_cooccurrence
 from weatherglass.reliability.corpus.corpus import Corpus, CorpusSettings, encode_corpus
+from weatherglass.reliability.training import glove
 from weatherglass.reliability.training.glove import (
     CONTEXT,
     PAIR,
     WORD,
     GloveSettings,
+    count_cooccurrence,
     descend,
     fit,
     initial_parameters,
@@ -43,8 +43,8 @@ def cells_by_definition(corpus: Corpus, window: int) -> dict[tuple[int, int], fl
 def test_cooccurrence_is_the_sum_of_inverse_distances(
     corpus_of: Callable[..., Corpus], monkeypatch: pytest.MonkeyPatch, memory: int, frequent: int
 ) -> None:
-    monkeypatch.setattr(cooccurrence, "FREQUENT", frequent)
-    monkeypatch.setattr(cooccurrence, "MERGE", 50)
+    monkeypatch.setattr(glove, "FREQUENT", frequent)
+    monkeypatch.setattr(glove, "MERGE", 50)
     rng = np.random.default_rng(0)
     corpus = corpus_of([" ".join(f"w{word}" for word in rng.integers(0, 60, 30)) for _ in range(60)])
     counted = count_cooccurrence(corpus, window=4, memory=memory)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from weatherglass.reliability.training import prefetch
+from weatherglass.reliability.training import glove
 from weatherglass.reliability.training.glove import CONTEXT, PAIR, WORD, descend, initial_parameters
 
 
@@ -48,5 +48,5 @@ def test_inner_functions_with_other_arguments_are_done_without(monkeypatch: pyte
     def of_another_version(*_: object) -> None:
         raise TypeError("get_item_pointer() takes other arguments")
 
-    monkeypatch.setattr(prefetch, "_generate_prefetch", of_another_version)
+    monkeypatch.setattr(glove, "_generate_prefetch", of_another_version)
     assert "@llvm.prefetch" not in trained(compiled_anew())[1]

@@ -47,5 +47,5 @@ def test_a_page_in_memory_has_none_for_them(value: float) -> None:
     run = weatherglass.run(vectors(), "weat6", "cosine/mean")
     (result,) = run.results
     scores = (result.scores[0]._replace(score=value), *result.scores[1:])
-    stored = replace(run.stored(), results=[replace(result, scores=scores)])
+    stored = replace(run, results=[replace(result, scores=scores)])
     assert "<title>" in page([stored])

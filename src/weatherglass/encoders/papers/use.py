@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import AnyMatrix
-from weatherglass.encoders.base import Coverage
+from weatherglass.encoders.base import Coverage, Encoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import EncoderError, MissingExtraError, SpecError
-from weatherglass.storage.fingerprint import file_hash, folder_hash
+from weatherglass.storage.checksum import file_hash, folder_hash
 from weatherglass.storage.installed import install_command
 from weatherglass.storage.reading import is_regular_file, one_line
 
@@ -36,7 +36,7 @@ Engine = Callable[[list[str]], NDArray[np.float32]]
 
 
 @dataclass(slots=True, eq=False)
-class UseEncoder:
+class UseEncoder(Encoder):
     """Texts as the Universal Sentence Encoder sees them: 512 dimensions."""
 
     costly: ClassVar[bool] = True
@@ -127,7 +127,7 @@ def _packaged_hash() -> str:
 
 
 def _hub_module(folder: Path) -> Engine:
-    """A module of TensorFlow 1: a graph without tags, its signature called default, its tables to be filled."""
+    """Return a module of TensorFlow 1: a graph without tags, its signature called default, its tables to be filled."""
     tf: Any = import_module("tensorflow")
     graph = tf.Graph()
     with graph.as_default():
@@ -141,7 +141,7 @@ def _hub_module(folder: Path) -> Engine:
 
 
 def _assets(tf: Any, module: Any, folder: Path) -> dict[str, str]:
-    """Where each vocabulary file of a module lies now, by the tensor that holds its path.
+    """Return where each vocabulary file of a module lies now, by the tensor that holds its path.
 
     Older writers keep this list in a collection, newer ones in a field of its own.
     """
@@ -155,7 +155,7 @@ def _assets(tf: Any, module: Any, folder: Path) -> dict[str, str]:
 
 
 def _saved_model(folder: Path) -> Engine:
-    """A SavedModel of TensorFlow 2: called as a function where it can be, else by its serving signature."""
+    """Return a SavedModel of TensorFlow 2: called as a function where it can be, else by its serving signature."""
     tf: Any = import_module("tensorflow")
     model = tf.saved_model.load(str(folder))
     function = model if callable(model) else model.signatures["serving_default"]

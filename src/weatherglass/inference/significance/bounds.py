@@ -6,15 +6,16 @@ The construction and every error term are derived in docs/methods/significance.m
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.arrays import Vector
+from weatherglass.arrays import Integers, Vector
 from weatherglass.inference.significance.coefficients import Coefficients, Weights
 from weatherglass.inference.significance.tail import Tail
-from weatherglass.inference.significance.tilt import Tilt, find_tilt
+from weatherglass.inference.significance.tilt import find_tilt
 
 _UNIT = 2.0**-53
 _WRAP_SHARE = 1e-4
@@ -56,15 +57,58 @@ def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
     if not tail.beyond_the_mean:
         return bound_tail(tail.rest(), precision, work).complement()
     tilt = find_tilt(tail)
-    tilted = TiltedTail(tail, tilt, precision)
+    part = TiltedStratum(tail.values, tail.size, tilt.offset, tilt.centre)
+    return bound_tilted(
+        [part], tail.threshold, tilt.rate, tilt.log_p, tilt.density, precision=precision, work=work
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TiltedStratum:
+    """Words whose labels are exchanged among themselves, `size` of them in X, and their part of a tilt."""
+
+    values: Integers
+    size: int
+    offset: float
+    """μ: the log-odds of a word in the centre."""
+    centre: int
+    """Subtracted from all values."""
+
+    @property
+    def subsets(self) -> int:
+        """How many labellings this stratum has."""
+        return math.comb(len(self.values), self.size)
+
+
+def bound_tilted(
+    strata: Sequence[TiltedStratum],
+    threshold: int,
+    rate: float,
+    log_p: float,
+    density: float,
+    *,
+    precision: float,
+    work: int,
+) -> Interval:
+    """An interval that holds the share of labellings whose sum over all strata is at least the threshold.
+
+    Args:
+        strata: with the part of each in the tilt.
+        threshold: beyond the mean of the sum.
+        rate: λ, the same in all strata.
+        log_p: an estimate of the log of the share.
+        density: an estimate of the density at the threshold over the share.
+        precision: the relative width that is asked for.
+        work: multiplications that may be spent.
+    """
+    tilted = TiltedTail(strata, threshold, rate, log_p, precision)
     if not tilted.sound:
         return Interval(0.0, 1.0)
-    terms = math.ceil(min(1.105 * tilted.period * tilt.density / precision, 1e15))
+    terms = math.ceil(min(1.105 * tilted.period * density / precision, 1e15))
     gap = math.inf
     while True:
         terms = min(terms, tilted.period)
-        tilted.coefficients.extend(terms, work)
-        reached = min(terms, len(tilted.coefficients.values))
+        reached = min(terms, tilted.extend(terms, work))
         interval = tilted.interval(reached)
         wider, gap = gap, interval.high - interval.low
         if gap <= precision * interval.low or reached < terms or terms == tilted.period or gap > 0.9 * wider:
@@ -74,43 +118,74 @@ def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
         terms = math.ceil(terms * min(max(1.05 * missing, 1.25), 4.0))
 
 
-class TiltedTail:
-    """A tail under its tilt: weights, the log of the prefactor, a safe period, and what each may be off by."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Free:
+    """The elements of a stratum that are left to chance."""
 
-    def __init__(self, tail: Tail, tilt: Tilt, precision: float) -> None:
-        self.rate = tilt.rate
-        shifted = tail.values - tilt.centre
-        exponents = tilt.rate * shifted.astype(np.float64) + tilt.offset
-        # Elements that are all but sure to be in, or out, are taken as such; the others are left to chance.
-        always, free = exponents > _CERTAIN, np.abs(exponents) <= _CERTAIN
-        self.values = shifted[free]
-        self.left_out = math.exp(-_CERTAIN) * int((~free).sum())
-        self.size = tail.size - int(always.sum())
-        self.threshold = tail.threshold - tail.size * tilt.centre - int(shifted[always].sum())
-        self.excluded: Vector = 1 / (1 + np.exp(exponents[free]))
-        self.included: Vector = 1 / (1 + np.exp(-exponents[free]))
-        self._weigh(exponents[free], tilt.offset, tail.subsets)
-        expected = max(min(tilt.log_p - self.log_prefactor, 0.0), -60.0)
+    weights: Weights
+    size: int
+    exponents: Vector
+    offset: float
+
+
+class TiltedTail:
+    """A tail under its tilt: weights, the log of the prefactor, a safe period, and what each may be off by.
+
+    Strata are independent under the tilt, given their counts, so their Fourier coefficients are multiplied.
+    """
+
+    def __init__(
+        self, strata: Sequence[TiltedStratum], threshold: int, rate: float, log_p: float, precision: float
+    ) -> None:
+        self.rate = rate
+        self.left_out = 0.0
+        self.threshold = threshold
+        self._parts = [self._free(stratum) for stratum in strata]
+        self.values = np.concatenate([part.weights.values for part in self._parts])
+        self.excluded: Vector = np.concatenate([part.weights.excluded for part in self._parts])
+        self.included: Vector = np.concatenate([part.weights.included for part in self._parts])
+        self._weigh([math.log(stratum.subsets) for stratum in strata])
+        expected = max(min(log_p - self.log_prefactor, 0.0), -60.0)
         tolerated = math.log(_WRAP_SHARE * precision) + expected
         self.period = self._period(tolerated)
-        self.wrapped = 6 * math.exp(tolerated) / -math.expm1(-self.rate * self.period)
-        counts = self._counts(tolerated)
-        weights = Weights(self.values, self.excluded, self.included)
-        self.coefficients = Coefficients(
-            weights, self.size, self.threshold, self.period, counts, cut=math.exp(tolerated)
-        )
+        self.wrapped = 6 * len(strata) * math.exp(tolerated) / -math.expm1(-self.rate * self.period)
+        self._coefficients = [
+            Coefficients(
+                part.weights,
+                part.size,
+                self.threshold if place == 0 else 0,
+                self.period,
+                self._counts(part, tolerated),
+                cut=math.exp(tolerated),
+            )
+            for place, part in enumerate(self._parts)
+        ]
+        # Every factor is at most 1 in modulus, so that the errors of a product are no more than those of its factors,
+        # but for their own products and the rounding of the multiplications.
+        others = len(strata) - 1
+        self.error = sum(part.error for part in self._coefficients) * (1 + 1e-6 * others) + 8 * others * _UNIT
 
     @property
     def sound(self) -> bool:
         """Whether the sums can be carried as integers, and the elements held fixed leave subsets of the size."""
-        return self.period < _LONGEST_PERIOD and 0 <= self.size <= len(self.values)
+        return self.period < _LONGEST_PERIOD and all(
+            0 <= part.size <= len(part.weights.values) for part in self._parts
+        )
+
+    def extend(self, terms: int, work: int) -> int:
+        """Compute coefficients until there are `terms`, or until `work` is done; returns how many there are."""
+        for part in self._coefficients:
+            part.extend(terms, work // len(self._coefficients))
+        return min(len(part.values) for part in self._coefficients)
 
     def interval(self, terms: int) -> Interval:
         """Bounds from the first `terms` coefficients: band limit terms/period."""
-        c, k = self.coefficients.values[:terms], np.arange(terms)
+        c, k = self._coefficients[0].values[:terms], np.arange(terms)
+        for part in self._coefficients[1:]:
+            c = c * part.values[:terms]
         majorant, fejer, rounding = extremal_transforms(terms, self.rate * (self.period / terms))
         weights = np.where(k == 0, 1.0, 2.0) / terms
-        errors = (np.abs(majorant) + 1) * (self.coefficients.error + 48 * _UNIT) + rounding
+        errors = (np.abs(majorant) + 1) * (self.error + 48 * _UNIT) + rounding
         error = _sum(weights * errors)
         above = _sum(weights * (majorant * c).real) + error + self.left_out
         # The minorant is taken one grid unit lower: no sum lies between, and the sums at the threshold count.
@@ -120,46 +195,64 @@ class TiltedTail:
             self._share(below, self.rate - self.log_error), min(self._share(above, self.log_error), 1.0)
         )
 
+    def _free(self, stratum: TiltedStratum) -> _Free:
+        """Take elements that are all but sure to be in, or out, as such; the others are left to chance."""
+        shifted = stratum.values - stratum.centre
+        exponents = self.rate * shifted.astype(np.float64) + stratum.offset
+        always, free = exponents > _CERTAIN, np.abs(exponents) <= _CERTAIN
+        self.left_out += math.exp(-_CERTAIN) * int((~free).sum())
+        self.threshold -= stratum.size * stratum.centre + int(shifted[always].sum())
+        exponents = exponents[free]
+        weights = Weights(shifted[free], 1 / (1 + np.exp(exponents)), 1 / (1 + np.exp(-exponents)))
+        return _Free(weights, stratum.size - int(always.sum()), exponents, stratum.offset)
+
     def _share(self, weight: float, log_factor: float) -> float:
         """A tilted weight as a share of all subsets."""
         return math.exp(min(self.log_prefactor + log_factor + math.log(weight), 1.0)) if weight > 0 else 0.0
 
-    def _weigh(self, exponents: Vector, offset: float, subsets: int) -> None:
+    def _weigh(self, log_subsets: Sequence[float]) -> None:
         """The log of what turns a tilted weight into a share, and how far off it can be for any one subset."""
         log_terms = [
             *(-np.log(self.excluded)).tolist(),
-            -offset * self.size,
+            *(-part.offset * part.size for part in self._parts),
             -self.rate * self.threshold,
-            -math.log(subsets),
+            *(-subsets for subsets in log_subsets),
         ]
         self.log_prefactor = math.fsum(log_terms)
-        per_element = 4 * float(np.abs(exponents - offset).max(initial=0.0)) + 8 * abs(offset) + 32
+        of_elements = sum(
+            part.size
+            * (4 * float(np.abs(part.exponents - part.offset).max(initial=0.0)) + 8 * abs(part.offset) + 32)
+            for part in self._parts
+        )
         furthest = self.rate * (float(self.values[self.values > 0].sum()) + abs(self.threshold))
-        self.log_error = 8 * _UNIT * (self.size * per_element + _sum(np.abs(log_terms)) + furthest + 16)
+        self.log_error = 8 * _UNIT * (of_elements + _sum(np.abs(log_terms)) + furthest + 16)
 
     def _period(self, tolerated: float) -> int:
         """A period that keeps the mass which can wrap, at either end, below e^tolerated each."""
-        below, above = self._reach(self.values.astype(np.float64), float(self.threshold), tolerated)
+        values = self.values.astype(np.float64)
+        below, above = _reach(values, self.excluded, self.included, float(self.threshold), tolerated)
         return max(math.ceil(below - tolerated / self.rate), math.ceil(above) + 1, 2)
 
-    def _counts(self, tolerated: float) -> int:
+    @staticmethod
+    def _counts(part: _Free, tolerated: float) -> int:
         """How many frequencies of the count keep other counts from being taken for `size`."""
-        n = len(self.values)
-        below, above = self._reach(np.ones(n), float(self.size), tolerated)
-        return min(max(math.ceil(max(below, above)), 1), max(self.size, n - self.size) + 1)
+        n, weights = len(part.weights.values), part.weights
+        below, above = _reach(np.ones(n), weights.excluded, weights.included, float(part.size), tolerated)
+        return min(max(math.ceil(max(below, above)), 1), max(part.size, n - part.size) + 1)
 
-    def _reach(self, values: Vector, at: float, tolerated: float) -> tuple[float, float]:
-        """Distances below and above `at` beyond which a tilted sum has mass at most e^tolerated (Chernoff)."""
-        spread = math.sqrt(float((self.excluded * self.included) @ values**2)) or 1.0
-        pulls = _PULLS / spread
-        log_excluded, log_included = np.log(self.excluded), np.log(self.included)
-        distances = []
-        for sign in (-1.0, 1.0):
-            log_moment = np.logaddexp(log_excluded, log_included + (sign * pulls)[:, None] * values).sum(
-                axis=1
-            )
-            distances.append(float(((log_moment - sign * pulls * at - tolerated) / pulls).min()))
-        return distances[0], distances[1]
+
+def _reach(
+    values: Vector, excluded: Vector, included: Vector, at: float, tolerated: float
+) -> tuple[float, float]:
+    """Distances below and above `at` beyond which a tilted sum has mass at most e^tolerated (Chernoff)."""
+    spread = math.sqrt(float((excluded * included) @ values**2)) or 1.0
+    pulls = _PULLS / spread
+    log_excluded, log_included = np.log(excluded), np.log(included)
+    distances = []
+    for sign in (-1.0, 1.0):
+        log_moment = np.logaddexp(log_excluded, log_included + (sign * pulls)[:, None] * values).sum(axis=1)
+        distances.append(float(((log_moment - sign * pulls * at - tolerated) / pulls).min()))
+    return distances[0], distances[1]
 
 
 def extremal_transforms(terms: int, rate: float) -> tuple[NDArray[np.complex128], Vector, Vector]:

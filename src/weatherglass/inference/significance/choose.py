@@ -13,8 +13,8 @@ from weatherglass.arrays import Vector
 from weatherglass.errors import SignificanceError
 from weatherglass.inference.significance.base import ALTERNATIVES, Alternative, Budget, Significance
 from weatherglass.inference.significance.grid import Grid, on_grid
-from weatherglass.inference.significance.tail import Extreme, Tail, as_extreme_as, direction, most_extreme
-from weatherglass.registry import one_of
+from weatherglass.inference.significance.tail import Tail, as_extreme_as, direction
+from weatherglass.registry import unknown
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 METHODS = ("auto", "exact", *EXACT, "bounds", "sampled", "normal", "normal-sampled")
@@ -65,8 +65,10 @@ def permutation_test(
         SignificanceError: if an exact method was asked for and does not fit the budget.
         UnitError: for an empty set or a score that is not finite.
     """
-    one_of("significance method", method, METHODS)
-    one_of("alternative", alternative, ALTERNATIVES)
+    if method not in METHODS:
+        raise unknown("significance method", method, METHODS)
+    if alternative not in ALTERNATIVES:
+        raise unknown("alternative", alternative, ALTERNATIVES)
     budget = Budget() if budget is None else budget
     rng = np.random.default_rng(0) if rng is None else rng
     grid = on_grid(x, y)
@@ -79,38 +81,32 @@ def permutation_test(
         return _normal(grid, method, side, samples, rng)
     if method == "sampled":
         return _sampled(grid, side, samples, rng)
-    tails = _as_extreme(grid, side).tails(grid)
+    tails = as_extreme_as(grid, grid.observed, side, grid.slack).tails(grid)
     if method == "bounds":
         return _bounded(grid, side, tails, budget, precision)
+    from weatherglass.inference.significance.exact import count_tails
+
+    counting = budget
     if method == "auto":
-        counting = replace(
-            budget, seconds=max(min(budget.seconds, COUNTING_SECONDS), COUNTING_SHARE * budget.seconds)
-        )
-        counted = _count(tails, counting, EXACT)
-        if counted is None:
-            return _bounded(grid, side, tails, budget, min(precision, _precision_instead(tails, counting)))
-        return _from_count(grid, side, *counted)
-    counted = _count(tails, budget, EXACT if method == "exact" else (method,))
-    if counted is None:
-        raise SignificanceError(_what_would_be_needed(grid, tails, budget, method))
-    return _from_count(grid, side, *counted)
+        seconds = max(min(budget.seconds, COUNTING_SECONDS), COUNTING_SHARE * budget.seconds)
+        counting = replace(budget, seconds=seconds)
+    counted = count_tails(tails, counting, EXACT if method in ("auto", "exact") else (method,))
+    if counted is not None:
+        p = counted[0] / grid.partitions  # a quotient of whole numbers, rounded once
+        return _certified(p, p, counted[1], floor(grid, side))
+    if method == "auto":
+        return _bounded(grid, side, tails, budget, min(precision, _precision_instead(tails, counting)))
+    raise SignificanceError(_what_would_be_needed(grid, tails, budget, method))
 
 
 def floor(grid: Grid, side: Alternative) -> float:
-    """The exact p of the most extreme partition, ties with it counted; 0 below what float64 holds."""
-    counts = [tail.known for tail in most_extreme(grid, side).tails(grid)]
+    """Return the exact p of the most extreme partition, ties with it counted; 0 below what float64 can represent."""
+    whole = Tail(grid.values, grid.size, 0)
+    least, greatest = whole.least, whole.greatest
+    below = (least + greatest) * grid.n < 2 * grid.size * grid.total
+    edge = least if side == "less" or (side == "two-sided" and below) else greatest
+    counts = [tail.known for tail in as_extreme_as(grid, edge, side).tails(grid)]
     return sum(count for count in counts if count is not None) / grid.partitions
-
-
-def _as_extreme(grid: Grid, side: Alternative) -> Extreme:
-    return as_extreme_as(grid, grid.observed, side, grid.slack)
-
-
-def _count(tails: Sequence[Tail], budget: Budget, methods: Sequence[str]) -> tuple[int, str] | None:
-    """How many partitions are as extreme, by the quickest of the methods that fit; None if none does."""
-    from weatherglass.inference.significance.exact import count_tails
-
-    return count_tails(tails, budget, methods)
 
 
 def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
@@ -123,12 +119,6 @@ def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
 
     beyond = max(endless_memory_seconds(tails) / counting.seconds, NEAREST)
     return 0.01 * len(set(tails)) * ONE_PERCENT_SECONDS / counting.seconds * math.pow(beyond, FALL)
-
-
-def _from_count(grid: Grid, side: Alternative, count: int, method: str) -> Significance:
-    """An exact p: a quotient of whole numbers, rounded once."""
-    p = count / grid.partitions
-    return _certified(p, p, method, floor(grid, side))
 
 
 def _certified(low: float, high: float, method: str, least: float) -> Significance:
@@ -159,13 +149,17 @@ def _bounded(
 
 
 def _sampled(grid: Grid, side: Alternative, samples: int, rng: np.random.Generator) -> Significance:
+    extreme = as_extreme_as(grid, grid.observed, side, grid.slack)
     if grid.partitions <= ALL_PARTITIONS:
-        counted = _count(_as_extreme(grid, side).tails(grid), Budget(), ("enumerate",))
+        from weatherglass.inference.significance.exact import count_tails
+
+        counted = count_tails(extreme.tails(grid), Budget(), ("enumerate",))
         if counted is not None:
-            return _from_count(grid, side, counted[0], "sampled (all partitions)")
+            p = counted[0] / grid.partitions
+            return _certified(p, p, "sampled (all partitions)", floor(grid, side))
     from weatherglass.inference.significance.sampled import clopper_pearson, sample_sums
 
-    hits = _as_extreme(grid, side).among(sample_sums(grid, samples, rng))
+    hits = extreme.among(sample_sums(grid, samples, rng))
     low, high = clopper_pearson(hits, samples)
     p = (hits + 1) / (samples + 1)
     return Significance(p, low, high, "sampled", max(floor(grid, side), 1 / (samples + 1)), False, p)

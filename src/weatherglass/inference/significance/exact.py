@@ -30,9 +30,6 @@ class Cost:
     seconds: float
     bytes: int
 
-    def fits(self, budget: Budget) -> bool:
-        return self.seconds <= budget.seconds and self.bytes <= budget.bytes
-
     def __str__(self) -> str:
         if math.isinf(self.seconds):
             return "is out of reach"
@@ -40,23 +37,41 @@ class Cost:
 
 
 def count_tails(tails: Sequence[Tail], budget: Budget, methods: Sequence[str]) -> tuple[int, str] | None:
-    """How many subsets all tails hold together, and by which method; None if no method fits the budget."""
-    costs = {method: cost_of(method, tails, budget) for method in methods}
-    if "enumerate" in costs and costs["enumerate"].seconds <= _OVERHEAD:
-        costs = {"enumerate": costs["enumerate"]}
-    for method in sorted(costs, key=lambda method: costs[method].seconds):
-        if costs[method].fits(budget):
-            counts = _count(method, tails, budget)
-            if counts is not None:
-                return counts, method
+    """Return how many subsets all tails contain together, and by which method; None if no method fits the budget.
+
+    Args:
+        tails: whose counts are added up.
+        budget: what counting may cost.
+        methods: those to choose from; "enumerate", the simplest, first.
+    """
+    costs: dict[str, Cost] = {}
+    for method in methods:
+        costs[method] = cost_of(method, tails, budget)
+        if method == "enumerate" and costs[method].seconds <= _OVERHEAD:
+            break
+    for method, cost in sorted(costs.items(), key=lambda item: item[1].seconds):
+        if cost.seconds <= budget.seconds and cost.bytes <= budget.bytes:
+            count = _count(method, tails, budget)
+            if count is not None:
+                return count, method
     return None
 
 
 def cost_of(method: str, tails: Sequence[Tail], budget: Budget) -> Cost:
-    """What counting these tails would take."""
+    """Return what counting these tails would take."""
     different = list(dict.fromkeys(tails))
     if method == "enumerate":
-        return Cost(sum(_enumeration_seconds(tail) for tail in different), 0)
+        seconds = 0.0
+        for tail in different:
+            if tail.known is not None:
+                continue
+            if tail.subsets <= _OVERHEAD / _SECONDS_A_SUBSET:
+                seconds += tail.subsets * _SECONDS_A_SUBSET
+                continue
+            tilt = find_tilt(tail if tail.beyond_the_mean else tail.rest())
+            log_count = tilt.log_p + math.log(tail.subsets)
+            seconds += _SECONDS_A_SUBSET * math.exp(log_count) if log_count < 100 else math.inf
+        return Cost(seconds, 0)
     if method == "lattice":
         costs = [lattice_cost(tail) for tail in different]
         return Cost(_OVERHEAD + sum(cost[0] for cost in costs), max(cost[1] for cost in costs))
@@ -71,15 +86,6 @@ def endless_memory_seconds(tails: Sequence[Tail]) -> float:
     endless = Budget(seconds=math.inf, bytes=2**62)
     meeting = meet.endless_memory_seconds(len(tails[0].values)) * len(set(tails))
     return min(meeting, *(cost_of(method, tails, endless).seconds for method in ("enumerate", "lattice")))
-
-
-def _enumeration_seconds(tail: Tail) -> float:
-    if tail.known is not None:
-        return 0.0
-    if tail.subsets <= _OVERHEAD / _SECONDS_A_SUBSET:
-        return tail.subsets * _SECONDS_A_SUBSET
-    log_count = find_tilt(tail if tail.beyond_the_mean else tail.rest()).log_p + math.log(tail.subsets)
-    return _SECONDS_A_SUBSET * math.exp(log_count) if log_count < 100 else math.inf
 
 
 def _count(method: str, tails: Sequence[Tail], budget: Budget) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,25 +32,19 @@ class Grid:
     """The sum over X."""
     slack: int = 0
     """Sums within it of the observed one are ties: equal but for the last bits of the scores (docs/methods 10.5)."""
+    n: int = field(init=False)
+    total: int = field(init=False)
+    """The sum over X and Y."""
+    constant: bool = field(init=False)
+    """Whether every partition has the same sum."""
+    partitions: int = field(init=False)
+    """How many subsets of size |X| there are."""
 
-    @property
-    def n(self) -> int:
-        return len(self.values)
-
-    @property
-    def total(self) -> int:
-        """The sum over X and Y."""
-        return int(self.values.sum())
-
-    @property
-    def constant(self) -> bool:
-        """Whether every partition has the same sum."""
-        return int(self.values[-1]) == 0
-
-    @property
-    def partitions(self) -> int:
-        """How many subsets of size |X| there are."""
-        return math.comb(self.n, self.size)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", len(self.values))
+        object.__setattr__(self, "total", int(self.values.sum()))
+        object.__setattr__(self, "constant", int(self.values[-1]) == 0)
+        object.__setattr__(self, "partitions", math.comb(self.n, self.size))
 
 
 def on_grid(x: Vector, y: Vector) -> Grid:
@@ -72,7 +66,12 @@ def on_grid(x: Vector, y: Vector) -> Grid:
     exponent = math.frexp(float(np.abs(scores).max()))[1]
     scaled = np.ldexp(scores, -exponent)
     order = np.argsort(scaled, kind="stable")
-    runs, levels = _merge_ties(scaled[order])
+    # Scores closer than the tolerance are a run of ties, with one value: the midpoint.
+    ordered = scaled[order]
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(ordered) > TIE * float(np.abs(ordered).max())]))
+    ends = np.concatenate([starts[1:], [len(ordered)]]) - 1
+    runs = np.repeat(np.arange(len(starts)), ends - starts + 1)
+    levels = ordered[starts] / 2 + ordered[ends] / 2
     integers = _common_spacing(levels)
     slack = 0
     if integers is None:
@@ -87,15 +86,6 @@ def on_grid(x: Vector, y: Vector) -> Grid:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return Grid(values, len(x), int(values[rank[: len(x)]].sum()), slack)
-
-
-def _merge_ties(ordered: Vector) -> tuple[Integers, Vector]:
-    """For each sorted score the number of its run of ties, and for each run its one value, the midpoint."""
-    tolerance = TIE * float(np.abs(ordered).max())
-    starts = np.flatnonzero(np.concatenate([[True], np.diff(ordered) > tolerance]))
-    ends = np.concatenate([starts[1:], [len(ordered)]]) - 1
-    runs = np.repeat(np.arange(len(starts)), ends - starts + 1)
-    return runs, ordered[starts] / 2 + ordered[ends] / 2
 
 
 def _common_spacing(levels: Vector) -> Integers | None:

@@ -16,32 +16,24 @@ _KERNELS: list[Any] = []
 def compiled(function: Function) -> Function:
     """Compile at the first call and keep the machine code; numba finds a folder that can be written to.
 
-    It is beside the source or, for a read-only installation, in the user's cache; if neither will do, the code is
-    compiled anew in each process.
+    It is beside the source or, for a read-only installation, in the user's cache; if neither will do, each process
+    compiles the code again.
+
+    The kernel is loaded from the disk without what only compiling needs. Before numba looks for machine code, it
+    imports all that it can compile (BLAS, random numbers, text, …), which takes longer than loading these kernels. It
+    does so once more before it compiles, so that nothing is missing then. This depends on the internals of numba; in a
+    version that has others, numba loads the kernel in its own way.
     """
     try:
         kernel = njit(cache=True, error_model="numpy")(function)
     except RuntimeError:
         kernel = njit(error_model="numpy")(function)
-    _load_lightly(kernel)
     _KERNELS.append(kernel)
-    return cast(Function, kernel)
-
-
-def _load_lightly(kernel: Any) -> None:
-    """Have this kernel loaded from the disk without what only compiling needs.
-
-    Before numba looks for machine code, it imports all that it can compile (BLAS, random numbers, text, …), which takes
-    longer than to load these kernels. It does so once more before it compiles, so that nothing is missing then. This
-    reaches into numba; where a version of it has other insides, its own way remains.
-    """
     cache = getattr(kernel, "_cache", None)
-    load, guarded = (
-        getattr(cache, "_load_overload", None),
-        getattr(cache, "_guard_against_spurious_io_errors", None),
-    )
+    load = getattr(cache, "_load_overload", None)
+    guarded = getattr(cache, "_guard_against_spurious_io_errors", None)
     if cache is None or load is None or guarded is None:
-        return
+        return cast(Function, kernel)
 
     def load_overload(signature: Any, target_context: Any) -> Any:
         from numba.core.runtime.nrt import rtsys
@@ -50,27 +42,30 @@ def _load_lightly(kernel: Any) -> None:
         try:
             with guarded():
                 return load(signature, target_context)
-        except Exception:  # a damaged pickle can raise anything: compiled anew, and written over it
+        except Exception:  # a damaged pickle can raise anything: the kernel is compiled again and replaces it
             with contextlib.suppress(OSError):
                 cache.flush()
             return None
 
     cache.load_overload = load_overload
+    return cast(Function, kernel)
 
 
 def all_cached(besides: str = "") -> bool:
-    """Whether machine code of every kernel imported so far, `besides` those of one module, is at hand or on disk."""
-    asked = (kernel for kernel in _KERNELS if kernel.py_func.__module__ != besides)
-    return all(kernel.signatures or _cached(kernel) for kernel in asked)
+    """Return whether machine code of every kernel imported so far, except those of one module, is in memory or on disk.
 
-
-def _cached(kernel: Any) -> bool:
-    """Whether numba's index on disk has code of the source as it is now; yes where numba cannot be asked."""
-    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    load_index = getattr(file, "_load_index", None)
-    if load_index is None:
-        return kernel.stats.cache_path is not None
-    try:
-        return bool(load_index())
-    except Exception:  # a damaged pickle can raise anything
-        return False
+    numba's index on disk must have code of the source as it is now. A kernel counts as cached where numba cannot be
+    asked.
+    """
+    for kernel in _KERNELS:
+        if kernel.signatures or kernel.py_func.__module__ == besides:
+            continue
+        file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+        load_index = getattr(file, "_load_index", None)
+        try:
+            cached = kernel.stats.cache_path is not None if load_index is None else bool(load_index())
+        except Exception:  # a damaged pickle can raise anything
+            return False
+        if not cached:
+            return False
+    return True

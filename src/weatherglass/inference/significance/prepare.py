@@ -1,4 +1,4 @@
-"""Compile the permutation kernels once, before a run, and say so."""
+"""Compile the permutation kernels once on a machine, before a run needs them, and say so."""
 
 from __future__ import annotations
 
@@ -18,12 +18,20 @@ COMPILING = "compiling the permutation kernels (once on this machine)"
 
 
 def prepare(progress: Callable[[str], None] | None = None) -> None:
-    """Compile the kernels, or load them; `progress` is told where compiling is needed, which takes some seconds.
+    """Compile the kernels that are not on disk yet, and tell `progress` so: it takes some seconds.
 
-    That of the lattice is compiled at its first use: only scores with a common spacing need it.
+    A process loads each kernel when it first needs it. The kernel of the lattice is compiled at its first use: only
+    scores with a common spacing need it.
     """
-    if progress is not None and not all_cached(besides=LATTICE):
+    if all_cached(besides=LATTICE):
+        return
+    if progress is not None:
         progress(COMPILING)
+    load_kernels()
+
+
+def load_kernels() -> None:
+    """Load every kernel except the lattice's into this process, compiling those that are not on disk."""
     grid = on_grid(np.array([1.0, 3.0, 6.0]), np.array([2.0, 4.0, 5.0]))
     (tail,) = as_extreme_as(grid, 8, "greater").tails(grid)
     count_by_enumeration(tail, work=1000)

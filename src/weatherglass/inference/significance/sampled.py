@@ -39,7 +39,10 @@ def sample_sums(grid: Grid, samples: int, rng: np.random.Generator) -> Integers:
     for b in range(blocks):
         start, end = n * b // blocks, n * (b + 1) // blocks
         by_count, first = _subset_sums(grid.values[start:end])
-        low, high = _window(n, size, start)
+        # The least and greatest number of draws that can be left when this block is reached.
+        mean, sd = size * (n - start) / n, math.sqrt(size * (n - size) / n**2 * (n - start) * start / (n - 1))
+        low = max(math.floor(mean - _WINDOW * sd), 0, size - start)
+        high = min(math.ceil(mean + _WINDOW * sd), size, n - start)
         aliases = _alias_tables(end - start, n - start, low, high)
         for slice_start in range(0, samples, _SLICE):
             some = slice(slice_start, slice_start + _SLICE)
@@ -55,15 +58,6 @@ def clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
     low = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))
     high = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1 - outside))
     return low, high
-
-
-def _window(n: int, size: int, start: int) -> tuple[int, int]:
-    """Least and greatest number of draws left when a block is reached."""
-    left = n - start
-    mean = size * left / n
-    sd = math.sqrt(size * (n - size) / n**2 * left * start / (n - 1))
-    low = max(math.floor(mean - _WINDOW * sd), 0, size - start)
-    return low, min(math.ceil(mean + _WINDOW * sd), size, left)
 
 
 def _subset_sums(members: Integers) -> tuple[Integers, Integers]:
@@ -95,7 +89,11 @@ def _draw(
 ) -> int:
     """Draw from one block for every sample; `left` and `sums` are updated in place. Returns the counter."""
     numbers = 2 * len(sums)
-    bits = _mixed(np.uint64(counter) + _STEP * np.arange(1, numbers + 1, dtype=np.uint64))
+    # 64 random bits from each number (splitmix64, Steele, Lea and Flood 2014).
+    bits = np.uint64(counter) + _STEP * np.arange(1, numbers + 1, dtype=np.uint64)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits = bits ^ (bits >> np.uint64(31))
     for_count, for_subset = bits[0::2], bits[1::2]
     cell = for_count & np.uint64(15)
     row = np.minimum(np.maximum(left - low, 0), len(aliases) - 1)
@@ -106,13 +104,6 @@ def _draw(
     sums += by_count[first[count] + within]
     left -= count
     return (counter + numbers * int(_STEP)) % 2**64
-
-
-def _mixed(counter: Bits) -> Bits:
-    """64 random bits from each counter (splitmix64, Steele, Lea and Flood 2014)."""
-    bits = (counter ^ (counter >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 @lru_cache(maxsize=512)

@@ -40,13 +40,23 @@ class Tail:
     @property
     def known(self) -> int | None:
         """The count where it needs no counting: none, all, or only the largest sum."""
-        if self.threshold > self.greatest:
+        greatest = self.greatest
+        if self.threshold > greatest:
             return 0
         if self.threshold <= self.least:
             return self.subsets
-        if self.threshold > self._second_greatest():
-            return self._ties_at_the_top()
-        return None
+        # The smallest step down from the largest sum: the least member is replaced by the next value below it or, where
+        # an equal of it is outside, the next value above it is replaced by that one.
+        n = len(self.values)
+        boundary = self.values[n - self.size]
+        below, above = self.values[self.values < boundary], self.values[self.values > boundary]
+        steps = [int(boundary - below[-1])] if len(below) else []
+        if len(above) and self.values[n - self.size - 1] == boundary:
+            steps.append(int(above[0] - boundary))
+        if self.threshold <= greatest - min(steps, default=greatest + 1):
+            return None
+        # A largest sum takes all that is above its smallest member; only equals of that can be exchanged.
+        return math.comb(n - len(below) - len(above), self.size - len(above))
 
     @property
     def beyond_the_mean(self) -> bool:
@@ -70,25 +80,6 @@ class Tail:
         if 2 * self.size <= n:
             return self
         return Tail(self.values, n - self.size, int(self.values.sum()) - self.threshold).mirrored()
-
-    def _second_greatest(self) -> int:
-        # The smallest step down: the least member for the next value below it, or, where an equal of it is outside,
-        # the next value above it for that one.
-        n = len(self.values)
-        boundary = self.values[n - self.size]
-        below, above = self.values[self.values < boundary], self.values[self.values > boundary]
-        steps = [int(boundary - below[-1])] if len(below) else []
-        if len(above) and self.values[n - self.size - 1] == boundary:
-            steps.append(int(above[0] - boundary))
-        return self.greatest - min(steps, default=self.greatest + 1)
-
-    def _ties_at_the_top(self) -> int:
-        # A largest sum takes all that is above its smallest member; only equals of that can be exchanged.
-        n = len(self.values)
-        boundary = self.values[n - self.size]
-        equal = int((self.values == boundary).sum())
-        above = int((self.values > boundary).sum())
-        return math.comb(equal, self.size - above)
 
 
 @lru_cache(maxsize=8)
@@ -145,12 +136,3 @@ def as_extreme_as(grid: Grid, observed: int, side: Alternative, slack: int = 0) 
     else:
         high, low = -(-reflected_times_n // grid.n) - slack, observed + slack
     return Extreme(high, low) if high > low else Extreme(0, None)
-
-
-def most_extreme(grid: Grid, side: Alternative) -> Extreme:
-    """The sums as extreme as the most extreme partition that there is: what p_floor counts."""
-    whole = Tail(grid.values, grid.size, 0)
-    least, greatest = whole.least, whole.greatest
-    below = (least + greatest) * grid.n < 2 * grid.size * grid.total
-    edge = least if side == "less" or (side == "two-sided" and below) else greatest
-    return as_extreme_as(grid, edge, side)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from weatherglass.arrays import Vector
+from weatherglass.arrays import Integers, Vector
 from weatherglass.inference.significance.tail import Tail
 
 _LEAST_PULL = 2.5
@@ -153,3 +154,101 @@ def _estimate(
     beyond = 0.5 * float(erfcx(max(rate, 0.0) * sd / math.sqrt(2)))
     log_p = log_weight + log_mass + math.log(beyond) - math.log(tail.subsets)
     return min(log_p, 0.0), 1 / (sd * math.sqrt(2 * math.pi) * beyond)
+
+
+@dataclass(frozen=True, slots=True)
+class JointTilt:
+    """A tilt of several strata: one λ, and for each stratum its μ and centre."""
+
+    rate: float
+    offsets: tuple[float, ...]
+    centres: tuple[int, ...]
+    log_p: float
+    density: float
+
+
+def joint_tilt(strata: Sequence[tuple[Integers, int]], threshold: int) -> JointTilt | None:
+    """Solve the saddlepoint equations of a sum over strata, beyond its mean: mean counts and mean sum are right.
+
+    None where no tilt leaves anything to chance.
+
+    Args:
+        strata: the values of each, ascending, and how many are drawn.
+        threshold: what the sum is to reach.
+    """
+    means = [float(values.mean()) for values, _ in strata]
+    sd = math.sqrt(
+        sum(float(((v - m).astype(np.float64) ** 2).sum()) for (v, _), m in zip(strata, means, strict=True))
+    )
+    sd /= math.sqrt(sum(len(values) for values, _ in strata))
+    parts = [
+        ((values.astype(np.float64) - mean) / sd, size)
+        for (values, size), mean in zip(strata, means, strict=True)
+    ]
+    reach = (threshold - sum(size * mean for (_, size), mean in zip(strata, means, strict=True))) / sd
+    furthest = sum(float(scores[len(scores) - size :].sum()) for scores, size in parts)
+    for aim in _AIMS:
+        rate, offsets = _solve_rate(parts, min(reach, aim * furthest))
+        spreads = [_spread(scores, rate, offset) for (scores, _), offset in zip(parts, offsets, strict=True)]
+        total = math.sqrt(sum(spread.sd**2 for spread in spreads))
+        if sum(spread.count_sd**2 for spread in spreads) > _LEAST_VARIANCE and total > 0:
+            break
+    else:
+        return None
+    log_p, density = _estimate_joint(parts, rate, offsets, reach, total)
+    if rate * total < _LEAST_PULL:
+        rate = _LEAST_PULL / total
+        offsets = [
+            _solve_offset(scores, size, rate, offset)
+            for (scores, size), offset in zip(parts, offsets, strict=True)
+        ]
+        spreads = [_spread(scores, rate, offset) for (scores, _), offset in zip(parts, offsets, strict=True)]
+    centres = [round(mean + sd * spread.centre) for mean, spread in zip(means, spreads, strict=True)]
+    shifted = [
+        offset + rate * (centre - mean) / sd
+        for offset, centre, mean in zip(offsets, centres, means, strict=True)
+    ]
+    return JointTilt(rate / sd, tuple(shifted), tuple(centres), log_p, density / sd)
+
+
+def _solve_rate(parts: Sequence[tuple[Vector, int]], reach: float) -> tuple[float, list[float]]:
+    """The λ at which the mean sum is `reach`, counts being right in each stratum: Newton's method, kept in bounds."""
+    rate, low, high = 0.0, 0.0, math.inf
+    offsets = [math.log(size / (len(scores) - size)) for scores, size in parts]
+    for _ in range(60):
+        offsets = [
+            _solve_offset(scores, size, rate, offset)
+            for (scores, size), offset in zip(parts, offsets, strict=True)
+        ]
+        mean = sum(
+            float(_odds(scores, rate, offset)[0] @ scores)
+            for (scores, _), offset in zip(parts, offsets, strict=True)
+        )
+        variance = sum(
+            _spread(scores, rate, offset).sd ** 2 for (scores, _), offset in zip(parts, offsets, strict=True)
+        )
+        missing = reach - mean
+        if missing**2 < 1e-8 * variance or high - low < 1e-9 * high:
+            break
+        low, high = (rate, high) if missing > 0 else (low, rate)
+        step = rate + missing / variance if variance > 0 else math.inf
+        if not low < step < high:
+            step = (low + high) / 2 if math.isfinite(high) else 2 * rate + 1
+        rate = step
+    return rate, offsets
+
+
+def _estimate_joint(
+    parts: Sequence[tuple[Vector, int]], rate: float, offsets: Sequence[float], reach: float, sd: float
+) -> tuple[float, float]:
+    """The estimate of `_estimate` for several strata."""
+    from scipy.special import erfcx
+
+    log_p = -rate * reach
+    for (scores, size), offset in zip(parts, offsets, strict=True):
+        _, variances = _odds(scores, rate, offset)
+        log_p += _objective(scores, size, 0.0, rate, offset)
+        log_p -= 0.5 * math.log(2 * math.pi * max(float(variances.sum()), 0.1))
+        log_p -= math.log(math.comb(len(scores), size))
+    beyond = 0.5 * float(erfcx(max(rate, 0.0) * sd / math.sqrt(2)))
+    return min(log_p + math.log(beyond), 0.0), 1 / (sd * math.sqrt(2 * math.pi) * beyond)

@@ -1,1 +1,101 @@
-"""German: word forms with gender and case, sentence templates and a tokeniser."""
+"""German as a language pack: gender, plural and case of nouns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from weatherglass.languages.base import Lexicon
+from weatherglass.languages.inflected import ANY_WORD, InflectedLanguage, back_to
+from weatherglass.languages.tokenise import word_tokens
+
+INDEFINITE = {"m": "ein", "f": "eine", "n": "ein"}
+DEFINITE = {"m": "der", "f": "die", "n": "das"}
+INDEFINITE_ACCUSATIVE = {**INDEFINITE, "m": "einen"}
+
+
+class German(InflectedLanguage):
+    """A word that begins with a capital letter is a noun, any other one an adjective; forms come from the lexicon."""
+
+    name = "German"
+    package = "weatherglass.languages.de"
+    needs: ClassVar[Mapping[str, str]] = {
+        "word": "",
+        "ein word": "gender",
+        "der word": "gender",
+        "einen word": "gender, accusative",
+        "words": "plural",
+        "den words": "plural, dative",
+        "ihn": "case",
+        "ihm": "case",
+    }
+    values: ClassVar[Mapping[str, Sequence[str]]] = {
+        "gender": ("m", "f", "n"),
+        "case": ("accusative", "dative"),
+    }
+
+    def guess_class(self, word: str) -> tuple[str, str]:
+        """By the first letter; a small word in -en may be a verb as well, so it is no more than a word."""
+        if word[:1].isupper():
+            return "noun", "begins with a capital letter"
+        if word.endswith(("en", "eln", "ern")):
+            return ANY_WORD, "ends like a verb; state whether it is a verb or an adjective"
+        return "adjective", "begins with a small letter"
+
+    def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
+        """Articles by gender; the accusative of a masculine noun and the plural have to be known."""
+        slots = {"word": word}
+        if word_class == "object pronoun" and "case" in forms:
+            slots["ihn" if forms["case"] == "accusative" else "ihm"] = word
+        if gender := forms.get("gender"):
+            slots["ein word"] = f"{INDEFINITE[gender]} {word}"
+            slots["der word"] = f"{DEFINITE[gender]} {word}"
+            if accusative := forms.get("accusative") or (word if gender != "m" else None):
+                slots["einen word"] = f"{INDEFINITE_ACCUSATIVE[gender]} {accusative}"
+        if plural := word if word_class == "plural noun" else forms.get("plural"):
+            slots["words"] = plural
+            if dative := forms.get("dative") or dative_plural(plural):
+                slots["den words"] = f"den {dative}"
+        return slots
+
+    def shown(self, slots: Mapping[str, str]) -> str:
+        """der Arzt, Ärzte."""
+        return ", ".join(slots[slot] for slot in ("der word", "words") if slot in slots)
+
+    def tokenise(self, text: str) -> list[str]:
+        """Return words with their hyphens and apostrophes, and punctuation."""
+        return word_tokens(text)
+
+    def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
+        """Return nouns by class and gender, with their plural and, of weak ones, the accusative; other words by
+        class.
+        """
+        classes: dict[str, str] = {}
+        forms: dict[str, dict[str, str]] = {"gender": {}, "plural": {}, "accusative": {}, "case": {}}
+        for word_class, entry in content["nouns"].items():
+            for gender, nouns in entry.items():
+                for noun, listed in nouns.items():
+                    plural, _, accusative = listed.partition(", ")
+                    classes[noun] = word_class
+                    forms["gender"][noun] = gender
+                    forms["accusative"][noun] = accusative or noun
+                    if plural:
+                        forms["plural"][noun] = plural
+        for word_class, words in content["words"].items():
+            classes |= dict.fromkeys(words, word_class)
+        for case, words in content["case"].items():
+            forms["case"] |= dict.fromkeys(words, case)
+        forms["singular"] = back_to(forms["plural"], classes)
+        return Lexicon(classes, forms)
+
+
+def dative_plural(plural: str) -> str | None:
+    """Return the dative of a plural, by the rule: den Ärzten, den Frauen, den Autos; None where the rule says
+    nothing.
+    """
+    if plural.endswith(("n", "s")):
+        return plural
+    return plural + "n" if plural.endswith(("e", "el", "er")) else None
+
+
+GERMAN = German()

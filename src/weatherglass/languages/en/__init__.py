@@ -1,1 +1,265 @@
-"""English: sentence templates, word forms, synonyms and the Penn Treebank tokeniser."""
+"""English: the templates of May et al. (2019), word forms, and guesses about words that the catalogue does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol, cast
+
+from weatherglass.errors import CatalogueError
+from weatherglass.languages.base import STATED, Lexicon, Reading, capitalised
+from weatherglass.languages.tokenise import treebank
+from weatherglass.storage.documents import shipped_toml
+
+VOWELS = frozenset("aeiouAEIOU")
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """A word as the templates need it."""
+
+    word: str
+    """As it stands in the word set; what each sentence made from it refers to."""
+    singular: str
+    plural: str
+    article: str
+
+    @property
+    def inflected(self) -> bool:
+        """Return whether it has forms besides the word itself."""
+        return bool(self.article) or self.singular != self.plural
+
+    @property
+    def shown(self) -> str:
+        """an oven, ovens; empty for a word that has no forms."""
+        return f"{self.article} {self.singular}, {self.plural}".strip() if self.inflected else ""
+
+
+def word_classes() -> list[str]:
+    """Return the classes that have templates: given name, adjective, …"""
+    return list(templates())
+
+
+def templates() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """By class and number (singular, plural): the sentences with a blank for the word."""
+    return shipped_toml(__package__, "templates")
+
+
+def templates_of(word_class: str) -> list[str]:
+    """Return the templates of a class, in the order of templates.toml."""
+    by_number = templates()[word_class]
+    return [template for number in ("singular", "plural") for template in by_number.get(number, ())]
+
+
+def sentences(forms: Forms, word_class: str) -> list[tuple[str, str]]:
+    """Return a word in every template of its class: each sentence and its template."""
+    fields = placeholders(forms)
+    return [(template.format_map(fields), template) for template in templates_of(word_class)]
+
+
+def placeholders(forms: Forms) -> dict[str, str]:
+    """Return what each placeholder of templates.toml stands for."""
+    slots = {"word": forms.singular, "Word": capitalised(forms.singular)}
+    if not forms.inflected:
+        return slots
+    with_article = f"{forms.article} {forms.singular}"
+    return {
+        **slots,
+        "a word": with_article,
+        "A word": capitalised(with_article),
+        "words": forms.plural,
+        "Words": capitalised(forms.plural),
+    }
+
+
+def regular_plural(noun: str) -> str:
+    """Return the plural by the rule: asters, crocuses, poppies."""
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return noun + "es"
+    if noun.endswith("y") and noun[-2:-1] not in VOWELS:
+        return noun[:-1] + "ies"
+    return noun + "s"
+
+
+def regular_article(noun: str) -> str:
+    """Return the article by the first letter: an aster, a clover."""
+    return "an" if noun[:1] in VOWELS else "a"
+
+
+NOUNS = ("person noun", "thing noun")
+SINGULAR_ENDINGS = ("ss", "us", "is", "ics")
+"""What a singular may end in: glass, virus, iris, physics."""
+
+KNOWN = "known from the catalogue"
+
+
+def read_word(word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
+    """Return class and forms of one word.
+
+    Args:
+        file_lexicon: what the user's file states about single words.
+        catalogue_lexicon: what the catalogue knows about its own words.
+
+    Raises:
+        CatalogueError: if no class fits, as with "they".
+    """
+    if word in file_lexicon.classes:
+        word_class, reason = file_lexicon.classes[word], STATED
+    else:
+        word_class, reason = guess_class(word.strip(), catalogue_lexicon)
+    forms = word_forms(word, word_class, file_lexicon, catalogue_lexicon)
+    return Reading(
+        word, word_class, reason, placeholders(forms), forms.shown, word in catalogue_lexicon.classes
+    )
+
+
+def guess_class(word: str, catalogue_lexicon: Lexicon) -> tuple[str, str]:
+    """Return the class of a word for which the file states none, and the reason."""
+    guesses = _guesses()
+    if word in catalogue_lexicon.classes:
+        return catalogue_lexicon.classes[word], KNOWN
+    if word in guesses["unfit"]["words"]:
+        raise CatalogueError(
+            f"'{word}': no sentence template fits it; leave it out, or state its class under [words.classes]"
+        )
+    for word_class, listed in guesses["listed"].items():
+        if word in listed:
+            return word_class, "listed under this class"
+    if word[0].isupper():
+        return _guess_capitalised(word)
+    head = _head(word)
+    if head != word:
+        word_class, reason = guess_class(head, catalogue_lexicon)
+        return word_class, f"as '{head}': {reason}"
+    singular = _singular(word, catalogue_lexicon)
+    if singular != word:
+        word_class, reason = guess_class(singular, catalogue_lexicon)
+        return ("thing noun" if word_class not in NOUNS else word_class), f"plural of '{singular}': {reason}"
+    for word_class, endings in guesses["endings"].items():
+        for ending in endings:
+            if word.endswith(ending) and len(word) >= len(ending) + 3:
+                return word_class, f"ends in -{ending}"
+    return "thing noun", "nothing else fits"
+
+
+def _guess_capitalised(word: str) -> tuple[str, str]:
+    if len(word) > 1 and word.isupper():
+        return "mass noun", "capital letters throughout, like NASA"
+    if word.endswith(" American"):
+        return "person noun", "ends in American"
+    return "given name", "begins with a capital letter"
+
+
+def _head(word: str) -> str:
+    """Return the word that a group turns on: woman in "white woman" and in "woman of color"."""
+    before_of = word.partition(" of ")[0]
+    return before_of.split()[-1] if before_of.split() else word
+
+
+def word_forms(word: str, word_class: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Forms:
+    """Return singular, plural and article: stated, known, or by the rules of inflect."""
+    bare = word.strip()
+    if word_class not in NOUNS and word_class in word_classes():
+        return Forms(word, singular=bare, plural=bare, article="")
+    singular = file_lexicon.form("singular", word) or catalogue_lexicon.form("singular", word)
+    plural = file_lexicon.form("plural", singular or word)
+    if singular is None:
+        singular = bare if plural else _singular(bare, catalogue_lexicon)
+    plural = plural or catalogue_lexicon.form("plural", singular) or _plural(singular)
+    stated = file_lexicon.form("article", singular) or catalogue_lexicon.form("article", singular)
+    return Forms(word, singular, plural, stated or _article(singular))
+
+
+def _guesses() -> dict[str, Any]:
+    return shipped_toml(__package__, "guesses")
+
+
+class _Engine(Protocol):
+    """What is used of the library inflect."""
+
+    def singular_noun(self, text: str) -> str | bool: ...
+    def plural_noun(self, text: str) -> str: ...
+    def a(self, text: str) -> str: ...
+
+
+@cache
+def _engine() -> _Engine:
+    import inflect  # takes a second or two, so only when sentences are made from a user's words
+
+    return cast(_Engine, inflect.engine())
+
+
+def _singular(word: str, catalogue_lexicon: Lexicon) -> str:
+    """Return the word itself unless it is a plural; the library alone makes "viru" of "virus" and "opus" of "opera"."""
+    number = _guesses()["number"]
+    head = _head(word)
+    looks_plural = head.endswith(("s", "men")) or head in number["irregular_plurals"]
+    is_singular = head in (*number["singular"], *number["same_in_both"]) or head.endswith(SINGULAR_ENDINGS)
+    if (
+        not looks_plural
+        or is_singular
+        or (head in catalogue_lexicon.classes and not catalogue_lexicon.form("singular", head))
+    ):
+        return word
+    singular = _engine().singular_noun(word)
+    return singular if isinstance(singular, str) and singular else word
+
+
+def _plural(singular: str) -> str:
+    if _head(singular) in _guesses()["number"]["same_in_both"]:
+        return singular
+    if not any(letter.islower() for letter in singular):
+        return singular + "s"  # CEOs; the library would shout: CEOS
+    return _engine().plural_noun(singular)
+
+
+def _article(singular: str) -> str:
+    article = _engine().a(singular).partition(" ")[0]
+    return article if article in ("a", "an") else regular_article(singular)
+
+
+@dataclass(frozen=True, slots=True)
+class English:
+    """The templates of May et al. (2019), guesses for words that they do not have, and Penn Treebank tokens."""
+
+    name: str = "English"
+    templates_source: str = "May et al. 2019"
+    templates_citation: str = "may2019"
+
+    def word_classes(self) -> list[str]:
+        """Given name, adjective, …"""
+        return word_classes()
+
+    def form_names(self) -> list[str]:
+        """Return what the file may correct."""
+        return ["singular", "plural", "article"]
+
+    def form_values(self, form: str) -> Sequence[str]:
+        """Return every form is spelt out, also the article."""
+        del form
+        return ()
+
+    def slots(self) -> Mapping[str, str]:
+        """Rules make every form, so that no slot needs one to be stated."""
+        return dict.fromkeys(("word", "a word", "words"), "")
+
+    def templates(self, word_class: str) -> Sequence[str]:
+        """In the order of templates.toml."""
+        return templates_of(word_class)
+
+    def read_word(self, word: str, file_lexicon: Lexicon, catalogue_lexicon: Lexicon) -> Reading:
+        """Stated, known or guessed."""
+
+        return read_word(word, file_lexicon, catalogue_lexicon)
+
+    def tokenise(self, text: str) -> list[str]:
+        """By the conventions of the Penn Treebank."""
+        return treebank(text)
+
+    def lower(self, text: str) -> str:
+        """In small letters."""
+        return text.lower()
+
+
+ENGLISH = English()

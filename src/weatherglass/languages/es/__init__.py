@@ -1,1 +1,156 @@
-"""Spanish: word forms with gender, sentence templates and a tokeniser."""
+"""Spanish as a language pack: gender and plural of nouns, the four forms of adjectives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from weatherglass.languages.base import Lexicon
+from weatherglass.languages.inflected import ANY_WORD, InflectedLanguage, back_to
+from weatherglass.languages.tokenise import word_tokens
+
+ARTICLES = {"m": ("un", "el", "los", "este"), "f": ("una", "la", "las", "esta")}
+ACCENTS = str.maketrans("áéíóú", "aeiou")
+NUCLEUS = re.compile(r"[iuü]?[aeoáéíóú][iuy]?|[iuü]+")
+"""A strong or accented vowel with the weak ones beside it, or weak ones alone: the middle of a syllable."""
+
+
+class Spanish(InflectedLanguage):
+    """A word that begins with a capital letter is a name; all other classes and forms come from the lexicon."""
+
+    name = "Spanish"
+    package = "weatherglass.languages.es"
+    needs: ClassVar[Mapping[str, str]] = {
+        "word": "",
+        "un word": "gender",
+        "el word": "gender",
+        "este": "gender",
+        "words": "plural",
+        "los words": "gender, plural",
+        "m": "feminine",
+        "f": "feminine",
+        "mp": "feminine, plural",
+        "fp": "feminine",
+        "él": "",
+        "ellos": "",
+        "el suyo": "",
+    }
+    values: ClassVar[Mapping[str, Sequence[str]]] = {"gender": ("m", "f")}
+
+    def guess_class(self, word: str) -> tuple[str, str]:
+        """Return a capital letter tells a name; nothing else can be told from the letters."""
+        if word[:1].isupper():
+            return "given name", "begins with a capital letter"
+        return ANY_WORD, "not in the lexicon; state its class"
+
+    def fill_slots(self, word: str, word_class: str, forms: Mapping[str, str]) -> dict[str, str]:
+        """Articles and demonstratives by gender; the forms of an adjective by its feminine."""
+        slots = {"word": word}
+        if word_class in ("subject pronoun", "possessive pronoun"):
+            slots["ellos" if word.endswith("s") else "él"] = word
+            if word_class == "possessive pronoun" and not word.endswith("s"):
+                slots["el suyo"] = f"{'la' if word.endswith('a') else 'el'} {word}"
+        elif word_class == "plural noun":
+            slots |= _plural(word, forms)
+        elif word_class == "adjective":
+            slots |= _adjective(word, forms)
+        else:
+            slots |= _noun(word, forms)
+        return slots
+
+    def shown(self, slots: Mapping[str, str]) -> str:
+        """un médico, los médicos; alto, alta."""
+        article = "un word" if "un word" in slots else "el word"
+        return ", ".join(slots[slot] for slot in (article, "los words", "m", "f") if slot in slots)
+
+    def tokenise(self, text: str) -> list[str]:
+        """Return words and punctuation; al and del are one word each."""
+        return word_tokens(text)
+
+    def read_lexicon(self, content: Mapping[str, Any]) -> Lexicon:
+        """Return nouns by class and gender, adjectives with their feminine, other words by class; irregular plurals."""
+        classes: dict[str, str] = {}
+        gender: dict[str, str] = {}
+        for word_class, entry in content["nouns"].items():
+            for each, nouns in entry.items():
+                classes |= dict.fromkeys(nouns, word_class)
+                gender |= dict.fromkeys(nouns, each)
+        for each, words in content["gender"].items():  # of words that have no singular
+            gender |= dict.fromkeys(words, each)
+        listed = content["adjectives"]
+        feminine = {word: word[:-1] + "a" for word in listed["o"]} | {word: word for word in listed["same"]}
+        feminine |= listed["feminine"]
+        classes |= dict.fromkeys(feminine, "adjective")
+        for word_class, words in content["words"].items():
+            classes |= dict.fromkeys(words, word_class)
+        inflected = [word for word in (*gender, *feminine) if classes[word] != "plural noun"]
+        plurals = {word: plural for word in inflected if (plural := regular_plural(word))} | content["plural"]
+        forms = {"gender": gender, "feminine": feminine, "plural": plurals}
+        forms["singular"] = {
+            **back_to({word: regular_plural(form) or form for word, form in feminine.items()}, classes),
+            **back_to(feminine, classes),
+            **back_to(plurals, classes),
+        }
+        return Lexicon(classes, forms)
+
+
+def _noun(word: str, forms: Mapping[str, str]) -> dict[str, str]:
+    slots: dict[str, str] = {}
+    if gender := forms.get("gender"):
+        a, the, _, this = ARTICLES[gender]
+        if gender == "f" and begins_with_stressed_a(word):
+            a, the = "un", "el"  # el agua, although it is feminine
+        slots = {"un word": f"{a} {word}", "el word": f"{the} {word}", "este": this}
+    if plural := forms.get("plural") or regular_plural(word):
+        slots |= _plural(plural, forms)
+    return slots
+
+
+def _plural(plural: str, forms: Mapping[str, str]) -> dict[str, str]:
+    slots = {"words": plural}
+    if gender := forms.get("gender"):
+        slots["los words"] = f"{ARTICLES[gender][2]} {plural}"
+    return slots
+
+
+def _adjective(word: str, forms: Mapping[str, str]) -> dict[str, str]:
+    feminine = forms.get("feminine")
+    if feminine is None:
+        return {}
+    slots = {"m": word, "f": feminine}
+    plural = forms.get("plural") or regular_plural(word)
+    if plural:
+        slots["mp"] = plural
+    if feminine_plural := plural if feminine == word else regular_plural(feminine):
+        slots["fp"] = feminine_plural
+    return slots
+
+
+def begins_with_stressed_a(word: str) -> bool:
+    """Return whether the first syllable is a stressed a, as in agua and hacha; Spanish spelling tells where the
+    stress is.
+    """
+    sounded = word.lower().removeprefix("h")
+    if sounded[:1] not in ("a", "á") or " " in word:
+        return False
+    if sounded != sounded.translate(ACCENTS):
+        return sounded.startswith("á")
+    syllables = len(NUCLEUS.findall(sounded))
+    return syllables == (2 if sounded.endswith(("a", "e", "i", "o", "u", "n", "s")) else 1)
+
+
+def regular_plural(word: str) -> str | None:
+    """Return the plural where the rule has no exception; None for compounds, for -n, -s, -x and for stressed vowels."""
+    if re.search(r"[\s-]", word):
+        return None
+    if word.endswith(("a", "e", "o")):
+        return word + "s"
+    if word.endswith(("ión", "ón")):
+        return word[:-2] + "ones"
+    if word.endswith("z"):
+        return word[:-1] + "ces"
+    return word + "es" if word.endswith(("d", "l", "r")) else None
+
+
+SPANISH = Spanish()

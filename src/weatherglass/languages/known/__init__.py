@@ -19,7 +19,7 @@ WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 @cache
 def listed_words(language: str) -> frozenset[str] | None:
-    """The frequent words of a language in lower case; None if it has no list."""
+    """Return the frequent words of a language in lower case; None if it has no list."""
     if language not in LISTED:
         return None
     packed = files(__package__).joinpath(f"{language}.txt.xz").read_bytes()
@@ -27,7 +27,7 @@ def listed_words(language: str) -> frozenset[str] | None:
 
 
 def is_listed(text: str, language: str) -> bool:
-    """Whether every word of a text, or else every part of a hyphenated one, is in the language's list."""
+    """Return whether every word of a text, or else every part of a hyphenated one, is in the language's list."""
     listed = listed_words(language)
     if listed is None:
         return True
@@ -38,7 +38,7 @@ def is_listed(text: str, language: str) -> bool:
 
 
 def scripts(text: str) -> frozenset[str]:
-    """The scripts of the letters of a text: Latin, Cyrillic, …; Japanese for all of those that it mixes.
+    """Return the scripts of the letters of a text: Latin, Cyrillic, …; Japanese for all of those that it mixes.
 
     >>> sorted(scripts("Москвa"))
     ['Cyrillic', 'Latin']

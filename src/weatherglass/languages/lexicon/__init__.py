@@ -1,15 +1,198 @@
-"""What is known of words: senses, synonyms, parts of speech."""
+"""Number of senses and most common part of speech of words, from the dictionaries that are installed.
+
+Parts of speech are in the 12-tag universal set of Petrov et al. (2012). Du et al. count tags in the Brown corpus, which
+no registry carries. The nearest installable source is the lexicon of Brill's tagger, the likeliest tag of each word in
+the Brown corpus and the Penn Treebank, a text file inside the PyPI package textblob (MIT). It is read as data: textblob
+is never imported.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
-from weatherglass.lazy import lazy_names
+from weatherglass.errors import WeatherglassError
+from weatherglass.languages.wordnet import INSTALL as INSTALL_WORDNET
+from weatherglass.languages.wordnet import WordNet, find_wordnet
+from weatherglass.registry import did_you_mean
+from weatherglass.storage.documents import document_text
 
-if TYPE_CHECKING:
-    from weatherglass.languages.lexicon.lexicon import Lexicon as Lexicon
-    from weatherglass.languages.lexicon.lexicon import find_lexicon as find_lexicon
+__all__ = ["Lexicon", "find_lexicon"]
 
-_PLACES = {"find_lexicon": "lexicon", "Lexicon": "lexicon"}
-__all__ = list(_PLACES)
-__getattr__, __dir__ = lazy_names(__name__, _PLACES)
+UNIVERSAL = ("adj", "adp", "adv", "conj", "det", "noun", "num", "pron", "prt", "verb", "x", ".")
+"""The tags; the first is the reference level of the regression."""
+
+INSTALL = "pip install textblob"
+
+PENN: Mapping[str, str] = {
+    **dict.fromkeys(("JJ", "JJR", "JJS"), "adj"),
+    "IN": "adp",
+    **dict.fromkeys(("RB", "RBR", "RBS", "WRB"), "adv"),
+    "CC": "conj",
+    **dict.fromkeys(("DT", "EX", "PDT", "WDT"), "det"),
+    **dict.fromkeys(("NN", "NNS", "NNP", "NNPS"), "noun"),
+    "CD": "num",
+    **dict.fromkeys(("PRP", "PRP$", "WP", "WP$"), "pron"),
+    **dict.fromkeys(("POS", "RP", "TO"), "prt"),
+    **dict.fromkeys(("MD", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "verb"),
+    **dict.fromkeys(("FW", "LS", "SYM", "UH"), "x"),
+}
+"""Penn Treebank tags as universal ones; everything that is not named here is punctuation."""
+
+UNIVERSAL_DEPENDENCIES: Mapping[str, str] = {
+    "aux": "verb",
+    "cconj": "conj",
+    "intj": "x",
+    "part": "prt",
+    "propn": "noun",
+    "punct": ".",
+    "sconj": "adp",
+    "sym": "x",
+}
+"""The later tag set, which spaCy and others write, where it differs."""
+
+
+def find_pos_lexicon() -> Path | None:
+    """Return Brill's lexicon in an installed textblob."""
+    spec = find_spec("textblob")
+    folders = spec.submodule_search_locations if spec else None
+    candidates = (Path(folder) / "en" / "en-lexicon.txt" for folder in folders or ())
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def read_brill(path: Path) -> dict[str, str]:
+    """Return word and universal tag of every entry, lower-cased; the entry in lower case wins over "May" and "US"."""
+    tags: dict[str, str] = {}
+    capitalised: dict[str, str] = {}
+    for line in path.read_text("utf-8").splitlines():
+        word, _, rest = line.partition(" ")
+        if not rest or line.startswith(";;;"):
+            continue
+        tag = PENN.get(rest.split()[0], ".")
+        entries = tags if word == word.lower() else capitalised
+        entries.setdefault(word.lower(), tag)
+    return capitalised | tags
+
+
+def universal_tag(text: str, where: str) -> str:
+    """`text` as one of the twelve tags.
+
+    >>> universal_tag("PROPN", "line 1")
+    'noun'
+
+    Raises:
+        WeatherglassError: saying where the unknown tag stands.
+    """
+    tag = text.lower()
+    tag = UNIVERSAL_DEPENDENCIES.get(tag, tag)
+    if tag not in UNIVERSAL:
+        raise WeatherglassError(
+            f"{where}: unknown part of speech '{text}'{did_you_mean(tag, UNIVERSAL)} "
+            f"(known: {', '.join(UNIVERSAL)}, and those of Universal Dependencies)"
+        )
+    return tag
+
+
+MOST_DIGITS = 9
+"""Of a number of senses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Senses and parts of speech of the given words; None if no source is installed."""
+
+    senses: Mapping[str, int] | None
+    """Number of senses; a word without any is left out."""
+    parts: Mapping[str, str] | None
+    """Universal tag; a word that is not listed is left out."""
+    sources: tuple[str, ...] = ()
+    """Where each came from, one line each."""
+    missing: tuple[str, ...] = ()
+    """What is missing and how to install it, one line each."""
+
+    def knows(self, word: str) -> bool:
+        """Return whether `word` is in every source that there is."""
+        return (self.senses is None or word in self.senses) and (self.parts is None or word in self.parts)
+
+
+def find_lexicon(words: Iterable[str], senses: Path | None = None, parts: Path | None = None) -> Lexicon:
+    """Return senses and parts of speech of `words`, from the files given or else from what is installed.
+
+    Args:
+        words: the words to look up.
+        senses: a file of two columns, word and number of senses, instead of WordNet.
+        parts: a file of two columns, word and tag, instead of Brill's lexicon.
+
+    Returns:
+        The lexicon. A missing source is no error: the regression then omits that feature.
+
+    Raises:
+        WeatherglassError: if a file that was named cannot be read.
+    """
+    wanted = set(words)
+    sources: list[str] = []
+    missing: list[str] = []
+    counts = _senses(wanted, senses, sources, missing)
+    tags = _parts(wanted, parts, sources, missing)
+    return Lexicon(counts, tags, tuple(sources), tuple(missing))
+
+
+def _senses(
+    words: set[str], path: Path | None, sources: list[str], missing: list[str]
+) -> dict[str, int] | None:
+    if path:
+        sources.append(f"senses: {path}")
+        return {word: n for word, n in _sense_counts(path) if word in words and n > 0}
+    folder = find_wordnet()
+    if folder is None:
+        missing.append(
+            f"no number of senses: WordNet is not installed (run: {INSTALL_WORDNET}; or --senses FILE)"
+        )
+        return None
+    sources.append(f"senses: WordNet in {folder}")
+    index = WordNet(folder)
+    return {word: n for word in words if (n := index.senses(word))}
+
+
+def _parts(
+    words: set[str], path: Path | None, sources: list[str], missing: list[str]
+) -> dict[str, str] | None:
+    if path:
+        sources.append(f"parts of speech: {path}")
+        return {word: tag for word, tag in _tags(path) if word in words}
+    lexicon = find_pos_lexicon()
+    if lexicon is None:
+        missing.append(
+            f"no parts of speech: Brill's lexicon is not installed (run: {INSTALL}; or --pos FILE)"
+        )
+        return None
+    sources.append("parts of speech: Brill's lexicon (Brown corpus and Penn Treebank) in textblob")
+    return {word: tag for word, tag in read_brill(lexicon).items() if word in words}
+
+
+def _sense_counts(path: Path) -> Iterator[tuple[str, int]]:
+    for line, word, value in _two_columns(path):
+        if not value.isdecimal() or len(value) > MOST_DIGITS:
+            raise WeatherglassError(f"{path}, line {line}: '{value}' is no number of senses")
+        yield word, int(value)
+
+
+def _tags(path: Path) -> Iterator[tuple[str, str]]:
+    for line, word, value in _two_columns(path):
+        yield word, universal_tag(value, f"{path}, line {line}")
+
+
+def _two_columns(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield line number, word and value; blank lines, comments and a heading "word…" are skipped."""
+    lines = document_text(path, WeatherglassError).splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#") or (number == 1 and line.lower().startswith("word\t")):
+            continue
+        fields = line.split("\t")
+        if len(fields) != 2:
+            raise WeatherglassError(
+                f"{path}, line {number}: {len(fields)} columns; it should be a word, a tab and its value"
+            )
+        yield number, fields[0], fields[1].strip()

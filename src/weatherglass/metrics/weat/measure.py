@@ -76,9 +76,9 @@ class Measure:
 
 
 GLOB = frozenset("*?[")
-GROUPS: dict[str, tuple[Measure, ...]] = {
+GROUPS: dict[str, tuple[str, ...]] = {
     "azarpanah2021": tuple(
-        Measure(similarity, statistic)
+        f"{similarity}/{statistic}"
         for similarity in ("cosine", "euclidean", "manhattan", "mahalanobis")
         for statistic in ("mean", "median", "min", "max", "eq2")
     ),
@@ -105,19 +105,14 @@ def select_measures(patterns: Sequence[str]) -> list[Measure]:
     """
     selected: dict[Measure, None] = {}
     for pattern in patterns:
-        selected |= dict.fromkeys(_matches(pattern))
+        if GLOB & set(pattern):
+            matches = [measure for measure in known_measures() if fnmatchcase(str(measure), pattern)]
+        else:
+            matches = [Measure.parse(spelling) for spelling in GROUPS.get(pattern, (pattern,))]
+        if not matches:
+            raise _unknown(pattern)
+        selected |= dict.fromkeys(matches)
     return list(selected)
-
-
-def _matches(pattern: str) -> Sequence[Measure]:
-    if pattern in GROUPS:
-        return GROUPS[pattern]
-    if not GLOB & set(pattern):
-        return [Measure.parse(pattern)]
-    measures = [measure for measure in known_measures() if fnmatchcase(str(measure), pattern)]
-    if not measures:
-        raise _unknown(pattern)
-    return measures
 
 
 def _unknown(text: str) -> UnknownNameError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from weatherglass.inference.significance.elsewhere import (
 from weatherglass.inference.significance.grid import on_grid
 from weatherglass.metrics.weat.effect import effect_size
 from weatherglass.registry import one_of
+
+if TYPE_CHECKING:
+    from weatherglass.metrics.base import Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ PROFILES: dict[str, Profile] = {
             alternatives=("greater",),
             test=fitted_normal,
             draws="a normal distribution fitted to 100 000 draws",
-            caution="the far tail is no normal one: below about 0.001 p can be wrong by orders of magnitude",
+            caution="the far tail is not normal: below about 0.001, p can be wrong by orders of magnitude",
             habits="word vectors; a missing word is left out",
         ),
         Profile(
@@ -154,3 +159,9 @@ def profile_of(name: str) -> Profile:
         UnknownNameError: naming the nearest.
     """
     return PROFILES[one_of("profile", name, list(PROFILES))]
+
+
+def profiles_of(metrics: Iterable[Metric]) -> list[Profile]:
+    """Return the profiles that metrics report by, each once."""
+    names = dict.fromkeys(name for metric in metrics if (name := getattr(metric, "profile", "")))
+    return [profile_of(name) for name in names]

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue.test import Element
 from weatherglass.inference.bootstrap import Sample
-from weatherglass.metrics.sets import VectorSet, order_by_content
+from weatherglass.inference.topic_layout import AttributeTables
+from weatherglass.metrics.sets import VectorSet, distinct_rows, order_by_content
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
@@ -44,20 +45,27 @@ class NamedSample:
     """The units of X, Y, A and B: words, or the texts of elements."""
     templates: Matrix | None
     """s(w, t), words down and templates across, where all words of X and Y stand in the same templates once each."""
-
-    @property
-    def n_x(self) -> int:
-        """Units of X."""
-        return len(self.units[0])
+    rows: Integers
+    """The unit of each element of X, then of each element of Y."""
+    n_x: int
+    """Units of X."""
 
 
 def tables_of(
     sets: Sequence[VectorSet], similarity: str, covariances: tuple[Covariance, Covariance] | None
 ) -> Tables:
-    """The raw measures of the four sets."""
+    """The raw measures of the four sets.
+
+    Each distinct target is measured once, and targets, A and B are sorted by content. A matrix product may give the
+    same row another last bit at another place; this way neither the order of the words nor a swap of X and Y can
+    matter.
+    """
     orders = tuple(order_by_content(element_set.vectors) for element_set in sets)
     x, y, a, b = (s.vectors[order] for s, order in zip(sets, orders, strict=True))
-    to_a, to_b = raw_measures(np.concatenate([x, y]), a, b, SIMILARITIES.get(similarity), covariances)
+    distinct, place = distinct_rows(np.concatenate([x, y]))
+    to_a, to_b = (
+        table[place] for table in raw_measures(distinct, a, b, SIMILARITIES.get(similarity), covariances)
+    )
     elements = tuple(tuple(s.elements[i] for i in order) for s, order in zip(sets, orders, strict=True))
     return Tables(to_a, to_b, elements, orders)
 
@@ -66,6 +74,8 @@ def named_sample(tables: Tables, measure: Measure, permute: str, ddof: int) -> N
     """What is resampled and left out: by elements each sentence is a unit, by words all sentences of a word."""
     names = _unit_names(tables, permute)
     units = [unit_numbers(set_names) for set_names in names]
+    n_x = int(units[0].max()) + 1
+    rows = np.concatenate([units[0], n_x + units[1]])
     similarity, statistic = SIMILARITIES.get(measure.similarity), STATISTICS.get(measure.statistic)
     to_a, to_b = mean_by_unit(tables.to_a.T, units[2]).T, mean_by_unit(tables.to_b.T, units[3]).T
     attribute_units = (np.arange(to_a.shape[1]), np.arange(to_b.shape[1]))
@@ -76,8 +86,34 @@ def named_sample(tables: Tables, measure: Measure, permute: str, ddof: int) -> N
         sample,
         measure.statistic,
         tuple(tuple(dict.fromkeys(set_names)) for set_names in names),
-        _template_scores(sample, tables) if permute == "words" else None,
+        _template_scores(sample, rows, tables) if permute == "words" else None,
+        rows,
+        n_x,
     )
+
+
+def attribute_tables(
+    named: NamedSample, x_words: Sequence[str], y_words: Sequence[str]
+) -> AttributeTables | None:
+    """Return the mean measures of target words and attribute words, larger where closer.
+
+    None for statistics other than mean, whose scores are not made of them.
+
+    Args:
+        named: a sample by words.
+        x_words: the words of X in the order that the rows are to have.
+        y_words: the words of Y.
+    """
+    if named.statistic != "mean":
+        return None
+    sample = named.sample
+    place = {("X", word): row for row, word in enumerate(named.units[0])}
+    place |= {("Y", word): named.n_x + row for row, word in enumerate(named.units[1])}
+    order = [place["X", word] for word in x_words] + [place["Y", word] for word in y_words]
+    to_a, to_b = (
+        sample.orientation * mean_by_unit(table, named.rows)[order] for table in (sample.to_a, sample.to_b)
+    )
+    return AttributeTables(to_a, to_b, named.units[2], named.units[3])
 
 
 def scores_without_templates(
@@ -159,11 +195,9 @@ def unit_scores(sample: Sample) -> Vector:
     return mean_by_unit(element_scores(sample), np.concatenate([x, x.max() + 1 + y]))
 
 
-def _template_scores(sample: Sample, tables: Tables) -> Matrix | None:
+def _template_scores(sample: Sample, words: Integers, tables: Tables) -> Matrix | None:
     targets = (*tables.elements[0], *tables.elements[1])
     templates = list(dict.fromkeys(e.template for e in targets))
-    x, y = sample.units[:2]
-    words = np.concatenate([x, x.max() + 1 + y])
     number = int(words.max()) + 1
     if None in templates or len(targets) != number * len(templates):
         return None

@@ -1,4 +1,4 @@
-"""Agreement tables of one condition, from its score tensor: test–retest, inter-rater, internal consistency."""
+"""Compute the tables of one condition from its score tensor: word scores, test–retest, inter-rater, consistency."""
 
 from __future__ import annotations
 
@@ -10,23 +10,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.reliability.agreement.groups import GroupInterval, connected_groups, group_interval
+from weatherglass.inference.correction import adjust
+from weatherglass.inference.crossed_mean import crossed_mean
+from weatherglass.inference.sign_flips_of_rows import sign_flip_p_values
 from weatherglass.reliability.agreement.icc import (
     Estimates,
+    GroupInterval,
     agreement_icc,
     alpha_of,
+    connected_groups,
     consistency_icc,
     cronbach_alpha,
+    group_interval,
     inter_rater,
     pearson,
     retest,
     standardise,
 )
-from weatherglass.reliability.agreement.word_scores import word_scores
-from weatherglass.reliability.lists import WordList
-from weatherglass.reliability.rows import Columns, Condition
-from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.lists import FREQUENT_LIST, VOCABULARY_LIST, WordList
+from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
+from weatherglass.reliability.tables import (
+    CANNOT_TELL,
+    SHOWN,
+    THESE_SEEDS,
+    Columns,
+    Condition,
+    WordScore,
+    columns,
+)
 
 WORDS_AT_A_TIME = 4096
 SCORES_AT_A_TIME = 2**24
@@ -67,7 +79,7 @@ def assess(
     return Assessment(
         {
             "words": [
-                word_scores(condition, tensor, rule, estimates)
+                word_scores(condition, tensor, rule, estimates, lists)
                 for rule, (estimates, _) in word_retest.items()
             ],
             "test_retest_words": [
@@ -302,3 +314,106 @@ def _summary(name: str, chosen: Integers, estimates: Estimates, over_groups: Gro
         "groups": over_groups.groups,
         "note_groups": over_groups.reason,
     }
+
+
+ALPHA = 0.05
+FEWEST_SEEDS = 3
+"""With two seeds, t has one degree of freedom, and the seeds say next to nothing about other seeds."""
+
+
+def word_scores(
+    condition: Condition, tensor: ScoreTensor, rule: str, retest: Estimates, lists: Sequence[WordList]
+) -> Columns:
+    """Return the rows of the table `words`: all words by one rule, corrected within each family.
+
+    Args:
+        condition: corpus, algorithm and set of base pairs.
+        tensor: the scores.
+        rule: the scoring rule.
+        retest: the test–retest of every word by this rule.
+        lists: the lists of the study, target lists first. Each is a family of its own.
+    """
+    parts = []
+    rng = np.random.default_rng(0)  # It is used beyond 36 pairs, and must give the same table every time.
+    for start in range(0, len(tensor.words), WORDS_AT_A_TIME):
+        scores = tensor.block(rule, slice(start, start + WORDS_AT_A_TIME))
+        crossed = crossed_mean(scores)
+        these_seeds = sign_flip_p_values(scores.mean(2), rng)
+        parts.append(np.stack([crossed.mean, crossed.low, crossed.high, crossed.p_value, these_seeds]))
+    score, low, high, p_value, p_these_seeds = np.concatenate(parts, axis=1)
+    families = word_families(tensor.words, lists)
+    p_adjusted = adjust_families(p_value, families)
+    p_these_seeds_adjusted = adjust_families(p_these_seeds, families)
+    family, size = np.empty(len(score), dtype=object), np.empty(len(score), dtype=np.int64)
+    for name, places in families.items():
+        family[places], size[places] = name, len(places)
+    first, second = tensor.pairs[0]
+    return columns(
+        WordScore,
+        condition,
+        rule=rule,
+        word=list(tensor.words),
+        score=score,
+        low=low,
+        high=high,
+        toward=np.where(score >= 0, first, second).tolist(),
+        verdict=_verdicts(p_adjusted, p_these_seeds_adjusted, len(tensor.seeds)),
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        p_these_seeds=p_these_seeds,
+        p_these_seeds_adjusted=p_these_seeds_adjusted,
+        family=family.tolist(),
+        family_size=size,
+        icc=retest.value,
+        icc_low=retest.low,
+        icc_high=retest.high,
+        rank=_ranks(score),
+        of=len(tensor.words),
+    )
+
+
+def word_families(words: Sequence[str], lists: Sequence[WordList]) -> dict[str, Integers]:
+    """Return the places of the words of each family: a word belongs to the first list that has it.
+
+    Words that no list has are in the family of the vocabulary. Families without words are left out.
+    """
+    names = [word_list.name for word_list in lists]
+    first: dict[str, int] = {}
+    for number, word_list in enumerate(lists):
+        for word in word_list.words:
+            first.setdefault(word, number)
+    numbers = np.array([first.get(word, len(lists)) for word in words], dtype=np.int64)
+    families: dict[str, Integers] = {}
+    for number, name in enumerate([*names, VOCABULARY_LIST]):
+        places = np.flatnonzero(numbers == number)
+        if len(places):
+            families[name] = np.concatenate([families.get(name, places[:0]), places])
+    return families
+
+
+def adjust_families(p_values: Vector, families: Mapping[str, Integers]) -> Vector:
+    """Return p corrected within each family.
+
+    A target list is named before anyone sees a score, so Holm's method keeps the chance of any false finding in it
+    below alpha. Frequent words and the rest of the vocabulary are searched, and Benjamini–Hochberg's method bounds the
+    share of false findings.
+    """
+    adjusted = np.empty_like(p_values)
+    for name, places in families.items():
+        searched = name in (FREQUENT_LIST, VOCABULARY_LIST)
+        adjusted[places] = adjust(p_values[places], "benjamini-hochberg" if searched else "holm")
+    return adjusted
+
+
+def _verdicts(p_adjusted: Vector, p_these_seeds_adjusted: Vector, seeds: int) -> list[str]:
+    shown = (p_adjusted <= ALPHA) & (seeds >= FEWEST_SEEDS)
+    these_seeds = np.where(p_these_seeds_adjusted <= ALPHA, THESE_SEEDS, CANNOT_TELL)
+    verdicts: list[str] = np.where(shown, SHOWN, these_seeds).tolist()
+    return verdicts
+
+
+def _ranks(scores: Vector) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """1 for the word that leans most to the first words of the pairs; of equal scores the more frequent word first."""
+    ranks = np.empty(len(scores), dtype=np.int64)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return ranks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -12,10 +12,22 @@ import numpy as np
 from weatherglass.arrays import Integers
 from weatherglass.progress import Progress, Silent
 from weatherglass.reliability.agreement.assess import Assessment, assess, pearson_row
-from weatherglass.reliability.agreement.claims import CONSISTENCY, RATER, RETEST, claims
+from weatherglass.reliability.agreement.claims import CONSISTENCY, ENSEMBLE, RATER, RETEST, claims
+from weatherglass.reliability.agreement.comparisons import (
+    compare_corpora,
+    compare_sets,
+    consistency_boxes,
+    corpus_words,
+    each_pair_boxes,
+    frequency_curves,
+    listed_words,
+    pair_boxes,
+    reliabilities,
+)
 from weatherglass.reliability.agreement.medians import (
     MedianInterval,
     consistency_interval,
+    ensemble_interval,
     rater_intervals,
     retest_interval,
 )
@@ -30,12 +42,11 @@ from weatherglass.reliability.lists import (
     queries,
     target_list,
 )
-from weatherglass.reliability.rows import Columns, Condition
-from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.study import Group
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.tables import COLUMNS, build_table
+from weatherglass.reliability.tables import COLUMNS, Columns, Condition, build_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,10 +62,12 @@ def assess_study(
     progress.stage("assessing", len(scored) * len(study.pairs))
     parts: dict[str, list[Columns]] = {name: [] for name in COLUMNS}
     assessments: dict[Condition, Assessment] = {}
+    words: list[pl.DataFrame] = []
     intervals: dict[tuple[str, Condition, str], MedianInterval] = {}
     for group, tensor in scored:
         lists = target_lists(study, tensor.words)
         parts["missing"] += _missing_words(group, tensor, lists)
+        words.append(listed_words(group, lists))
         for name in study.pairs:
             pairs = base_pairs(name)
             condition = Condition(group.corpus, group.algorithm, pairs.name)
@@ -74,11 +87,40 @@ def assess_study(
             parts[table].extend(rows)
     parts["pearson"] += _pearson_over_all_corpora(assessments, raters(study.rules))
     tables = {name: build_table(name, rows, study.rules) for name, rows in parts.items()}
+    compared = raters(study.rules)
+    derived: dict[str, Callable[[], Iterable[Columns]]] = {
+        "summary_pairs": lambda: pair_boxes(tables),
+        "summary_consistency": lambda: consistency_boxes(tables, compared),
+        "summary_each_pair": lambda: each_pair_boxes(tables, compared),
+        "pair_sets": lambda: compare_sets(tables, compared),
+    }
+    for name, derive in derived.items():  # Each reads the tables before it.
+        tables[name] = build_table(name, list(derive()), study.rules)
+    tables |= _corpora_compared(tables, words, compared, study)
     unscored = [Condition(*key) for *key, present, _ in tables["pairs"].iter_rows() if present == 0]
     verdicts = claims(
-        tables["summary"], tables["consistency_queries"], raters(study.rules), intervals, unscored
+        tables["summary"],
+        tables["consistency_queries"],
+        tables["consistency_pairs"],
+        compared,
+        intervals,
+        unscored,
     )
     return {**tables, "claims": build_table("claims", verdicts, study.rules)}
+
+
+def _corpora_compared(
+    tables: Mapping[str, pl.DataFrame], words: Sequence[pl.DataFrame], rules: Sequence[str], study: Study
+) -> dict[str, pl.DataFrame]:
+    """The tables that compare corpora word by word; without rows for a single corpus."""
+    rows = reliabilities(tables, words, rules)
+    common = corpus_words(rows)
+    listed = [] if common.is_empty() else [common.to_dict(as_series=False)]
+    return {
+        "corpus_words": build_table("corpus_words", listed, study.rules),
+        "corpus_pairs": build_table("corpus_pairs", list(compare_corpora(common)), study.rules),
+        "corpus_curves": build_table("corpus_curves", list(frequency_curves(rows)), study.rules),
+    }
 
 
 def average_score_table(study: Study, scored: Sequence[tuple[Group, ScoreTensor]]) -> pl.DataFrame:
@@ -124,7 +166,9 @@ def _median_intervals(
     query_rows = [_rows(query, tensor.words) for query in queries()]
     for rule in raters(tensor.rules):
         tables = [tensor.block(rule, rows) for rows in query_rows]
-        intervals[RETEST, condition, rule] = retest_interval(tensor.block(rule, frequent))
+        scores = tensor.block(rule, frequent)
+        intervals[RETEST, condition, rule] = retest_interval(scores)
+        intervals[ENSEMBLE, condition, rule] = ensemble_interval(scores)
         intervals[CONSISTENCY, condition, rule] = consistency_interval(tables)
     for scale, interval in rater_intervals(tensor, frequent).items():
         intervals[RATER, condition, scale] = interval

@@ -1,4 +1,7 @@
-"""The three claims of Du et al. (2021), judged for every condition: medians, their intervals, thresholds, verdicts."""
+"""The three claims of Du et al. (2021), judged for every condition: medians, their intervals, thresholds, verdicts.
+
+The second claim has two halves, which are judged apart: the words of a query, and the base pairs.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weatherglass.reliability.agreement.medians import MedianInterval
-from weatherglass.reliability.rows import Columns, Condition
+from weatherglass.reliability.lists import FREQUENT_LIST
+from weatherglass.reliability.tables import Columns, Condition
 
 if TYPE_CHECKING:
     import polars as pl
 
 RETEST, CONSISTENCY, RATER = "high test–retest", "high internal consistency", "low inter-rater"
-THRESHOLDS = {RETEST: 0.75, CONSISTENCY: 0.70, RATER: 0.60}
+ENSEMBLE = "high internal consistency of base pairs"
+THRESHOLDS = {RETEST: 0.75, CONSISTENCY: 0.70, ENSEMBLE: 0.70, RATER: 0.60}
 NAMES = {
     RETEST: "High test–retest reliability",
-    CONSISTENCY: "High internal consistency",
+    CONSISTENCY: "High internal consistency of queries",
+    ENSEMBLE: "High internal consistency of base pairs",
     RATER: "Low inter-rater consistency",
 }
 STATEMENTS = {
     RETEST: "random seeds hardly change the scores: median ICC(2,1) over the frequent words ≥ 0.75",
     CONSISTENCY: "the words of a query share one bias: median alpha over the queries ≥ 0.70",
+    ENSEMBLE: "the base pairs of a set measure one concept: alpha of the pairs over the frequent words ≥ 0.70",
     RATER: "scoring rules disagree with one another: median ICC(3,1) over the frequent words < 0.60",
 }
 NO_RULE = "–"
@@ -30,14 +37,14 @@ HOLDS, FAILS, UNDECIDED, UNKNOWN = "holds", "does not hold", "undecided", "not e
 """Undecided: the threshold lies inside the interval of the median, or there is no interval."""
 
 Intervals = Mapping[tuple[str, Condition, str], MedianInterval]
-"""Claim, condition, and rule or scale -> the interval of its median."""
+"""Claim, condition, and rule or scale -> the interval of its median, or of the alpha of the base pairs."""
 
 
 NO_INTERVAL = MedianInterval(float("nan"), float("nan"))
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ClaimVerdict:
     """One claim over all corpora, algorithms, pair sets and rules."""
 
     claim: str
@@ -74,6 +81,43 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Concept:
+    """Whether the base pairs of one set measure one concept: their alpha over all corpora, algorithms and rules."""
+
+    pairs: str
+    below: int
+    """Conditions whose alpha is below the threshold."""
+    surely: int
+    """Of these, the conditions whose whole interval is below it."""
+    estimable: int
+    lowest: float
+    highest: float
+
+    @property
+    def doubtful(self) -> bool:
+        return self.below > 0
+
+    def __str__(self) -> str:
+        """Return the statement about the set; a doubt as in section 5.5 of the reproduction."""
+        ends = dict.fromkeys(_alpha_in_words(alpha) for alpha in (self.lowest, self.highest))
+        alphas = " to ".join(ends)
+        conditions = f"{self.estimable} condition{'' if self.estimable == 1 else 's'}"
+        if not self.doubtful:
+            return (
+                f"alpha of the base pairs is {alphas} in {conditions}, never below {THRESHOLDS[ENSEMBLE]:.2f}"
+            )
+        return (
+            f"alpha of the base pairs is {alphas}: below {THRESHOLDS[ENSEMBLE]:.2f} in {self.below} of {conditions} "
+            f"(the whole 95 % interval in {self.surely or 'none'}), so these pairs may not measure one concept"
+        )
+
+
+def _alpha_in_words(alpha: float) -> str:
+    """Return alpha with two digits; it has no lower bound, and how far below −10 it is says nothing."""
+    return f"{round(alpha, 2) + 0.0:.2f}".replace("-", "−") if alpha >= -10 else "less than −10"
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimRow:
     """One claim of one set of base pairs, corpus and algorithm, side by side for the rules or scales."""
 
@@ -99,6 +143,7 @@ def alpha_label(value: float) -> str:
 def claims(
     summary: pl.DataFrame,
     consistency: pl.DataFrame,
+    ensembles: pl.DataFrame,
     rules: Sequence[str],
     intervals: Intervals,
     unscored: Sequence[Condition] = (),
@@ -108,6 +153,7 @@ def claims(
     Args:
         summary: The table of that name.
         consistency: The table `consistency_queries`.
+        ensembles: The table `consistency_pairs`.
         rules: Those that are compared with one another.
         intervals: Those of the medians.
         unscored: Conditions in which no base pair occurs, so that they have no rows in the tables.
@@ -115,7 +161,7 @@ def claims(
     import polars as pl
 
     rows: list[Columns] = []
-    frequent = summary.filter(pl.col("list") == "frequent")
+    frequent = summary.filter(pl.col("list") == FREQUENT_LIST)
     for row in frequent.iter_rows(named=True):
         claim = RETEST if row["measure"] == "test–retest" else RATER
         if claim == RATER or row["by"] in rules:
@@ -128,6 +174,11 @@ def claims(
     for row in medians.iter_rows(named=True):
         value = float("nan") if row["alpha"] is None else row["alpha"]
         rows.append(_row(CONSISTENCY, row, row["rule"], value, row["note"], intervals))
+    of_pairs = ensembles.filter((pl.col("list") == FREQUENT_LIST) & pl.col("rule").is_in(list(rules)))
+    rows += [
+        _row(ENSEMBLE, row, row["rule"], row["alpha"], row["note"], intervals)
+        for row in of_pairs.iter_rows(named=True)
+    ]
     for condition in unscored:
         rows += [
             _row(claim, condition.columns(), NO_RULE, float("nan"), "no base pair occurs", {})
@@ -146,7 +197,7 @@ def _row(claim: str, row: Columns, by: str, median: float, note: str, intervals:
         verdict, size = UNKNOWN, note.removeprefix(f"{UNKNOWN}: ")
     else:
         verdict = _verdict(claim, interval)
-        size = alpha_label(median) if claim == CONSISTENCY else icc_label(median)
+        size = alpha_label(median) if claim in (CONSISTENCY, ENSEMBLE) else icc_label(median)
     return {
         "claim": claim,
         **condition.columns(),
@@ -170,14 +221,31 @@ def _verdict(claim: str, interval: MedianInterval) -> str:
     return UNDECIDED
 
 
-def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[Verdict]:
+def verdicts(tables: Mapping[str, pl.DataFrame]) -> list[ClaimVerdict]:
     """For each claim, in how many of the conditions that can be estimated it holds."""
     counts = []
     for claim, statement in STATEMENTS.items():
         outcomes = [row["verdict"] for row in tables["claims"].iter_rows(named=True) if row["claim"] == claim]
         estimable = len(outcomes) - outcomes.count(UNKNOWN)
-        counts.append(Verdict(claim, statement, outcomes.count(HOLDS), outcomes.count(UNDECIDED), estimable))
+        counts.append(
+            ClaimVerdict(claim, statement, outcomes.count(HOLDS), outcomes.count(UNDECIDED), estimable)
+        )
     return counts
+
+
+def concepts(table: pl.DataFrame) -> list[Concept]:
+    """Return for each set of base pairs whether its alpha reaches the threshold; sets without an alpha are left out."""
+    found: dict[str, list[Columns]] = {}
+    for row in table.iter_rows(named=True):
+        if row["claim"] == ENSEMBLE and row["verdict"] != UNKNOWN:
+            found.setdefault(row["pairs"], []).append(row)
+    counted = []
+    for pairs, rows in found.items():
+        alphas = [row["median"] for row in rows]
+        below = sum(alpha < THRESHOLDS[ENSEMBLE] for alpha in alphas)
+        surely = sum(row["verdict"] == FAILS for row in rows)
+        counted.append(Concept(pairs, below, surely, len(rows), min(alphas), max(alphas)))
+    return counted
 
 
 def judged_by(table: pl.DataFrame, claim: str) -> list[str]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.inference.jackknife import jackknife_variance
 from weatherglass.reliability.agreement.assess import SCALES, WORDS_AT_A_TIME
-from weatherglass.reliability.agreement.groups import leave_one_group_out
 from weatherglass.reliability.agreement.icc import (
     FEWEST,
     LEVEL,
@@ -23,9 +23,10 @@ from weatherglass.reliability.agreement.icc import (
     agreement_icc,
     alpha_of,
     consistency_icc,
+    leave_one_group_out,
     too_few,
 )
-from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 
 
@@ -53,7 +54,8 @@ def median_interval(
     finite = values[np.isfinite(values)]
     if not len(finite) or not np.isfinite(without_pair).all():
         return MedianInterval(np.nan, np.nan, "not estimable: the scores do not vary")
-    variance = median_variance(finite) + jackknife_variance(without_pair) + jackknife_variance(without_seed)
+    variance = median_variance(finite)
+    variance += sum(float(jackknife_variance(np.asarray(each))) for each in (without_pair, without_seed))
     reach = float(stdtrit(len(without_pair) - 1, (1 + LEVEL) / 2)) * variance**0.5
     median = float(np.median(finite))
     return MedianInterval(median - reach, min(median + reach, 1.0))
@@ -71,12 +73,6 @@ def median_variance(values: Vector) -> float:
     weights, ordered = np.diff(ends), np.sort(values)
     mean = weights @ ordered
     return float(weights @ np.square(ordered - mean))
-
-
-def jackknife_variance(without: Sequence[float]) -> float:
-    """(n − 1)/n · Σ (estimate without one − their mean)²."""
-    left_out = np.asarray(without)
-    return float((len(left_out) - 1) * left_out.var())
 
 
 def retest_interval(scores: Tables) -> MedianInterval:
@@ -121,6 +117,54 @@ def consistency_interval(tables: Sequence[Tables]) -> MedianInterval:
     others = [_without_each_seed(table) for table in enough]
     without_seed = [_median(alphas([other[:, :, seed] for other in others])) for seed in range(seeds)]
     return median_interval(alphas(means), without_pair, without_seed)
+
+
+def ensemble_interval(scores: Tables) -> MedianInterval:
+    """The interval of the alpha of the base pairs, for other words, base pairs and seeds.
+
+    It is z ± t(P − 1) √(v_words + v_pairs + v_seeds) of z = −log(1 − alpha), each variance a jackknife: alpha has no
+    lower bound, and the error of z is about the same everywhere.
+
+    Args:
+        scores: word × pair × seed of one rule.
+    """
+    from scipy.special import stdtrit
+
+    words, pairs, seeds = scores.shape
+    if reason := too_few("words", words):
+        return MedianInterval(np.nan, np.nan, reason)
+    if few := _too_few_seeds(pairs, seeds, 2):
+        return few
+    means = scores.mean(2)
+    centred = means - means.mean(0)
+    covariance = centred.T @ centred
+    items, total = float(np.trace(covariance)), float(covariance.sum())
+    own = np.diag(covariance)
+    # Without a word, the sums of squares about the mean lose n/(n − 1) of the word's own.
+    lost = words / (words - 1)
+    row_items, row_totals = np.square(centred).sum(1), np.square(centred.sum(1))
+    without_seed = []
+    for seed in range(seeds):
+        other = _without_seed(scores, means, seed)
+        other -= other.mean(0)
+        without_seed.append(_log_alpha(np.square(other).sum(), np.square(other.sum(1)).sum(), pairs))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = float(_log_alpha(items, total, pairs))
+        by_word = _log_alpha(items - lost * row_items, total - lost * row_totals, pairs)
+        by_pair = _log_alpha(items - own, total - 2 * covariance.sum(0) + own, pairs - 1)
+    left_out = [by_word, by_pair, np.array(without_seed)]
+    if not all(np.isfinite(part).all() for part in (np.array(z), *left_out)):
+        return MedianInterval(np.nan, np.nan, "not estimable: the scores do not vary")
+    reach = float(stdtrit(pairs - 1, (1 + LEVEL) / 2)) * float(sum(map(jackknife_variance, left_out))) ** 0.5
+    low, high = (float(-np.expm1(-end)) for end in (z - reach, z + reach))
+    return MedianInterval(low, high)
+
+
+def _log_alpha(items: Vector | float, total: Vector | float, k: int) -> Vector:
+    """−log(1 − alpha) from the sum of the items' variances and the variance of their sum, in any common unit."""
+    alpha = k / (k - 1) * (1 - np.asarray(items) / np.asarray(total))
+    logarithm: Vector = -np.log1p(-alpha)
+    return logarithm
 
 
 @dataclass(frozen=True)
@@ -199,6 +243,13 @@ def _median(values: Vector) -> float:
 def _transposed(squares: MeanSquares) -> MeanSquares:
     """The mean squares of the layouts with rows and columns exchanged."""
     return MeanSquares(squares.columns, squares.rows, squares.error, squares.k, squares.n)
+
+
+def _without_seed(scores: Tables, means: Matrix, seed: int) -> Matrix:
+    """word × pair: the scores averaged over all seeds but one."""
+    seeds = scores.shape[2]
+    others: Matrix = (means * seeds - scores[:, :, seed]) / (seeds - 1)
+    return others
 
 
 def _without_each_seed(scores: Tables) -> Tables:

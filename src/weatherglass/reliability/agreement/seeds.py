@@ -1,18 +1,32 @@
-"""Are the seeds enough? Test–retest of disjoint batches of seeds, and by the number of seeds."""
+"""Measure what a seed changes: batches of a study's seeds, and groups of models that differ only in their seed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from weatherglass.arrays import Integers
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.inference.jackknife import jackknife_variance
+from weatherglass.inference.seed_share import seed_share, seeds_needed
 from weatherglass.reliability.agreement.assess import five_number_summary
-from weatherglass.reliability.agreement.icc import FEWEST, MeanSquares, absolute_agreement
-from weatherglass.reliability.rows import Condition, SeedBatch, SeedNumber
-from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.agreement.icc import (
+    FEWEST,
+    LEVEL,
+    MeanSquares,
+    Tables,
+    absolute_agreement,
+    agreement_icc,
+    crossed_retest,
+    leave_one_group_out,
+)
+from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
+from weatherglass.reliability.tables import Condition, SeedBatch, SeedNumber
+from weatherglass.runs.results import Result, word_scores
 
 EXTRAPOLATED = (16, 32, 64)
 """Numbers of seeds for which the interval is extrapolated, if the study has fewer."""
@@ -115,3 +129,295 @@ def seed_sentences(
 
 def _key(row: SeedBatch | SeedNumber) -> tuple[str, str, str, str]:
     return row.corpus, row.algorithm, row.pairs, row.rule
+
+
+BOX_WIDTH = "box"
+"""The distance of the quartiles, beside the five numbers of a box plot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """One number of the box plot over batches of some seeds."""
+
+    part: str
+    """A name of `five_number_summary`, or `BOX_WIDTH`."""
+    size: int
+    """Seeds in a batch."""
+    whole: float
+    """With all seeds."""
+    mean: float
+    """Over random batches: where it differs from `whole`, fewer seeds shift the number."""
+    disjoint: tuple[float, ...]
+    """Of each of the disjoint batches."""
+    sd: float
+    """Over batches of other seeds of this size."""
+    sd_low: float
+    sd_high: float
+
+
+def disjoint_batches(seeds: int, size: int) -> list[Integers]:
+    """As many batches without a common seed as there are, in the order of the seeds."""
+    return [np.arange(start, start + size) for start in range(0, seeds - size + 1, size)]
+
+
+def random_batches(seeds: int, size: int, number: int, rng: np.random.Generator) -> list[Integers]:
+    """Batches drawn without replacement; two of them may share seeds."""
+    return [np.sort(rng.choice(seeds, size, replace=False)) for _ in range(number)]
+
+
+def movements(scores: Tables, sizes: Sequence[int], number: int = 100) -> list[Movement]:
+    """The box plot of the words' test–retest over batches of each size.
+
+    Two random batches of k of S seeds share seeds, so that they differ by less than batches of other seeds do: their
+    variance is divided by 1 − k/S. Its interval is that of a variance with S − 1 degrees of freedom, since what a batch
+    moves is about a sum over its seeds.
+
+    Args:
+        scores: word × pair × seed.
+        sizes: numbers of seeds, each below S.
+        number: of random batches of each size.
+    """
+    from scipy.special import chdtri
+
+    seeds = scores.shape[2]
+    whole = box_of(scores)
+    low_factor, high_factor = (
+        ((seeds - 1) / float(chdtri(seeds - 1, tail))) ** 0.5 for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+    )
+    found = []
+    for size in sizes:
+        random = random_batches(seeds, size, number, np.random.default_rng(size))
+        drawn = [box_of(scores[:, :, batch]) for batch in random]
+        apart = [box_of(scores[:, :, batch]) for batch in disjoint_batches(seeds, size)]
+        for part, value in whole.items():
+            own = np.array([box[part] for box in drawn])
+            sd = float(own.std(ddof=1)) / (1 - size / seeds) ** 0.5
+            batches = tuple(box[part] for box in apart)
+            found.append(
+                Movement(part, size, value, float(own.mean()), batches, sd, sd * low_factor, sd * high_factor)
+            )
+    return found
+
+
+def box_of(scores: Tables) -> dict[str, float]:
+    """The five numbers of the words' ICC(2,1), and the width of the box."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        box = five_number_summary(agreement_icc(MeanSquares.of(scores)))
+    return {**box, BOX_WIDTH: box["upper_quartile"] - box["lower_quartile"]}
+
+
+def box_width_error(scores: Tables, draws: int = 200) -> float:
+    """The standard error of the box's width for other words, base pairs and seeds, as that of a median (`medians`).
+
+    A bootstrap over words, and a jackknife of the width over pairs and over seeds.
+
+    Args:
+        scores: word × pair × seed.
+        draws: of the bootstrap.
+    """
+    _, pairs, seeds = scores.shape
+    with np.errstate(divide="ignore", invalid="ignore"):
+        iccs = agreement_icc(MeanSquares.of(scores))
+        without_pair = [_width(agreement_icc(rest)) for rest in leave_one_group_out(scores, np.arange(pairs))]
+        without_seed = [
+            _width(agreement_icc(MeanSquares(rest.columns, rest.rows, rest.error, rest.k, rest.n)))
+            for rest in leave_one_group_out(scores.swapaxes(1, 2), np.arange(seeds))
+        ]
+    rng = np.random.default_rng(0)
+    drawn = [_width(iccs[rng.integers(0, len(iccs), len(iccs))]) for _ in range(draws)]
+    variance = np.var(drawn) + sum(
+        jackknife_variance(np.array(each)) for each in (without_pair, without_seed)
+    )
+    return math.sqrt(variance)
+
+
+def _width(values: Vector) -> float:
+    lower, upper = np.quantile(values[np.isfinite(values)], [0.25, 0.75])
+    return float(upper - lower)
+
+
+PRECISION = 0.1
+"""Seeds are counted that bring the mean within this, either way."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyEffect:
+    """One test and metric over a family: its value for every member, and what the seed moves; NaN if not estimable."""
+
+    family: str
+    test: str
+    metric: str
+    sets: str
+    members: tuple[str, ...]
+    """Models that have a value."""
+    values: tuple[float, ...]
+    """d, or the value of another metric, of each."""
+    mean: float
+    sd: float
+    low: float
+    """The 95 % interval of the mean over other seeds, with these words."""
+    high: float
+    word_variance: float
+    """The squared standard error over other target words, seeds averaged."""
+    attribute_variance: float
+    """The same over other attribute words."""
+    share: float
+    """Of the variance for other seeds and target words, the seed's part."""
+    share_low: float
+    share_high: float
+    icc: float
+    """Test–retest of the words' scores over members: ICC(2,1), rows are words."""
+    icc_low: float
+    icc_high: float
+    seeds_needed: int | None
+    """For a mean within ± the stated precision."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyAgreement:
+    """Test–retest of a metric's values over a family: ICC(2,1), rows are tests."""
+
+    family: str
+    metric: str
+    tests: int
+    members: int
+    icc: float
+    low: float
+    high: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyReport:
+    """What a run shows of its families."""
+
+    effects: tuple[FamilyEffect, ...]
+    agreements: tuple[FamilyAgreement, ...]
+    precision: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; what is not a number is null."""
+        return {
+            "precision": self.precision,
+            "effects": [_plain(asdict(effect)) for effect in self.effects],
+            "agreements": [_plain(asdict(agreement)) for agreement in self.agreements],
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> FamilyReport:
+        """The inverse of `to_json`."""
+        return cls(
+            tuple(FamilyEffect(**_numbers(effect)) for effect in record["effects"]),
+            tuple(FamilyAgreement(**_numbers(agreement)) for agreement in record["agreements"]),
+            record["precision"],
+        )
+
+
+def family_report(
+    results: Sequence[Result], families: Mapping[str, Sequence[str]], precision: float = PRECISION
+) -> FamilyReport:
+    """Every test and metric of a run over every family with at least two members.
+
+    Args:
+        results: of the run.
+        families: the models of each family.
+        precision: how near the mean over seeds should come to that over all seeds, for `seeds_needed`.
+    """
+    effects = []
+    for family, members in families.items():
+        cells: dict[tuple[str, str, str], list[Result]] = {}
+        for result in results:
+            if result.model in members and not math.isnan(result.value):
+                cells.setdefault((result.test, result.metric, result.sets), []).append(result)
+        effects += [_effect(family, own, precision) for own in cells.values() if len(own) > 1]
+    keys = dict.fromkeys((effect.family, effect.metric) for effect in effects)
+    agreements = [
+        _agreement([e for e in effects if (e.family, e.metric) == key], families[key[0]]) for key in keys
+    ]
+    return FamilyReport(tuple(effects), tuple(agreements), precision)
+
+
+def _effect(family: str, results: Sequence[Result], precision: float) -> FamilyEffect:
+    first = results[0]
+    values = np.array([result.value for result in results])
+    without = _without_each_word(results)
+    targets = [table for role, table in without.items() if role[0] in "XY"]
+    attributes = [table for role, table in without.items() if role[0] in "AB"]
+    seeds = seed_share(values, targets)
+    words = crossed_retest(_word_table(results)[None], rows="words")
+    return FamilyEffect(
+        family,
+        first.test,
+        first.metric,
+        first.sets,
+        tuple(result.model for result in results),
+        tuple(values.tolist()),
+        seeds.mean,
+        seeds.sd,
+        seeds.low,
+        seeds.high,
+        seeds.word_variance,
+        sum(float(jackknife_variance(table.mean(axis=0))) for table in attributes)
+        if attributes
+        else math.nan,
+        seeds.share,
+        seeds.share_low,
+        seeds.share_high,
+        float(words.value[0]),
+        float(words.low[0]),
+        float(words.high[0]),
+        seeds_needed(seeds.sd, precision),
+    )
+
+
+def _without_each_word(results: Sequence[Result]) -> dict[str, Matrix]:
+    """By set, member × word: the value without each word that every member knows."""
+    tables = [
+        {(left.role, left.name): left.effect_size for left in result.trust.left_out if left.kind == "word"}
+        if result.trust
+        else {}
+        for result in results
+    ]
+    common = [key for key in tables[0] if all(table.get(key) is not None for table in tables)]
+    return {
+        role: np.array(
+            [[table[key] for key in common if key[0] == role] for table in tables], dtype=np.float64
+        )
+        for role in dict.fromkeys(role for role, _ in common)
+    }
+
+
+def _word_table(results: Sequence[Result]) -> Matrix:
+    """word × member: the scores of the words that every member knows."""
+    tables = [{(unit.role, unit.name): unit.score for unit in word_scores(result)} for result in results]
+    common = [key for key in tables[0] if all(key in table for table in tables)]
+    return np.array([[table[key] for table in tables] for key in common]).reshape(len(common), len(results))
+
+
+def _agreement(effects: Sequence[FamilyEffect], members: Sequence[str]) -> FamilyAgreement:
+    """Over the tests that every member has."""
+    whole = [effect for effect in effects if len(effect.members) == len(members)]
+    values = np.array([effect.values for effect in whole]).reshape(len(whole), len(members))
+    icc = crossed_retest(values[None], rows="tests")
+    return FamilyAgreement(
+        effects[0].family,
+        effects[0].metric,
+        len(whole),
+        len(members),
+        float(icc.value[0]),
+        float(icc.low[0]),
+        float(icc.high[0]),
+        icc.reason,
+    )
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+    read = {
+        name: math.nan if value is None and name != "seeds_needed" else value
+        for name, value in values.items()
+    }
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in read.items()}
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: None if value != value else value for name, value in values.items()}

@@ -1,21 +1,100 @@
-"""Read the texts of a corpus: a registry of formats, for plain or compressed files and folders of them."""
+"""Read the texts of a corpus: files of several formats, plain or compressed, folders of them, standard input."""
 
 from __future__ import annotations
 
 import codecs
+import gzip
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import lzma
+import shutil
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
-from weatherglass.errors import CorpusError, unreadable
-from weatherglass.registry import Registry
-from weatherglass.reliability.corpus.compression import DAMAGED, SUFFIXES, decompressed
+from weatherglass.errors import CorpusError, MissingExtraError, unreadable
+from weatherglass.registry import Registry, did_you_mean
+from weatherglass.storage.atomic import scratch_folder
+from weatherglass.storage.installed import install_command
 from weatherglass.storage.reading import exists, is_folder, one_line, require_regular_file
+
+CHUNK = 2**17
+"""Bytes decompressed at a time."""
+
+GZIP, XZ, ZSTANDARD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+SUFFIXES = frozenset({".gz", ".xz", ".zst"})
+"""Endings of a name that say nothing about the format of the text."""
+DAMAGED = (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error)
+"""What reading a file that is cut off or damaged raises."""
+
+
+@contextmanager
+def decompressed(path: Path) -> Iterator[BinaryIO]:
+    """The decompressed bytes of a file; the compression is recognised by the first bytes."""
+    with path.open("rb") as file:
+        head = file.read(len(XZ))
+    if path.suffix.lower() in SUFFIXES and not head.startswith((GZIP, XZ, ZSTANDARD)):
+        raise EOFError(f"it does not begin like one; if it is plain text, take {path.suffix} off its name")
+    if head.startswith(ZSTANDARD):
+        with path.open("rb") as file:
+            yield _decompress_zstandard(file, path)
+        return
+    open_compressed = gzip.open if head.startswith(GZIP) else lzma.open if head == XZ else open
+    with open_compressed(path, "rb") as stream:
+        yield cast(BinaryIO, stream)
+
+
+def _decompress_zstandard(file: BinaryIO, path: Path) -> BinaryIO:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError(
+            f"{path} is compressed with zstandard; run: {install_command('reliability')}"
+        ) from None
+    # Reddit's dumps use a window of 2 GB, which the library refuses by default.
+    decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)
+    return cast(BinaryIO, io.BufferedReader(_Frames(file, decompressor, zstandard.ZstdError), CHUNK))
+
+
+class _Frames(io.RawIOBase):
+    """Decompresses zstandard frame by frame; the library's own reader does not notice a truncated file."""
+
+    def __init__(self, file: BinaryIO, decompressor: Any, damaged: type[Exception]) -> None:
+        self._file, self._decompressor, self._damaged = file, decompressor, damaged
+        self._frame: Any = None
+        self._compressed = self._decompressed = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._decompressed:
+            self._compressed = self._compressed or self._file.read(CHUNK)
+            if not self._compressed:
+                if self._frame is not None:
+                    raise EOFError("it ends within a frame")
+                return 0
+            self._frame = self._frame or self._decompressor.decompressobj()
+            try:
+                self._decompressed = self._frame.decompress(self._compressed)
+            except self._damaged as error:
+                raise EOFError(str(error)) from None
+            self._compressed = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame = None
+        part = self._decompressed[: len(buffer)]
+        buffer[: len(part)] = part
+        self._decompressed = self._decompressed[len(part) :]
+        return len(part)
+
 
 Texts = Callable[[Path, BinaryIO], Iterator[str]]
 """The documents of a file, each a line of text. The stream is decompressed; the path is for messages."""
+Where = Mapping[str, Sequence[str]]
+"""Field -> the values, one of which a record must have in it; upper and lower case are not distinguished."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +106,8 @@ class Reader:
     """Raise it when the reader gives other texts: corpora are then encoded again."""
     texts_of_field: Callable[[str], Texts] | None = None
     """The same for the text in a field or column of that name; None for a format without fields."""
+    texts_where: Callable[[str, Where], Texts] | None = None
+    """The same for the records that fit a condition, the text in a field of that name; "" is the usual field."""
 
 
 TEXT, JSON_LINES, WIKI = "txt", "jsonl", "wiki"
@@ -37,13 +118,13 @@ TABLES = frozenset({".parquet", ".arrow"})
 READERS: Registry[Reader] = Registry(
     "corpus format",
     {
-        TEXT: "weatherglass.reliability.corpus.plain_text:READER",
-        JSON_LINES: "weatherglass.reliability.corpus.json_lines:READER",
-        WIKI: "weatherglass.reliability.corpus.wiki_extractor:READER",
-        "csv": "weatherglass.reliability.corpus.delimited:CSV",
-        "tsv": "weatherglass.reliability.corpus.delimited:TSV",
-        "parquet": "weatherglass.reliability.corpus.columns:PARQUET",
-        "arrow": "weatherglass.reliability.corpus.columns:ARROW",
+        TEXT: "weatherglass.reliability.corpus.formats:PLAIN",
+        JSON_LINES: "weatherglass.reliability.corpus.formats:JSON_LINES",
+        WIKI: "weatherglass.reliability.corpus.formats:WIKI_EXTRACTOR",
+        "csv": "weatherglass.reliability.corpus.formats:CSV",
+        "tsv": "weatherglass.reliability.corpus.formats:TSV",
+        "parquet": "weatherglass.reliability.corpus.formats:PARQUET",
+        "arrow": "weatherglass.reliability.corpus.formats:ARROW",
     },
     entry_points="weatherglass.corpus_readers",
 )
@@ -78,28 +159,33 @@ def source_files(source: Path) -> list[Path]:
     return [source]
 
 
-def documents(path: Path, format: str = "", field: str = "") -> Iterator[str]:
+def documents(path: Path, format: str = "", field: str = "", where: Where | None = None) -> Iterator[str]:
     """The texts of a file.
 
     Args:
         path: the file.
         format: a name of READERS; empty to recognise it.
         field: the field or column that holds the text; empty for the usual one of the format.
+        where: only the records whose fields have these values.
 
     Raises:
         CorpusError: if the file is damaged or truncated, or is not what its reader expects.
     """
     require_regular_file(path, CorpusError)
     with one_line(str(path), "damaged, or not what its name says", "get it again", CorpusError):
-        yield from _documents(path, format, field)
+        yield from _documents(path, format, field, where or {})
 
 
-def _documents(path: Path, format: str, field: str) -> Iterator[str]:
+def _documents(path: Path, format: str, field: str, where: Where) -> Iterator[str]:
     try:
         name = format or format_of(path)
         reader = READERS.get(name)
         texts = reader.texts
-        if field:
+        if where:
+            if reader.texts_where is None:
+                raise CorpusError(f"{path}: read as {name}, which has no fields, but where is set")
+            texts = reader.texts_where(field, where)
+        elif field:
             if reader.texts_of_field is None:
                 raise CorpusError(
                     f"{path}: read as {name}, which has no fields, but field = '{field}' is set"
@@ -132,8 +218,7 @@ def format_of(path: Path) -> str:
     suffix = name.suffix.lower().removeprefix(".")
     if suffix in READERS and suffix not in BY_CONTENT:
         return suffix
-    from weatherglass.reliability.corpus.json_lines import is_json_object
-    from weatherglass.reliability.corpus.wiki_extractor import is_document_start
+    from weatherglass.reliability.corpus.formats import is_document_start, is_json_object
 
     require_regular_file(path, CorpusError)
     try:
@@ -180,6 +265,19 @@ def text_lines(stream: BinaryIO, newline: str | None = None) -> Iterator[str]:
         raise NotUnicodeError(number + 1 + error.object[: error.start].count(b"\n"), error) from None
 
 
+def require_fields(path: Path, names: Sequence[str], where: Where) -> None:
+    """Refuse a condition on a field that the records do not have.
+
+    Raises:
+        CorpusError: naming the fields that there are.
+    """
+    for field in where:
+        if field not in names:
+            raise CorpusError(
+                f"{path}: no field '{field}' for where (fields: {', '.join(names)}){did_you_mean(field, names)}"
+            )
+
+
 def field_named(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
     """The first of `fields` that a table has.
 
@@ -192,9 +290,47 @@ def field_named(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
     raise CorpusError(no_such_field(path, names, fields))
 
 
+def matches(value: object, wanted: Sequence[str]) -> bool:
+    """Return whether a field's value is one of those wanted, in upper or lower case.
+
+    >>> matches("AskScience", ["askscience"]), matches(None, ["askscience"])
+    (True, False)
+    """
+    return value is not None and str(value).lower() in (one.lower() for one in wanted)
+
+
 def no_such_field(path: Path, names: Sequence[str], fields: Sequence[str]) -> str:
     """The line about a field that is not there."""
     wanted = " or ".join(f"'{field}'" for field in fields)
     return (
         f'{path}: no text in a field {wanted} (fields: {", ".join(names)}); name it: --field, or field = "…"'
     )
+
+
+STANDARD_INPUT = Path("-")
+
+
+@contextmanager
+def as_file(source: Path, folder: Path) -> Iterator[Path]:
+    """`source` itself, or for "-" a file in `folder` with what standard input holds; it is removed at the end.
+
+    Raises:
+        CorpusError: if standard input is a terminal or empty.
+    """
+    if source != STANDARD_INPUT:
+        yield source
+        return
+    if sys.stdin is None or sys.stdin.isatty():
+        raise CorpusError("standard input: nothing to read; pipe a text into the command, or name a file")
+    with scratch_folder(folder) as scratch:
+        copy = scratch / "standard input"
+        with copy.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        if not copy.stat().st_size:
+            raise CorpusError(
+                "standard input: it is empty; a study that was stopped needs the same text again"
+            )
+        try:
+            yield copy
+        except CorpusError as error:
+            raise CorpusError(str(error).replace(str(copy), "standard input")) from None

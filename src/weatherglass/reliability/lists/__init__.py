@@ -10,9 +10,8 @@ from typing import Any
 
 from weatherglass.errors import CorpusError
 from weatherglass.registry import unknown
-from weatherglass.storage.documents import document_text
+from weatherglass.storage.documents import document_text, shipped_toml
 from weatherglass.storage.reading import is_regular_file
-from weatherglass.storage.resources import shipped_toml
 
 FREQUENT = 10_000
 """How many of the most frequent words represent the vocabulary."""
@@ -101,7 +100,7 @@ def target_list(name: str) -> WordList:
 
 def queries() -> list[WordList]:
     """The six queries of Du et al.: sets of weat6, weat7 and weat8, lower-cased."""
-    from weatherglass.catalogue.data import table
+    from weatherglass.catalogue.published import table
 
     sets = table("sets")
     return [
@@ -113,8 +112,8 @@ def queries() -> list[WordList]:
 
 
 def frequent_words(vocabulary: Sequence[str], number: int = FREQUENT) -> WordList:
-    """The first `number` words of a vocabulary that is ordered by frequency."""
-    words = [word for word in vocabulary if is_word(word)]
+    """The first `number` words of a vocabulary that is ordered by frequency; punctuation is not a word."""
+    words = [word for word in vocabulary if is_word(word) and any(map(str.isalnum, word))]
     return WordList(FREQUENT_LIST, tuple(words[:number]), f"the {number} most frequent words of the corpus")
 
 

@@ -1,20 +1,28 @@
-"""Which words are measured reliably? Fit both models to both reliabilities, beside the published estimates."""
+"""Regress reliability on word features, and compare with the published estimates."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weatherglass.errors import WeatherglassError
+from weatherglass.languages.lexicon import Lexicon, find_lexicon
 from weatherglass.progress import Progress, Silent
+from weatherglass.reliability.regression.features import Design, build_design, word_features
 from weatherglass.reliability.regression.fit import (
     HIGH_VIF,
     MODELS,
+    NORMAL_95,
     WEIGHTED,
     Fit,
     RSquared,
@@ -23,14 +31,29 @@ from weatherglass.reliability.regression.fit import (
     inflation,
     precision_weights,
 )
-from weatherglass.reliability.regression.observations import Design, build_design
-from weatherglass.reliability.scoring.rules import raters
+from weatherglass.reliability.regression.tables import regression_table, to_latex
+from weatherglass.reliability.scoring import raters
+from weatherglass.reliability.tables import write_tables
+from weatherglass.storage.atomic import write_whole
+from weatherglass.storage.checksum import (
+    damaged_files,
+    file_hash,
+    is_listed,
+    listed_files,
+    remove_listed,
+    set_aside,
+)
+from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from weatherglass.reliability.study import Group
+
 RELIABILITIES = ("test-retest", "inter-rater")
 HIGH_CORRELATION = 0.7
+LEXICAL = {"log senses": "senses", "pos": "pos"}
+"""Features that come from a lexicon, and their columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +87,7 @@ class Part:
     inflation: Mapping[str, float]
     """Fixed factor -> variance inflation factor."""
     published: Published
-    warnings: tuple[str, ...]
+    warnings: tuple[Warning, ...]
 
     def same_sign(self, model: str, coefficient: str) -> bool | None:
         """Whether the estimate has the published sign; None if nothing was published."""
@@ -86,6 +109,12 @@ class Explanation:
     """Where senses and parts of speech came from."""
     missing: tuple[str, ...] = ()
     """What is not installed, each with the command that installs it."""
+    absent: tuple[str, ...] = ()
+    """Features without a source, `log senses` or `pos`: their rows are empty."""
+
+    def is_absent(self, coefficient: str) -> bool:
+        """Return whether an estimate is empty because its source is not installed."""
+        return coefficient.partition(":")[0] in self.absent
 
 
 @cache
@@ -120,7 +149,8 @@ def explain(
         design = build_design(_compared_rules(scores[reliability]), features)
         progress.stage(f"regression of {reliability}", len(MODELS))
         parts.append(explain_part(reliability, design, progress))
-    return Explanation(tuple(parts), sources, missing)
+    absent = (name for name, column in LEXICAL.items() if features[column].is_null().all())
+    return Explanation(tuple(parts), sources, missing, tuple(absent))
 
 
 def explain_part(reliability: str, design: Design, progress: Progress | None = None) -> Part:
@@ -129,7 +159,7 @@ def explain_part(reliability: str, design: Design, progress: Progress | None = N
     warnings = list(design.warnings)
     for name, random in MODELS.items():
         if "word" in random and not _has_repeated_words(design):
-            warnings.append("every word has one row, so there is no model with a random intercept for words")
+            warnings.append(Warning.of("one-row-per-word"))
             continue
         fitted = fit(design, random)
         warnings += fitted.warnings
@@ -167,19 +197,127 @@ def _has_repeated_words(design: Design) -> bool:
     return int(design.factors["word"].max()) + 1 < len(design.score)
 
 
-def _collinearity_warnings(design: Design, factors: Mapping[str, float]) -> list[str]:
+def _collinearity_warnings(design: Design, factors: Mapping[str, float]) -> list[Warning]:
     """Warnings about correlated features, whose estimates have to be read together."""
     warnings = [
-        f"{factor} can be predicted from the other features (variance inflation {vif:.1f}): its estimate and its "
-        f"change in R² depend on what else is in the model"
-        for factor, vif in factors.items()
-        if vif >= HIGH_VIF
+        Warning.of("collinear", feature=factor, vif=vif) for factor, vif in factors.items() if vif >= HIGH_VIF
     ]
     pair = ("log freq", "l2 norm")
     if all(name in design.columns for name in pair):
         r = float(np.corrcoef([design.columns[name] for name in pair])[0, 1])
         if abs(r) >= HIGH_CORRELATION:
-            warnings.append(
-                f"log freq and l2 norm are correlated (r = {r:.2f}): read their estimates together"
-            )
+            warnings.append(Warning.of("correlated", first=pair[0], second=pair[1], r=r))
     return warnings
+
+
+FEATURES, TABLES = "features", "tables"
+FEATURE_FILE = re.compile(r".+-[0-9a-f]{12}\.(tsv|parquet)")
+"""The names that feature tables are cached under: corpus, algorithm and the key of embeddings and lexicon."""
+
+
+def explain_study(
+    groups: Sequence[Group],
+    tables: Mapping[str, pl.DataFrame],
+    folder: Path,
+    senses: Path | None = None,
+    parts: Path | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Explanation]:
+    """Explain the reliability of every word by its features, for each set of base pairs.
+
+    Writes tables/features and tables/regression (TSV and parquet) and tables/regression-PAIRS.tex.
+
+    Args:
+        groups: the embeddings.
+        tables: test_retest_words and inter_rater_words of the study.
+        folder: of the study.
+        senses: a file of senses instead of WordNet.
+        parts: a file of parts of speech instead of Brill's lexicon.
+        progress: updated after each group of embeddings and each model.
+
+    Returns:
+        Set of base pairs -> explanation; it has no parts, and a reason, if nothing can be estimated.
+    """
+    import polars as pl
+
+    progress = progress or Silent()
+    words = set(tables["test_retest_words"]["word"].unique().to_list())
+    lexicon = find_lexicon(words, senses, parts)
+    progress.stage("word features", len(groups))
+    features = pl.concat(feature_tables(groups, lexicon, folder / FEATURES, progress))
+    explanations = {}
+    for pairs in tables["test_retest_words"]["pairs"].unique(maintain_order=True).to_list():
+        try:
+            explanations[pairs] = explain(
+                study_scores(tables, pairs), features, lexicon.sources, lexicon.missing, progress
+            )
+        except WeatherglassError as error:
+            explanations[pairs] = Explanation((), lexicon.sources, (*lexicon.missing, str(error)))
+    regression = pl.concat(
+        [regression_table(explanation, pairs) for pairs, explanation in explanations.items()]
+    )
+    write_tables(folder / TABLES, {"features": features, "regression": regression})
+    for pairs, explanation in explanations.items():
+        write_whole(folder / TABLES / f"regression-{Path(pairs).stem}.tex", to_latex(explanation))
+    return explanations
+
+
+def study_scores(tables: Mapping[str, pl.DataFrame], pairs: str) -> dict[str, pl.DataFrame]:
+    """The scores of one set of base pairs: test–retest by rule, and inter-rater of the rules as they are."""
+    import polars as pl
+
+    variance = ((pl.col("high") - pl.col("low")) / (2 * NORMAL_95)) ** 2
+    keys = [
+        pl.col("corpus", "algorithm", "word"),
+        pl.col("icc").alias("score"),
+        variance.alias("variance"),
+    ]
+    test_retest = tables["test_retest_words"].filter(pl.col("pairs") == pairs)
+    inter_rater = tables["inter_rater_words"].filter((pl.col("pairs") == pairs) & (pl.col("scale") == "raw"))
+    return {
+        "test-retest": test_retest.select("rule", *keys),
+        "inter-rater": inter_rater.select(*keys),
+    }
+
+
+def feature_tables(
+    groups: Sequence[Group], lexicon: Lexicon, folder: Path, progress: Progress
+) -> list[pl.DataFrame]:
+    """Return the feature table of each group, cached in `folder` or computed; remove those of other keys.
+
+    Args:
+        groups: all that the study has; a cached table of any other embeddings or lexicon is removed.
+        lexicon: senses and parts of speech.
+        folder: of the cached tables.
+        progress: updated after each group.
+    """
+    import polars as pl
+
+    tables = []
+    names = []
+    for group in groups:
+        if group.paths:
+            name = f"{group.corpus}-{group.algorithm}-{_key(group, lexicon)}"
+            path = folder / f"{name}.parquet"
+            if path.is_file() and is_listed(folder, path.name) and damaged_files(folder, [path.name]):
+                set_aside([path], "and computed again")
+            # The writer of a table without a checksum was killed before it wrote the list.
+            if not path.is_file() or not is_listed(folder, path.name):
+                write_tables(folder, {name: word_features(group.paths, lexicon)})
+            tables.append(pl.read_parquet(path))
+            names.append(name)
+        progress.advance()
+    stale = [
+        name
+        for name in listed_files(folder)
+        if FEATURE_FILE.fullmatch(name) and name.rpartition(".")[0] not in names
+    ]
+    remove_listed(folder, stale)
+    return tables
+
+
+def _key(group: Group, lexicon: Lexicon) -> str:
+    """Cache key: a hash of the embeddings' content and of the lexicon."""
+    known = [sorted((table or {}).items()) for table in (lexicon.senses, lexicon.parts)]
+    files = [file_hash(path) for path in group.paths]
+    return hashlib.sha256(json.dumps([files, known]).encode()).hexdigest()[:12]

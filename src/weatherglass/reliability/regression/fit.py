@@ -10,8 +10,9 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
-from weatherglass.reliability.regression.observations import Design
+from weatherglass.reliability.regression.features import Design
 from weatherglass.reliability.regression.reml import CrossProducts, cross_products, reml
+from weatherglass.warnings import Warning
 
 MODELS: Mapping[str, tuple[str, ...]] = {
     "as published": ("algorithm", "corpus"),
@@ -77,7 +78,7 @@ class Fit:
     """Random factor -> variance between its levels."""
     residual: float
     r2: RSquared
-    warnings: tuple[str, ...]
+    warnings: tuple[Warning, ...]
 
     @property
     def shares(self) -> dict[str, float]:
@@ -152,16 +153,6 @@ def _coefficients(names: Sequence[str], beta: Vector, se: Vector) -> list[Coeffi
     ]
 
 
-def _few_levels_warning(name: str, levels: int) -> str:
-    if levels == 1:
-        return f"{name} has one level, so it has no variance to estimate and is left out"
-    if levels < FEW_LEVELS:
-        return (
-            f"{name} has {levels} levels: its variance, and the interval of the intercept, are rough guesses"
-        )
-    return ""
-
-
 def _with_t(coefficient: Coefficient, df: int) -> Coefficient:
     from scipy.special import stdtrit
 
@@ -218,22 +209,22 @@ def _same_groups(design: Design, random: Sequence[str]) -> dict[str, str]:
 
 def _fit(design: Design, random: Sequence[str], rows: CrossProducts) -> Fit:
     levels = {name: int(design.factors[name].max()) + 1 for name in random}
-    warnings = [warning for name, n in levels.items() if (warning := _few_levels_warning(name, n))]
+    warnings = [
+        Warning.of("few-levels", factor=name, levels=n) for name, n in levels.items() if n < FEW_LEVELS
+    ]
     warnings += [
-        f"{name} and {earlier} have the same groups of rows: the variance given for {earlier} is the sum of both"
+        Warning.of("same-groups", factor=name, earlier=earlier)
         for name, earlier in _same_groups(design, random).items()
     ]
     estimates = reml(rows)
     variances = {name: estimates.variances[name] for name in random if name in estimates.variances}
     warnings += [
-        f"the features determine every {name}, so its variance cannot be estimated and is taken as zero"
-        if name in estimates.undetermined
-        else f"the variance of {name} is estimated as zero"
+        Warning.of("zero-variance", factor=name, determined=name in estimates.undetermined)
         for name, variance in variances.items()
         if variance == 0
     ]
     if not estimates.converged:
-        warnings.append("the solver did not converge; the variances are rough guesses")
+        warnings.append(Warning.of("not-converged"))
     between = sum(variances.values())
     total = estimates.explained + between + estimates.residual
     freedom = _freedom(design, rows.names, {name: levels[name] for name in variances})

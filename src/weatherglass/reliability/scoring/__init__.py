@@ -1,1 +1,62 @@
-"""Bias scores of words: embeddings and base pairs in; score tensors (rule × word × pair × seed) out."""
+"""Find what scores words by name: rules, to which another package can add (`weatherglass.rules`), and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from weatherglass.errors import WeatherglassError
+from weatherglass.registry import Registry, unknown
+
+if TYPE_CHECKING:
+    from weatherglass.reliability.scoring.scorers import ScoringRule, WordScorer
+
+RULES: Registry[ScoringRule] = Registry(
+    "rule",
+    {
+        "dbwa": "weatherglass.reliability.scoring.scorers:DBWA",
+        "ripa": "weatherglass.reliability.scoring.scorers:RIPA",
+        "ripa-raw": "weatherglass.reliability.scoring.scorers:RIPA_RAW",
+        "nbm": "weatherglass.reliability.scoring.scorers:NBM",
+    },
+    entry_points="weatherglass.rules",
+)
+
+DEFAULT_RULES = ("dbwa", "ripa", "ripa-raw", "nbm")
+"""The three rules that Du et al. (2021) compare, and raw RIPA beside them."""
+
+
+def find_rules(names: Iterable[str]) -> tuple[WordScorer, ...]:
+    """The rules of these names; a name that no rule has is the spelling of a metric, such as euclidean/mean.
+
+    Raises:
+        UnknownNameError: naming the nearest known rule.
+        WeatherglassError: if a rule of another package was added under a name that is not its own, or a metric cannot
+            score words.
+    """
+    return tuple(_rule(name) if name in RULES else _metric_scorer(name) for name in dict.fromkeys(names))
+
+
+def _rule(name: str) -> ScoringRule:
+    rule = RULES.get(name)
+    if rule.name != name:
+        raise WeatherglassError(f"rule '{name}' calls itself '{rule.name}'; the two names should be the same")
+    return rule
+
+
+def _metric_scorer(name: str) -> WordScorer:
+    from weatherglass.metrics import METRICS, select_metrics
+    from weatherglass.reliability.scoring.scorers import MetricScorer
+
+    if "/" not in name and name.partition("(")[0] not in METRICS:
+        raise unknown("rule", name, [*RULES.names(), *METRICS.names()])
+    metrics = select_metrics([name])
+    if len(metrics) != 1:
+        raise WeatherglassError(f"rule '{name}' stands for {len(metrics)} metrics; name one of them")
+    return MetricScorer(metrics[0])
+
+
+def raters(names: Iterable[str]) -> tuple[str, ...]:
+    """The rules that are compared with one another: all but variants of a rule that is there itself."""
+    names = tuple(dict.fromkeys(names))
+    return tuple(name for name in names if name not in RULES or RULES.get(name).variant_of not in names)

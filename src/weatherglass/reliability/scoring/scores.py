@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
 from weatherglass.reliability.lists import is_word
-from weatherglass.reliability.scoring.base import ScoringContext, WordScorer
-from weatherglass.reliability.scoring.projections import Scores
+from weatherglass.reliability.scoring.scorers import Scores, ScoringContext, WordScorer
 from weatherglass.reliability.training.embedding import Embedding
-from weatherglass.storage.array_writing import save_array
+from weatherglass.storage.array_file import save_array
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.checksum import LENGTH, is_whole, seal
 

@@ -1,11 +1,13 @@
-"""One trained embedding and its file: words, counts, vectors and settings; written atomically."""
+"""Store trained embeddings, one file per seed, and import those that were trained elsewhere."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers
-from weatherglass.errors import VectorFileError, unreadable
+from weatherglass.errors import CorpusError, VectorFileError, unreadable
+from weatherglass.languages.lookalike import shown_twins
+from weatherglass.mitigation import Transform, split_transforms
+from weatherglass.progress import Progress, Silent
+from weatherglass.storage.array_file import require_whole, safetensors_state, write_safetensors
 from weatherglass.storage.atomic import whole_file
-from weatherglass.storage.checksum import State, set_aside
-from weatherglass.storage.safetensors_file import require_whole, safetensors_state, write_safetensors
+from weatherglass.storage.checksum import State, file_hash, set_aside
+from weatherglass.vectors import WordVectors, read_every_word, related_files
+from weatherglass.warnings import Warning, as_warning
 
 Vectors = NDArray[np.float32]
 SUFFIX = ".safetensors"
@@ -161,3 +168,206 @@ def load_embedding(path: Path) -> Embedding:
         raise VectorFileError(unreadable(path, error)) from None
     except (SafetensorError, KeyError, ValueError, TypeError) as error:
         raise VectorFileError(f"{path}: not an embedding stored by weatherglass ({error})") from None
+
+
+BLOCK = 4096
+"""Rows that transforms change at a time."""
+UNNAMED = "imported/imported"
+"""Default corpus and algorithm, for files that do not name theirs."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Imported embeddings of one corpus and algorithm."""
+
+    corpus: str
+    algorithm: str
+    paths: tuple[Path, ...]
+    """The stored copies, one per seed."""
+    has_counts: bool
+    """Whether every file says how often each word occurs."""
+    warnings: tuple[Warning, ...]
+
+
+def import_embeddings(name: str, pattern: str, folder: Path, progress: Progress | None = None) -> Imported:
+    """Read the files that match a glob, check that they can be seeds of one embedding, and store them.
+
+    Args:
+        name: "corpus/algorithm"; with `UNNAMED`, embeddings trained by weatherglass keep their names.
+        pattern: the glob, perhaps with transforms behind it, which change each file: `vectors/*.txt | hard-debias`.
+        folder: where they are stored; files stored before are not read again.
+        progress: updated after each file.
+
+    Raises:
+        VectorFileError: if no file matches, or one is damaged.
+        CorpusError: if they differ in corpus, algorithm or dimensions, or have no word in common.
+    """
+    progress = progress or Silent()
+    pattern, transforms = split_transforms(pattern)
+    files = embedding_files(pattern)
+    origin = _origin(files)
+    corpus, algorithm = origin if origin and name == UNNAMED else name.split("/")
+    hashes = [_content_hash(file, transforms) for file in files]
+    progress.stage("reading embeddings", len(files))
+    paths = []
+    for seed, (file, content) in enumerate(zip(files, hashes, strict=True), start=1):
+        path = file
+        if transforms or origin != (corpus, algorithm):
+            path = folder / f"{corpus}-{algorithm}-imported{seed:03d}-{content[:12]}{SUFFIX}"
+            set_damaged_aside([path], "and imported again")
+            if not path.is_file():
+                save_embedding(path, changed(read_embedding(file, corpus, algorithm, seed), transforms))
+        paths.append(path)
+        progress.advance()
+    descriptions = [_stored_description(path) for path in paths]
+    _check_dimensions(files, descriptions)
+    warnings = (
+        *(
+            as_warning(each)
+            for description in descriptions
+            for each in description.settings.get("warnings", [])
+        ),
+        *_duplicate_word_warnings(files, descriptions),
+        *_identical_file_warnings(files, hashes),
+        *_vocabulary_warnings(name, files, descriptions),
+    )
+    has_counts = all(description.has_counts for description in descriptions)
+    return Imported(corpus, algorithm, tuple(paths), has_counts, warnings)
+
+
+def embedding_files(pattern: str) -> list[Path]:
+    """The files that match a glob, sorted by name; each stands for one seed.
+
+    Companion files, such as the array beside gensim's KeyedVectors, are left out.
+
+    Raises:
+        VectorFileError: if there are none.
+    """
+    paths = sorted(Path(path) for path in glob(pattern))  # noqa: PTH207 - the pattern may be absolute
+    if not paths:
+        raise VectorFileError(f"{pattern}: no file matches; put the pattern in quotes: 'folder/*.txt'")
+    companions = {part for path in paths for part in related_files(path)[1:]}
+    return [path for path in paths if path not in companions]
+
+
+def read_embedding(path: Path, corpus: str, algorithm: str, seed: int) -> Embedding:
+    """An embedding that weatherglass stored, or any file of word vectors; the most frequent word first.
+
+    If the file has no counts, its words are assumed to be ordered by frequency.
+
+    Raises:
+        VectorFileError: if it is neither.
+    """
+    if describe_embedding(path) is not None:
+        return replace(load_embedding(path), corpus=corpus, algorithm=algorithm, seed=seed)
+    content = read_every_word(path)
+    words, vectors, counts = list(content.rows), content.matrix, content.counts
+    if counts is None:
+        counts = np.zeros(len(words), dtype=np.int64)
+    order = np.argsort(-counts, kind="stable")
+    if (np.diff(order) != 1).any():
+        words, vectors, counts = [words[row] for row in order], vectors[order], counts[order]
+    settings = {
+        "file": path.name,
+        "format": content.format,
+        "duplicates": content.duplicates,
+        "warnings": [warning.to_json() for warning in (*content.warnings, *_twin_warnings(path, content))],
+    }
+    return Embedding(words, counts, vectors, algorithm, seed, corpus, settings)
+
+
+def _twin_warnings(path: Path, content: WordVectors) -> list[Warning]:
+    twins = Warning("lookalikes-in-file", str(path), {"words": shown_twins(content.twins)})
+    return [twins] if content.twins else []
+
+
+def changed(embedding: Embedding, transforms: Sequence[Transform]) -> Embedding:
+    """The embedding after each transform in turn, fitted on its words as they are spelt; block by block."""
+    vectors, words = embedding.vectors, list(embedding.words)
+    for transform in transforms:
+        rows = [embedding.index.get(text) for text in transform.texts()]
+        unknown = np.full(vectors.shape[1], np.nan)
+        own = np.array([unknown if row is None else vectors[row] for row in rows], dtype=np.float64)
+        change = transform.fit(own.reshape(len(rows), vectors.shape[1]))
+        vectors = vectors.copy()
+        for start in range(0, len(vectors), BLOCK):
+            block = slice(start, start + BLOCK)
+            vectors[block] = change(vectors[block].astype(np.float64), words[block])
+    names = [transform.name for transform in transforms]
+    settings = {**embedding.settings, **({"transforms": names} if names else {})}
+    return replace(embedding, vectors=vectors, settings=settings)
+
+
+def _content_hash(path: Path, transforms: Sequence[Transform]) -> str:
+    """A hash of the file, its companion files and what changes them."""
+    parts = [*map(file_hash, related_files(path)), *(transform.identity() for transform in transforms)]
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+def _stored_description(path: Path) -> Description:
+    description = describe_embedding(path)
+    if description is None:
+        raise VectorFileError(f"{path}: damaged since it was stored; delete it and start again")
+    return description
+
+
+def _origin(files: Sequence[Path]) -> tuple[str, str] | None:
+    """Corpus and algorithm, if the files are embeddings that weatherglass stored."""
+    first: Description | None = None
+    for number, file in enumerate(files):
+        description = describe_embedding(file)
+        if number == 0:
+            first = description
+        elif (first and first.origin) != (description and description.origin):
+            raise CorpusError(
+                f"{files[0]} is {_origin_text(first)}, but {file} is {_origin_text(description)}; the files of one "
+                "pattern are seeds of one embedding: list them separately, under [embeddings] in a study file"
+            )
+    return None if first is None else first.origin[:2]
+
+
+def _origin_text(description: Description | None) -> str:
+    if description is None:
+        return "not from weatherglass"
+    return f"{description.algorithm} on {description.corpus} {description.corpus_hash[:8]}".rstrip()
+
+
+def _check_dimensions(files: Sequence[Path], descriptions: Sequence[Description]) -> None:
+    expected = descriptions[0].dimensions
+    for file, description in zip(files, descriptions, strict=True):
+        if description.dimensions != expected:
+            raise CorpusError(
+                f"{file}: {description.dimensions} dimensions, but {files[0]} has {expected}; the files of one "
+                "pattern are seeds of one embedding"
+            )
+
+
+def _duplicate_word_warnings(files: Sequence[Path], descriptions: Sequence[Description]) -> list[Warning]:
+    return [
+        Warning.of("repeated-entries", file=file.name, count=duplicates)
+        for file, description in zip(files, descriptions, strict=True)
+        if (duplicates := description.settings.get("duplicates", 0))
+    ]
+
+
+def _identical_file_warnings(files: Sequence[Path], hashes: Sequence[str]) -> list[Warning]:
+    return [
+        Warning.of("identical-files", file=file.name, first=files[first].name)
+        for number, (file, content) in enumerate(zip(files, hashes, strict=True))
+        if (first := hashes.index(content)) < number
+    ]
+
+
+def _vocabulary_warnings(
+    name: str, files: Sequence[Path], descriptions: Sequence[Description]
+) -> list[Warning]:
+    common = set(descriptions[0].words)
+    for description in descriptions[1:]:
+        common.intersection_update(description.words)
+    if not common:
+        raise CorpusError(f"{name}: the {len(files)} files have no word in common")
+    sizes = sorted({len(description.words) for description in descriptions})
+    if sizes == [len(common)]:
+        return []
+    found = {"least": sizes[0], "most": sizes[-1], "common": len(common), "files": len(files)}
+    return [Warning.of("vocabularies", **found)]

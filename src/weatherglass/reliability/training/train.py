@@ -1,18 +1,21 @@
-"""Train embeddings: sgns and cbow with gensim, sgns-window and glove with our own code; one thread and seed each."""
+"""Train embeddings, and estimate how long that takes: one thread and one seed per embedding."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from weatherglass.errors import MissingExtraError, has_no_room
 from weatherglass.parallel import Backend
-from weatherglass.progress import Progress, Silent
+from weatherglass.progress import Progress, Silent, spoken_duration
 from weatherglass.reliability.corpus.corpus import Corpus, open_corpus
 from weatherglass.reliability.training.embedding import (
     SUFFIX,
@@ -21,7 +24,13 @@ from weatherglass.reliability.training.embedding import (
     save_embedding,
     set_damaged_aside,
 )
-from weatherglass.reliability.training.glove import GloveSettings, train_glove
+from weatherglass.reliability.training.glove import (
+    Cooccurrence,
+    GloveSettings,
+    count_cooccurrence,
+    fit,
+    train_glove,
+)
 from weatherglass.reliability.training.skip_gram import VERSION, train_skip_gram
 from weatherglass.storage.installed import install_command
 
@@ -79,8 +88,19 @@ def embedding_path(folder: Path, corpus: Corpus, algorithm: Algorithm, settings:
     return folder / f"{corpus.name}-{name}-{key}-seed{seed:03d}{SUFFIX}"
 
 
-def train_all(units: Sequence[TrainingUnit], backend: Backend, progress: Progress | None = None) -> list[str]:
+def train_all(
+    units: Sequence[TrainingUnit],
+    backend: Backend,
+    progress: Progress | None = None,
+    stage: str = "training",
+) -> list[str]:
     """Train the embeddings whose file is missing or damaged; each is written as soon as it is finished.
+
+    Args:
+        units: the embeddings.
+        backend: where they are trained.
+        progress: updated after each.
+        stage: what the progress calls it.
 
     Returns:
         One error message for each embedding that could not be trained.
@@ -91,7 +111,7 @@ def train_all(units: Sequence[TrainingUnit], backend: Backend, progress: Progres
     progress = progress or Silent()
     set_damaged_aside([unit.target for unit in units], "and trained again")
     missing = [unit for unit in units if not unit.target.is_file()]
-    progress.stage("training", len(units))
+    progress.stage(stage, len(units))
     progress.advance(len(units) - len(missing))
     failures = []
     for outcome in backend.map(train_unit, missing):
@@ -167,3 +187,139 @@ class _Lines:
             for start, end in pairwise(ends):
                 for part in range(start, end, BATCH):
                     yield ids[part : min(part + BATCH, end)]
+
+
+TOKENS, PAIRS = 40_000, 100_000
+"""Read in the smaller of two calibrations; the larger has three times as many."""
+WORTHWHILE = 20_000_000
+"""Tokens times passes below which training takes about as long as its estimate, so that none is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingTime:
+    """The embeddings of one corpus and algorithm that are to be trained, and how long each will take."""
+
+    corpus: str
+    algorithm: str
+    tokens: int
+    cooccurrences: int
+    """Cells of the matrix that GloVe reads; 0 for other algorithms."""
+    embeddings: int
+    seconds: float
+    """Of one embedding, in one process."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingEstimate:
+    """How long a study's training will take."""
+
+    parts: tuple[TrainingTime, ...]
+
+    def seconds(self, jobs: int = 1) -> float:
+        """Return the time of all embeddings in so many processes that do not slow each other."""
+        return sum(part.embeddings * part.seconds for part in self.parts) / jobs
+
+    def spoken(self, jobs: int = 1) -> str:
+        return spoken_duration(self.seconds(jobs))
+
+
+def missing_units(units: Sequence[TrainingUnit]) -> list[TrainingUnit]:
+    """Return the embeddings that have no file yet."""
+    return [unit for unit in units if not unit.target.is_file()]
+
+
+def is_worthwhile(units: Sequence[TrainingUnit]) -> bool:
+    """Return whether the training is long enough for an estimate."""
+    tokens = {unit.corpus: len(open_corpus(unit.corpus).tokens) for unit in units}
+    return sum(tokens[unit.corpus] * _passes(unit.settings) for unit in units) >= WORTHWHILE
+
+
+def estimate_training(
+    units: Sequence[TrainingUnit], scratch: Path, progress: Progress | None = None
+) -> TrainingEstimate:
+    """Return how long the units will take, from a calibration for each corpus and algorithm.
+
+    The co-occurrences of GloVe are counted for it, and kept for the training.
+
+    Args:
+        units: to train.
+        scratch: a folder for temporary files.
+        progress: updated after each corpus and algorithm.
+    """
+    progress = progress or Silent()
+    groups: dict[tuple[Path, Algorithm, Settings], int] = {}
+    for unit in units:
+        key = (unit.corpus, unit.algorithm, unit.settings)
+        groups[key] = groups.get(key, 0) + 1
+    progress.stage("estimating the training time", len(groups))
+    parts = []
+    for (folder, algorithm, settings), number in groups.items():
+        corpus = open_corpus(folder)
+        if isinstance(settings, GloveSettings):
+            counts = count_cooccurrence(corpus, settings.window)
+            cells, seconds = len(counts.keys), _seconds_of_glove(counts, settings, scratch)
+        else:
+            cells, seconds = 0, _seconds_of_word2vec(corpus, algorithm, settings, scratch)
+        parts.append(TrainingTime(corpus.name, algorithm, len(corpus.tokens), cells, number, seconds))
+        progress.advance()
+    return TrainingEstimate(tuple(parts))
+
+
+def _passes(settings: Settings) -> int:
+    return settings.iterations if isinstance(settings, GloveSettings) else settings.epochs
+
+
+def _seconds_of_word2vec(
+    corpus: Corpus, algorithm: Algorithm, settings: WordToVecSettings, scratch: Path
+) -> float:
+    once = replace(settings, epochs=1)
+
+    def seconds(tokens: int) -> tuple[int, float]:
+        part = first_tokens(corpus, tokens)
+        return len(part.tokens), _timed(lambda: train(part, algorithm, 1, once, scratch))
+
+    seconds(TOKENS // 20)  # Imports and compiles.
+    (few, short), (many, long) = seconds(TOKENS), seconds(3 * TOKENS)
+    if many <= few:  # The corpus is smaller than the calibration.
+        return short * settings.epochs
+    per_token = max(0.0, long - short) / (many - few)
+    at_start = max(0.0, short - per_token * few)
+    return at_start + per_token * len(corpus.tokens) * settings.epochs
+
+
+def _seconds_of_glove(counts: Cooccurrence, settings: GloveSettings, scratch: Path) -> float:
+    def seconds(pairs: int, iterations: int) -> tuple[int, float]:
+        part = some_cells(counts, pairs)
+        chosen = replace(settings, iterations=iterations)
+        return len(part.keys), _timed(lambda: fit(part, 1, chosen, scratch))
+
+    seconds(PAIRS // 20, 1)  # Compiles.
+    few, short = seconds(PAIRS, 1)
+    many, long = seconds(3 * PAIRS, 1)
+    _, longest = seconds(3 * PAIRS, 3)
+    pass_over = max(0.0, longest - long) / (2 * max(1, many))
+    shuffle = max(0.0, (long - short) / (many - few) - pass_over) if many > few else 0.0
+    at_start = max(0.0, short - few * (pass_over + shuffle))
+    return at_start + len(counts.keys) * (shuffle + pass_over * settings.iterations)
+
+
+def first_tokens(corpus: Corpus, tokens: int) -> Corpus:
+    """Return the lines from the middle of a corpus that have about so many tokens; its vocabulary stays whole."""
+    middle = max(0, (len(corpus.tokens) - tokens) // 2)
+    first = int(np.searchsorted(corpus.offsets, middle, side="right")) - 1
+    last = int(np.searchsorted(corpus.offsets, int(corpus.offsets[first]) + tokens, side="left"))
+    offsets = np.asarray(corpus.offsets[first : max(last, first + 1) + 1])
+    return replace(corpus, tokens=corpus.tokens[offsets[0] : offsets[-1]], offsets=offsets - offsets[0])
+
+
+def some_cells(counts: Cooccurrence, cells: int) -> Cooccurrence:
+    """Return about so many cells, evenly spread, so that frequent and rare words are among them as in all."""
+    step = max(1, len(counts.keys) // cells)
+    return replace(counts, keys=np.asarray(counts.keys[::step]), values=np.asarray(counts.values[::step]))
+
+
+def _timed(work: Callable[[], object]) -> float:
+    """Return the CPU time of a call: what else the machine does just now says nothing about the hours to come."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start

@@ -6,7 +6,9 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from weatherglass.report.numbers import effect
+from weatherglass.catalogue.names import capitalised, model_name
+from weatherglass.report.layout import Bold
+from weatherglass.report.numbers import bound, effect, interval, to
 
 WIDTH = 80
 NAME = 30
@@ -14,9 +16,9 @@ NAME = 30
 
 
 def lines_of(judgement: Mapping[str, Any]) -> Iterator[str]:
-    """From what `Judgement.to_json` gives."""
-    yield from _wrapped(f"{' | '.join(judgement['transforms'])} on {judgement['model']}", "")
-    yield f"verdict: {judgement['verdict']}"
+    """From what `Evaluation.to_json` gives."""
+    done = f"{' | '.join(judgement['transforms'])} on {model_name(judgement['model'])}"
+    yield from map(Bold, _wrapped(f"{capitalised(judgement['verdict'])}: {done}", ""))
     for reason in judgement["reasons"]:
         yield from _wrapped(reason, "  ")
     yield ""
@@ -30,15 +32,15 @@ def lines_of(judgement: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _effects(title: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    shown = [row for row in rows if row["is_effect_size"]]
+    shown = [row for row in rows if row["poolable"]]
     if not shown:
         return
     yield title
     yield f"  {'':{NAME - 2}}   before  after  change, 95 % interval"
     for row in shown:
-        change = effect(row["after"] - row["before"])
-        ends = f"{effect(row['low'])} to {effect(row['high'])}" if row["low"] is not None else "no interval"
-        mark = " turned" if row["turned"] else ""
+        change = bound(row["after"] - row["before"])
+        ends = to(row["low"], row["high"]) if row["low"] is not None else "no interval"
+        mark = " sign flipped" if row["turned"] else ""
         numbers = f"{effect(row['before']):>8} {effect(row['after']):>6}  {change:>6}, {ends}{mark}"
         yield f"  {row['test'][: NAME - 2]:{NAME - 2}} {numbers}"[:WIDTH]
     yield ""
@@ -65,7 +67,7 @@ def _cost(row: Mapping[str, Any]) -> str:
 
 
 def _estimate(estimate: Mapping[str, float]) -> str:
-    return f"{effect(estimate['value'])} [{effect(estimate['low'])}, {effect(estimate['high'])}]"
+    return f"{effect(estimate['value'])} {interval(estimate['low'], estimate['high'])}"
 
 
 def _wrapped(text: str, indent: str) -> list[str]:

@@ -22,22 +22,25 @@ HEIGHT = 11
 """Of the curve as text: columns and rows."""
 
 
-def write_curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], path: Path) -> None:
+def write_curve(
+    block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], path: Path, alpha: float
+) -> None:
     """Write the curve of one word list on one model; the end of the name says whether as svg, png or pdf."""
     from matplotlib import rc_context
 
     settings: Any = {"svg.hashsalt": "weatherglass", "font.size": 7, "axes.linewidth": 0.6}
     with rc_context(settings):
-        save_figure(curve(block, specifications), path, path.suffix.removeprefix("."))
+        save_figure(curve(block, specifications, alpha), path, path.suffix.removeprefix("."))
 
 
-def curve(
-    block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float = 0.05
-) -> Figure:
-    """d with intervals above, a tick in each chosen level's row below; published settings have a ring."""
+def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float) -> Figure:
+    """Draw d with intervals above, a tick in each chosen level's row below.
+
+    Dots with p at most alpha are coloured; published settings have a ring.
+    """
     from matplotlib.figure import Figure
 
-    shown = sorted((one for one in specifications if one["d"] is not None), key=lambda one: one["d"])
+    shown = sorted_by_size(specifications)
     levels = [(knob, name) for knob, names in block["knobs"].items() for name in names]
     figure = Figure(figsize=(6.4, 1.9 + ROW * len(levels)))
     above, below = figure.subplots(
@@ -78,6 +81,11 @@ def curve(
     return figure
 
 
+def sorted_by_size(specifications: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the specifications that have a d, the smallest first."""
+    return sorted((one for one in specifications if one["d"] is not None), key=lambda one: one["d"])
+
+
 def headline(block: Mapping[str, Any]) -> str:
     """The list, the model, and the numbers that matter most."""
     return (
@@ -87,16 +95,19 @@ def headline(block: Mapping[str, Any]) -> str:
     )
 
 
-def curve_as_text(specifications: Sequence[Mapping[str, Any]], width: int = WIDTH) -> list[str]:
-    """The curve in characters: sorted specifications in columns, d upwards; O is a published setting."""
-    shown = sorted((one for one in specifications if one["d"] is not None), key=lambda one: one["d"])
+def curve_as_text(specifications: Sequence[Mapping[str, Any]], alpha: float, width: int = WIDTH) -> list[str]:
+    """Return the curve in characters: sorted specifications in columns, d upwards.
+
+    ● has p at most alpha, · a larger p; O is a published setting.
+    """
+    shown = sorted_by_size(specifications)
     if not shown:
         return []
     columns = min(width - 7, len(shown))
     groups = [shown[len(shown) * c // columns : len(shown) * (c + 1) // columns] for c in range(columns)]
     means = [sum(one["d"] for one in group) / len(group) for group in groups]
     marks = [
-        "O" if any(o["published"] for o in g) else "●" if any(o["p"] <= 0.05 for o in g) else "·"
+        "O" if any(o["published"] for o in g) else "●" if any(o["p"] <= alpha for o in g) else "·"
         for g in groups
     ]
     low, high = min(0.0, *means), max(0.0, *means)

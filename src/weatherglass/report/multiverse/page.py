@@ -1,66 +1,137 @@
-"""The page of a multiverse, index.html, with its curves beside it as files."""
+"""Write the page of a multiverse: one self-contained file, index.html."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
+from markupsafe import Markup
+
+from weatherglass.catalogue.names import capitalised, model_name, topic_name
 from weatherglass.multiverses.multiverse import Multiverse
-from weatherglass.report.multiverse.curve import write_curve
-from weatherglass.report.multiverse.tables import largest_shares, lists_of
-from weatherglass.report.numbers import effect, p_value
+from weatherglass.report.kit import render
+from weatherglass.report.multiverse.curve import headline, sorted_by_size, write_curve
+from weatherglass.report.multiverse.tables import largest_shares, lists_of, named_targets
+from weatherglass.report.numbers import effect, percent
 from weatherglass.storage.atomic import write_whole
 
 PAGE = "index.html"
-HEAD = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>weatherglass multiverse</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;width:100%}
-td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid #ddd}
-img{max-width:100%}</style></head><body>
-<h1>Would another sensible choice turn the conclusion?</h1>
-<p>Each row is one list of target words on one model. <em>Joint p</em> tests the mean of d over all specifications
-(on the whole), <em>maxT p</em> the largest one (somewhere). All numbers are in multiverse.json and
-specifications.tsv.</p>
-"""
+LEFT, WIDTH, ABOVE, ROW, TOP = 190, 720, 150, 13, 10
+"""Of a curve in the page: room for labels, whole width, height of the part with d, height of a choice's row, margin."""
 
 
 def curve_name(model: str, name: str) -> str:
-    """The file of a curve."""
-    return re.sub(r"[^\w-]+", "-", f"curve-{model}-{name}").strip("-")[:150] + ".svg"
+    """Return the name of a curve's file, without its ending."""
+    return re.sub(r"[^\w-]+", "-", f"curve-{model}-{name}").strip("-")[:150]
 
 
 def write_page(multiverse: Multiverse, folder: Path) -> None:
-    """Write the curves and the page."""
-    rows, figures = [], []
+    """Write the curves as files and the page."""
     for block, own in lists_of(multiverse.topics):
-        name = curve_name(block["model"], block["list"])
-        write_curve(block, own, folder / name)
-        cells = (
-            *(block["topic"], block["list"], block["model"], str(block["specification_count"])),
-            *(effect(block["median_d"]), p_value(block["joint_p"]), p_value(block["max_t_p"])),
-            *(block["conclusion"]["sentence"], largest_shares(block["decomposition"])),
-        )
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-        title = escape(f"{block['topic']}: {block['list']}, {block['model']}")
-        figures.append(
-            f'<h2>{title}</h2><img src="{escape(name)}" alt="Specification curve: '
-            f'{escape(block["conclusion"]["sentence"])}">'
-        )
-    heads = (
-        "topic",
-        "list",
-        "model",
-        "specifications",
-        "median d",
-        "joint p",
-        "maxT p",
-        "conclusion",
-        "d moves with",
+        write_curve(block, own, folder / f"{curve_name(block['model'], block['list'])}.svg", multiverse.alpha)
+    write_whole(folder / PAGE, page(multiverse))
+
+
+def page(multiverse: Multiverse) -> str:
+    """Return the page; every text in it is escaped."""
+    blocks = list(lists_of(multiverse.topics))
+    values = {
+        "headline": _headline([block for block, _ in blocks]),
+        "alpha": f"{multiverse.alpha:g}",
+        "level": percent(1 - multiverse.alpha),
+        "several": len({block["model"] for block, _ in blocks}) > 1,
+        "count": sum(block["specification_count"] for block, _ in blocks),
+        "failures": multiverse.failures,
+        "agreement": multiverse.agreement,
+        "lists": [
+            {
+                "place": f"list-{number}",
+                "file": curve_name(block["model"], block["list"]),
+                "topic": capitalised(topic_name(block["topic"])),
+                "name": block["list"],
+                "targets": named_targets(block["targets"]),
+                "model": model_name(block["model"]),
+                "sentence": block["conclusion"]["sentence"],
+                "median": block["median_d"],
+                "same_sign": round(100 * block["share_same_sign"]),
+                "p": block["joint_p"],
+                "p_corrected": block["joint_p_holm"],
+                "p_largest": block["max_t_p"],
+                "p_largest_corrected": block["max_t_p_holm"],
+                "changes_with": largest_shares(block["decomposition"]),
+                "curve": drawn_curve(block, own, multiverse.alpha),
+            }
+            for number, (block, own) in enumerate(blocks)
+        ],
+    }
+    return render(__package__, "multiverse.html", values, styles=["multiverse.css"])
+
+
+def _headline(blocks: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many lists have each conclusion, the most frequent first."""
+    counts = Counter(block["conclusion"]["kind"] for block in blocks)
+    total = len(blocks)
+    parts = [f"{kind} in {count} of {total}" for kind, count in counts.most_common()]
+    return (
+        capitalised("; ".join(parts)) + f" word list{'' if total == 1 else 's'}."
+        if parts
+        else "No list could be computed."
     )
-    table = (
-        "<table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>" + "".join(rows) + "</table>"
+
+
+def drawn_curve(
+    block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float
+) -> Markup:
+    """Return the specification curve as SVG in the page's colours; one path for all dots of a kind keeps it small."""
+    shown = sorted_by_size(specifications)
+    levels = [(choice, name) for choice, names in block["knobs"].items() for name in names]
+    reached = [
+        0.0,
+        *(one[key] for one in shown for key in ("d", "ci_low", "ci_high") if one[key] is not None),
+    ]
+    low, high = min(reached), max(reached)
+    step = (WIDTH - LEFT - 10) / max(1, len(shown))
+    xs = [LEFT + step * (place + 0.5) for place in range(len(shown))]
+
+    def y(d: float) -> float:
+        return float(TOP + ABOVE * (high - d) / ((high - low) or 1.0))
+
+    dots: dict[str, list[str]] = {"unsure": [], "sure": [], "sure below": []}
+    for x, one in zip(xs, shown, strict=True):
+        kind = "unsure" if one["p"] > alpha else "sure below" if one["d"] < 0 else "sure"
+        dots[kind].append(f"M{x:.1f} {y(one['d']):.1f}h0")
+    ends = [
+        f"M{x:.1f} {y(one['ci_low']):.1f}V{y(one['ci_high']):.1f}"
+        for x, one in zip(xs, shown, strict=True)
+        if one["ci_low"] is not None
+    ]
+    parts = [f'<path class="ends" d="{"".join(ends)}"/>']
+    for d in sorted({low, 0.0, high}):
+        parts.append(
+            f'<line class="{"grid" if d else "zero"}" x1="{LEFT}" x2="{WIDTH}" y1="{y(d):.1f}" y2="{y(d):.1f}"/>'
+        )
+        parts.append(
+            f'<text class="level" x="{LEFT - 8}" y="{y(d) + 4:.1f}">{effect(d) if d else "d = 0"}</text>'
+        )
+    parts += [f'<path class="dots {kind}" d="{"".join(marks)}"/>' for kind, marks in dots.items() if marks]
+    parts += [
+        f'<circle cx="{x:.1f}" cy="{y(one["d"]):.1f}" r="5"/>'
+        for x, one in zip(xs, shown, strict=True)
+        if one["published"]
+    ]
+    for row, (choice, name) in enumerate(levels):
+        at = TOP + ABOVE + 22 + ROW * row
+        marks = [f"M{x:.1f} {at - 7}v6" for x, one in zip(xs, shown, strict=True) if one.get(choice) == name]
+        label = f"{choice}: {name}"
+        label = label if len(label) <= 30 else f"{label[:29]}…"
+        parts.append(f'<text class="level choice" x="{LEFT - 8}" y="{at}">{escape(label)}</text>')
+        parts.append(f'<path class="ticks" d="{"".join(marks)}"/>')
+    height = TOP + ABOVE + 22 + ROW * len(levels)
+    spoken = escape(headline(block).replace("\n", ": "))
+    return Markup(  # every text in it was escaped above
+        f'<svg class="curve" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{spoken}">{"".join(parts)}</svg>'
     )
-    write_whole(folder / PAGE, HEAD + table + "\n".join(figures) + "</body></html>\n")

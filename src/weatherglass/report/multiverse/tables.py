@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weatherglass.multiverses.assess import FACTORS
-from weatherglass.storage.spreadsheet import tsv_line
+from weatherglass.catalogue.names import set_name
+from weatherglass.multiverses.specifications import FACTORS
+from weatherglass.storage.printable import tsv_line
 
 COLUMNS = (
     *("model", "topic", "target_list", *FACTORS),
@@ -54,3 +55,8 @@ def lists_of(
         for block in entry["lists"]:
             own = [one for one in entry["specifications"] if one["target_list"] == block["list"]]
             yield block, own
+
+
+def named_targets(targets: str) -> str:
+    """Return target sets in the names that people use."""
+    return " and ".join(map(set_name, targets.split(" and ")))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from weatherglass.catalogue.names import capitalised, model_name, topic_name
 from weatherglass.multiverses.multiverse import Multiverse
-from weatherglass.report.layout import Column, shortened, table_lines, widest_name, wrapped
+from weatherglass.report.layout import Bold, Column, shortened, table_lines, widest_name, wrapped
 from weatherglass.report.multiverse.curve import WIDTH, curve_as_text
-from weatherglass.report.multiverse.tables import largest_shares, lists_of
+from weatherglass.report.multiverse.tables import largest_shares, lists_of, named_targets
 from weatherglass.report.numbers import effect
 from weatherglass.report.terminal import DIRECTION_FROM, SIZES_FROM, format_effect, format_p
 
@@ -33,6 +34,7 @@ def _summary(blocks: list[Mapping[str, Any]], width: int) -> Iterator[str]:
         Column("list", shorten="middle", least=14, most=widest_name(width)),
         Column("median d", right=True),
         Column("joint p", right=True),
+        Column("corrected", right=True),
         Column("same sign", right=True),
         Column("maxT p", right=True, from_width=SIZES_FROM),
         Column("significant", right=True, from_width=SIZES_FROM),
@@ -43,35 +45,45 @@ def _summary(blocks: list[Mapping[str, Any]], width: int) -> Iterator[str]:
             block["list"],
             format_effect(block["median_d"]),
             format_p(block["joint_p"]),
+            format_p(block["joint_p_holm"]),
             f"{100 * block['share_same_sign']:.0f} %",
             format_p(block["max_t_p"]),
             f"{100 * block['share_significant']:.0f} %",
-            block["model"],
+            model_name(block["model"]),
         ]
         for block in blocks
     ]
     yield from table_lines(columns, rows, width)
-    yield "joint p: of the mean of d over all specifications. Curves and what d moves with: the page, or --table"
+    yield from wrapped(
+        "joint p: of the mean of d over all specifications; corrected over the lists of a topic and the topics of a "
+        "model (Holm), which decides the conclusion. Curves and what d moves with: the page, or --table",
+        width,
+    )
     yield ""
 
 
 def _in_full(multiverse: Multiverse, width: int) -> Iterator[str]:
-    several = {entry["topic"]: len(entry["lists"]) for entry in multiverse.topics}
     for block, own in lists_of(multiverse.topics):
-        yield shortened(f"{block['topic']}: {block['list']} ({block['targets']})", width)
-        yield f"  {shortened(block['model'], width - 2, 'front')}"
-        yield from curve_as_text(own, min(width, WIDTH))
+        topic = capitalised(topic_name(block["topic"]))
+        yield Bold(shortened(f"{topic}: {block['list']} ({named_targets(block['targets'])})", width))
+        yield f"  {shortened(model_name(block['model']), width - 2, 'front')}"
+        yield from _wrapped(block["conclusion"]["sentence"], width)
+        yield from curve_as_text(own, multiverse.alpha, min(width, WIDTH))
         yield (
             f"  {block['specification_count']} specifications, median d {effect(block['median_d'])}, "
             f"{100 * block['share_same_sign']:.0f} % share the sign, "
             f"{100 * block['share_significant']:.0f} % significant"
         )
-        holm = f", {format_p(block['joint_p_holm'])} after Holm over {several[block['topic']]} lists"
-        yield (
-            f"  on the whole: joint p {format_p(block['joint_p'])}{holm if several[block['topic']] > 1 else ''}; "
-            f"somewhere: maxT p {format_p(block['max_t_p'])}"
+        after = {
+            name: f" ({format_p(block[f'{name}_holm'])} after Holm over {block['family']} lists)"
+            for name in ("joint_p", "max_t_p")
+            if block["family"] > 1
+        }
+        yield from _wrapped(
+            f"on the whole: joint p {format_p(block['joint_p'])}{after.get('joint_p', '')}; "
+            f"somewhere: maxT p {format_p(block['max_t_p'])}{after.get('max_t_p', '')}",
+            width,
         )
-        yield from _wrapped(block["conclusion"]["sentence"], width)
         yield from _wrapped(f"d moves with: {largest_shares(block['decomposition'])}", width)
         errors = {
             name: value for name, value in block["squared_standard_errors"].items() if value is not None
@@ -84,13 +96,13 @@ def _in_full(multiverse: Multiverse, width: int) -> Iterator[str]:
         if turned := [
             f"{name} {100 * half['turned']:.0f} %" for name, half in block["halves"].items() if half
         ]:
-            yield f"  half the words turn the sign: {', '.join(turned)}"
+            yield f"  with a random half of the words, the sign flips in: {', '.join(turned)}"
         yield ""
 
 
 def _agreement(multiverse: Multiverse, width: int) -> Iterator[str]:
     if multiverse.agreement:
-        yield "would another choice rank the models alike? (1 yes, 0 no)"
+        yield "Would other reasonable choices rank the models alike? (1 yes, 0 no)"
     columns = [
         Column("  list", shorten="end", most=40),
         Column("G relative", right=True),

@@ -8,21 +8,23 @@ are printed come from the results, not from here.
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from weatherglass.inference.trust import Trust
+from weatherglass.report.kit import compress, in_json
 from weatherglass.report.numbers import rounded
 from weatherglass.runs.results import Result
-from weatherglass.runs.stored import StoredRun
+from weatherglass.runs.run import Run
+from weatherglass.warnings import folded
+
+if TYPE_CHECKING:
+    from weatherglass.inference.trust import Trust
 
 WORD_STEPS, SENTENCE_STEPS = 9999, 999
 """Scores are stored as integer multiples of the largest |s| divided by one of these: of words to four digits; of the
@@ -83,7 +85,7 @@ class Packer:
         self._blocks: dict[int, list[str]] = {}
         """Block -> its results, each as a member of a JSON object, already serialised."""
 
-    def add(self, run: StoredRun, number: Callable[[int], int], block: Callable[[int], int]) -> None:
+    def add(self, run: Run, number: Callable[[int], int], block: Callable[[int], int]) -> None:
         """Pack one run; `number` and `block` tell a result's number in the page and the block it goes to."""
         for position, result in enumerate(run.results):
             member = f"{json.dumps(str(number(position)))}:{in_json(self._packed(result, run.alpha))}"
@@ -107,7 +109,7 @@ class Packer:
     def _packed(self, result: Result, alpha: float) -> dict[str, Any]:
         packed: dict[str, Any] = {"p_middle": rounded(result.p_middle, 17), "certified": result.certified}
         if result.warnings:
-            packed["warnings"] = list(result.warnings)
+            packed["warnings"] = [w.text for line in folded(result.warnings) for w in line.warnings]
         if result.notes:
             packed["notes"] = dict(result.notes)
         if result.scores:
@@ -146,7 +148,6 @@ class Packer:
             "these_reason": trust.these_reason,
             "such_reason": trust.such_reason,
             "excluded_above": rounded(trust.excluded_above, 3),
-            "trust_notes": list(trust.notes),
         }
         if trust.left_out:
             packed["left_out"] = self._left_out(trust)
@@ -170,11 +171,6 @@ class Packer:
         return self._known[key]
 
 
-def compress(text: str) -> str:
-    """Gzip and base64, which a browser reverses with atob and DecompressionStream; deterministic."""
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
-
-
 def _change(without: float | None, d: float) -> int | None:
     """How far d moves without a word: smaller numbers than d itself."""
     return None if without is None or math.isnan(d) else round((without - d) * EFFECT_STEPS)
@@ -183,8 +179,3 @@ def _change(without: float | None, d: float) -> int | None:
 def _differences(values: Sequence[int]) -> list[int]:
     """The first value, then the difference of each value from the one before: small numbers compress well."""
     return [*values[:1], *(after - before for before, after in pairwise(values))]
-
-
-def in_json(value: object) -> str:
-    """Compact JSON; NaN is an error."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import html  # not xml.sax.saxutils, which loads all that fetches addresses
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
 
+from weatherglass.catalogue.names import shortened_name
 from weatherglass.report.numbers import effect
 from weatherglass.report.page.subjects import Subject
-from weatherglass.report.page.topics import REACH, Chart, TopicCell
-from weatherglass.report.test_names import capitalised
+from weatherglass.report.page.topics import REACH, Chart, TopicRow
+from weatherglass.report.statements import outcome_text
 
-COLOURS = {"pos": "#1f5886", "neg": "#a44f0d", "ink": "#1c2023", "faint": "#7b8186"}
+STRONG, OPPOSITE, BAND = "#1f5886", "#a44f0d", "#ece9e1"
 INK, SOFT, FAINT, LINE = "#1c2023", "#565c61", "#7b8186", "#e2dfd7"
-NAMES, WIDTH, ROW, GAP = 190, 210, 46, 24
+NAMES, WIDTH, ROW, GAP = 230, 210, 46, 24
 """Width of the column of topics and of a model, height of a row, space between models, in pixels."""
 
 
 def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
     """Topics down, models across; empty where there are no verdicts."""
-    rows = [*shown.rows, *shown.controls]
+    rows = [*shown.topics, *shown.checks]
     if not rows:
         return ""
     columns = sorted({cell.subject for row in rows for cell in row})
     width = NAMES + len(columns) * (WIDTH + GAP)
-    height = 44 + len(rows) * ROW + 34
+    height = 44 + len(rows) * ROW + 64
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         'font-family="Helvetica, Arial, sans-serif" font-size="11">',
@@ -40,43 +44,67 @@ def topics_figure(shown: Chart, subjects: Sequence[Subject]) -> str:
         )
     for number, row in enumerate(rows):
         top = 44 + number * ROW
-        label = capitalised(row[0].topic) + (" (no bias meant)" if row[0].control else "")
+        label = row[0].name + (" (sanity check)" if row[0].verdict.check else "")
         parts.append(f'<line x1="0" x2="{width}" y1="{top}" y2="{top}" stroke="{LINE}"/>')
-        parts.append(_text(0, top + 20, label, weight="bold"))
+        parts.append(_text(0, top + 18, label, weight="bold"))
+        parts.append(_text(0, top + 32, shortened_name(row[0].contrast, NAMES // 5), SOFT))
         for cell in row:
             parts += _cell(cell, NAMES + columns.index(cell.subject) * (WIDTH + GAP), top)
-    note = (
-        "Dot: mean d of the topic’s tests; thick line: its interval; small dots: tests; ticks: reference models; "
-        "diamonds: people in the IAT."
+    notes = (
+        "Mark: mean d of the topic’s tests; line: its interval, dashed where it contains 0;",
+        "circles: tests, filled where they stand out; squares: not tested; band: reference models; dotted: placebo.",
+        "Right of 0, blue: as named; left, orange: the opposite; grey: no direction established.",
     )
-    parts.append(_text(0, height - 12, note, SOFT))
+    parts += [_text(0, height - 42 + 15 * place, note, SOFT) for place, note in enumerate(notes)]
     return "".join([*parts, "</svg>"])
 
 
-def _cell(cell: TopicCell, left: float, top: float) -> Iterator[str]:
-    colour = COLOURS[cell.tone]
-    y = top + 16
-    for d in cell.reference.values():
-        yield f'<line x1="{_x(left, d)}" x2="{_x(left, d)}" y1="{top + 2}" y2="{top + 7}" stroke="{FAINT}"/>'
-    for d in cell.people:
+def _cell(row: TopicRow, left: float, top: float) -> Iterator[str]:
+    verdict, y = row.verdict, top + 16
+    negative = (verdict.effect_size or 0) < 0
+    colour = (OPPOSITE if negative else STRONG) if row.strong else FAINT
+    if row.band:
+        low, high = (float(_x(left, d)) for d in row.band)
+        yield f'<rect x="{low}" y="{top + 3}" width="{max(2.0, high - low):.4g}" height="27" fill="{BAND}"/>'
+    for d in row.placebo:
         x = _x(left, d)
-        yield f'<path d="M{x} {top + 1}l4 4-4 4-4-4Z" fill="none" stroke="{SOFT}"/>'
-    if cell.low is not None and cell.high is not None:
-        dashes = ' stroke-dasharray="4 3"' if cell.line == "dash" else ""
         yield (
-            f'<line x1="{_x(left, cell.low)}" x2="{_x(left, cell.high)}" y1="{y}" y2="{y}" stroke="{colour}" '
-            f'stroke-width="{2 if cell.line else 3}"{dashes}/>'
+            f'<line class="placebo" x1="{x}" x2="{x}" y1="{top + 2}" y2="{top + 31}" stroke="{SOFT}" '
+            'stroke-dasharray="1.5 3"/>'
         )
-    for d in cell.tests:
-        yield f'<circle cx="{_x(left, d)}" cy="{top + 25}" r="1.5" fill="{colour}" opacity=".6"/>'
-    if cell.d is not None:
-        fill = colour if cell.symbol in ("shown", "mixed", "small") else "#ffffff"
-        x = _x(left, cell.d)
-        yield f'<circle cx="{x}" cy="{y}" r="5" fill="{fill}" stroke="{colour}" stroke-width="2"/>'
-        if cell.symbol == "these":
-            yield f'<path d="M{x} {y - 5}a5 5 0 0 0 0 10Z" fill="{colour}"/>'
-    yield _text(left, top + 40, cell.mark.words)
-    yield _text(left + WIDTH, top + 40, f"{cell.significant}/{cell.number}   {effect(cell.d)}", anchor="end")
+    for d in row.people:
+        x = _x(left, d)
+        yield f'<path d="M{x} {top + 12}l4 4-4 4-4-4Z" fill="none" stroke="{SOFT}"/>'
+    if verdict.ci_low is not None and verdict.ci_high is not None:
+        dashes = "" if row.strong else ' stroke-dasharray="4 3"'
+        yield (
+            f'<line x1="{_x(left, verdict.ci_low)}" x2="{_x(left, verdict.ci_high)}" y1="{y}" y2="{y}" '
+            f'stroke="{colour}" stroke-width="{3 if row.strong else 2}"{dashes}/>'
+        )
+    for dot in row.dots:
+        edge = (OPPOSITE if dot.d < 0 else STRONG) if dot.marked else FAINT
+        fill, x = edge if dot.marked else "#ffffff", _x(left, dot.d)
+        shape = f'circle cx="{x}" cy="{top + 26}" r="2.2"'
+        if not dot.tested:
+            shape = f'rect x="{float(x) - 2:.4g}" y="{top + 24}" width="4" height="4"'
+        yield f'<{shape} fill="{fill}" stroke="{edge}"/>'
+    if verdict.effect_size is not None:
+        yield _mark(row.symbol, _x(left, verdict.effect_size), y, colour)
+    yield _text(left, top + 41, outcome_text(verdict))
+    count = "" if verdict.check else f"{len(verdict.marked)} of {len(verdict.tests)}   "
+    yield _text(left + WIDTH, top + 41, f"{count}{effect(verdict.effect_size)}", anchor="end")
+
+
+@cache
+def _symbols() -> str:
+    return files("weatherglass.report.kit").joinpath("symbols.html").read_text(encoding="utf-8")
+
+
+def _mark(symbol: str, x: str, y: float, colour: str) -> str:
+    """Return the mark of the outcome, from the drawings of the page."""
+    found = re.search(f'<symbol id="g-{symbol}"[^>]*>(.*?)</symbol>', _symbols())
+    drawing = found[1].replace("var(--paper)", "#ffffff").replace("currentColor", colour) if found else ""
+    return f'<g transform="translate({x} {y}) scale(.85)">{drawing}</g>'
 
 
 def _x(left: float, d: float) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weatherglass.catalogue.names import capitalised, list_name
 from weatherglass.report.numbers import effect, p_value
 from weatherglass.report.page.subjects import Layout
-from weatherglass.report.test_names import capitalised, list_name
 from weatherglass.runs.results import Result
-from weatherglass.runs.stored import StoredRun
+from weatherglass.runs.run import Run
 from weatherglass.runs.verdict import CONTROL
 
 
@@ -38,9 +38,7 @@ class Found:
     alpha: float
 
 
-def hinges(
-    layout: Layout, runs: Sequence[StoredRun], multiverse: Sequence[Mapping[str, Any]] = ()
-) -> list[Hinge]:
+def hinges(layout: Layout, runs: Sequence[Run], multiverse: Sequence[Mapping[str, Any]] = ()) -> list[Hinge]:
     """What the findings of the first metric hang on.
 
     Args:
@@ -62,10 +60,10 @@ def hinges(
     return [hinge for maker in makers for hinge in maker()]
 
 
-def _found(layout: Layout, runs: Sequence[StoredRun]) -> Iterator[Found]:
+def _found(layout: Layout, runs: Sequence[Run]) -> Iterator[Found]:
     for number, (s, t, m) in enumerate(layout.places):
         result, test, subject = layout.results[number], layout.tests[t], layout.subjects[s]
-        if m == 0 and result.is_effect_size and test.topic != CONTROL:
+        if m == 0 and result.info.poolable and test.topic != CONTROL:
             yield Found(number, result, subject.short, test.topic, test.title, runs[subject.run].alpha)
 
 
@@ -109,7 +107,7 @@ def _other_attributes(significant: Sequence[Found]) -> Iterator[Hinge]:
     asked = [one for one in significant if one.result.trust]
     if not asked:
         return
-    lost = [one for one in asked if one.result.p_attr is None or one.result.p_attr > one.alpha]
+    lost = [one for one in asked if one.result.p_random is None or one.result.p_random > one.alpha]
     example = max(lost, key=lambda one: abs(one.result.effect_size), default=None)
     held = len(asked) - len(lost)
     text = (
@@ -117,7 +115,11 @@ def _other_attributes(significant: Sequence[Found]) -> Iterator[Hinge]:
         "if the attribute words stand for others like them."
     )
     if example:
-        p = "cannot be told" if example.result.p_attr is None else f"has p {p_value(example.result.p_attr)}"
+        p = (
+            "cannot be told"
+            if example.result.p_random is None
+            else f"has p {p_value(example.result.p_random)}"
+        )
         d = effect(example.result.effect_size)
         text += f" The largest that does not: {example.title} in {example.model}, d {d}, {p}."
     number = example.number if example else None
@@ -216,7 +218,7 @@ def opposite_metrics(layout: Layout, alphas: Sequence[float] = ()) -> list[Oppos
     """Where two metrics with a sign point in opposite directions, the widest apart first; effect sizes d alone."""
     by_place: dict[tuple[int, int], list[int]] = {}
     for number, (s, t, _) in enumerate(layout.places):
-        if layout.results[number].is_effect_size and layout.results[number].lean is not None:
+        if layout.results[number].info.poolable and layout.results[number].lean is not None:
             by_place.setdefault((t, s), []).append(number)
     several = {place: numbers for place, numbers in by_place.items() if len(numbers) > 1}
     found = []

@@ -7,13 +7,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from weatherglass import __version__
+from weatherglass.catalogue.names import model_name, topic_name
 from weatherglass.errors import WeatherglassError
-from weatherglass.report import numbers
-from weatherglass.report.page.blocks import compress, in_json
+from weatherglass.report import numbers, statements
+from weatherglass.report.kit import compress, environment, in_json, render
 from weatherglass.report.page.figure import topics_figure
 from weatherglass.report.page.hinges import hinges, opposite_metrics
 from weatherglass.report.page.payload import (
@@ -27,137 +26,110 @@ from weatherglass.report.page.payload import (
     short_results,
 )
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
-from weatherglass.report.page.topics import (
-    SYMBOLS,
-    Chart,
-    chart,
-    counts,
-    largest,
-    percent_of,
-    sentence,
-    weak_controls,
-    weighed,
-)
+from weatherglass.report.page.topics import Chart, chart, groups, largest, overview, percent_of, x_of
 from weatherglass.report.paper import CORRECTIONS, TAILS, bibtex, correction_of, methods_paragraph, model_card
-from weatherglass.report.shell import script_hash, shared_asset, template_environment
 from weatherglass.report.tables import latex
-from weatherglass.report.test_names import capitalised, shortened
-from weatherglass.runs.agreement import metric_agreement
-from weatherglass.runs.compare import compare_runs
 from weatherglass.runs.folder import PAGE as PAGE
 from weatherglass.runs.folder import RECORD
-from weatherglass.runs.joint import joint_p
-from weatherglass.runs.marks import VerdictMark
+from weatherglass.runs.marks import mark_of_row, mark_of_topic
+from weatherglass.runs.run import Run
 from weatherglass.runs.stamp import stamped
-from weatherglass.runs.stored import StoredRun
-from weatherglass.runs.verdict import CONTROL
-from weatherglass.storage.atomic import write_whole
-from weatherglass.storage.collection import collection_paused
+from weatherglass.runs.verdict import CONTROL, Verdict
+from weatherglass.storage.atomic import gc_paused, write_whole
+from weatherglass.warnings import as_warnings, count_line, folded
+
+if TYPE_CHECKING:
+    from weatherglass.runs.agreement import MetricAgreement
 
 STYLES = ("topics.css", "tests.css", "detail.css", "print.css")
 SCRIPTS = (*("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downloads.js", "start.js"),)
 
 
-def write_page(run: StoredRun) -> None:
+def write_page(run: Run) -> None:
     """Write the page of a run into its folder, atomically, with the stamp of the record that is there.
 
     Raises:
         OSError: if the page cannot be written.
     """
-    with collection_paused():
+    with gc_paused():
         written = page([run]).encode()
     write_whole(run.path / PAGE, stamped(written, (run.path / RECORD).read_bytes()))
 
 
 def page(
-    runs: Sequence[StoredRun],
+    runs: Sequence[Run],
     comparison: Mapping[str, Any] | None = None,
     multiverse: Sequence[Mapping[str, Any]] = (),
+    agreement: MetricAgreement | None = None,
 ) -> str:
-    """The page of one or several runs.
+    """The page of one or several runs; it shows what is known, and computes nothing.
 
     Args:
-        runs: read from their folders.
-        comparison: of two runs, the changes from `weatherglass compare --json`; computed where it is not given.
-        multiverse: the topics of `weatherglass multiverse --json`; their joint p goes into the verdicts.
+        runs: read from their folders, or in memory.
+        comparison: of two runs, the changes from `weatherglass compare --json`.
+        multiverse: the topics of `weatherglass multiverse --json`.
+        agreement: of several runs, how far the metrics agree over all of them; of one run, its record says so.
     """
     layout = lay_out(runs)
     blocks = list(detail_blocks(runs, layout))
-    compared = comparison or _comparison(runs)
-    verdicts = [_verdicts(run, multiverse) for run in runs]
+    compared = comparison
+    verdicts = [[Verdict.from_json(one) for one in run.record.get("verdicts") or []] for run in runs]
     shown = chart(runs, verdicts, layout, 0)
+    names = [subject.short for subject in layout.subjects]
     alphas = [run.alpha for run in runs]
     opposed = opposite_metrics(layout, alphas) if len(layout.metrics) > 1 else []
-    script = script_of(SCRIPTS)
-    environment = _environment()
-    html: str = environment.get_template("page.html").render(
-        layout=layout,
-        runs=[_run_record(run) for run in runs],
-        chart=shown,
-        sentence=sentence(shown, layout.subjects),
-        counts=counts(shown),
-        largest=largest(shown),
-        weak_controls=weak_controls(shown, layout.subjects),
-        marks=[(SYMBOLS[mark], mark.words) for mark in VerdictMark if mark is not VerdictMark.NOT_JUDGED],
-        test_marks=[(symbol, outline, mark.words) for mark, symbol, outline in MARKS],
-        hinges=hinges(layout, runs, multiverse),
-        opposed=opposed,
-        changes=changes(layout, compared or {}),
-        incomparable=(compared or {}).get("incomparable", []),
-        other_verdicts=[one for listed in verdicts for one in listed if one["metric"] in layout.metrics[1:]],
-        agreement=metric_agreement(layout.results) if len(layout.metrics) > 1 else None,
-        labels=_model_labels(layout),
-        contexts=CONTEXTS,
-        topics=layout.by_topic(),
-        control=CONTROL,
-        tails=list(dict.fromkeys(TAILS.get(r.alternative, r.alternative) for r in layout.results)),
-        exchanged=list(dict.fromkeys(r.permute for r in layout.results)),
-        pairs=paired_subjects(runs, layout),
-        citations=_citations(runs),
-        data=for_script(script_data(runs, layout, compared or {}, multiverse)),
-        compared=compared,
-        by_chance=f"{100 * (compared or {}).get('alpha', 0.05):g}",
-        compared_level=numbers.percent(1 - compared["alpha"]) if compared and "alpha" in compared else "",
-        blocks=[
-            ("results", compress(in_json(short_results(runs, layout)))),
+    _add_filters()
+    values = {
+        "layout": layout,
+        "runs": [_run_record(run) for run in runs],
+        "chart": shown,
+        "groups": groups(shown, names),
+        "overview": overview(shown, names) if len(names) > 1 else [],
+        "sentence": statements.headline(shown.verdicts),
+        "counts": statements.counts(shown.verdicts),
+        "failed_checks": statements.failed_check_notice(shown.verdicts),
+        "quotable": statements.quotable(shown.verdicts, shown.alpha),
+        "caveats": list(statements.caveats(shown.verdicts, shown.alpha)),
+        "largest": largest(shown, names),
+        "words": [
+            (outcome, word, word.explained(_family(shown), shown.alpha))
+            for outcome, word in statements.WORDS.items()
+        ],
+        "test_marks": [(symbol, outline, mark.words) for mark, symbol, outline in MARKS],
+        "hinges": hinges(layout, runs, multiverse),
+        "opposed": opposed,
+        "changes": changes(layout, compared or {}),
+        "incomparable": (compared or {}).get("incomparable", []),
+        "other_verdicts": [one for listed in verdicts for one in listed if one.metric in layout.metrics[1:]],
+        "agreement": runs[0].agreement if len(runs) == 1 else agreement,
+        "labels": _model_labels(layout),
+        "contexts": CONTEXTS,
+        "topics": layout.by_topic(),
+        "control": CONTROL,
+        "tails": list(dict.fromkeys(TAILS.get(r.alternative, r.alternative) for r in layout.results)),
+        "exchanged": list(dict.fromkeys(r.permute for r in layout.results)),
+        "pairs": paired_subjects(runs, layout),
+        "citations": _citations(runs),
+        "data": for_script(script_data(runs, layout, compared or {}, multiverse)),
+        "compared": compared,
+        "by_chance": f"{100 * (compared or {}).get('alpha', 0.05):g}",
+        "compared_level": numbers.percent(1 - compared["alpha"]) if compared and "alpha" in compared else "",
+        "blocks": [
+            ("results", compress(in_json(short_results(layout)))),
             *blocks,
             ("texts", compress(in_json(_texts(runs, layout, shown, verdicts)))),
         ],
-        styles="\n".join(_asset(name) for name in STYLES),
-        script=script,
-        script_hash=script_hash(script),
-        version=__version__,
-    )
-    return html
+    }
+    return render(__package__, "page.html", values, styles=STYLES, scripts=SCRIPTS)
 
 
-def script_of(names: Sequence[str]) -> str:
-    """The script of the page: one function, so that nothing of it is in sight of other scripts."""
-    parts = [shared_asset("theme.js"), *map(_asset, names)]
-    return '\n(async () => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
-
-
-def _verdicts(run: StoredRun, multiverse: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The verdicts in the run's record; judged anew where it has none, or where a multiverse was run since."""
-    if multiverse:
-        metrics = dict.fromkeys(result.metric for result in run.results)
-        return [verdict.to_json() for verdict in run.verdicts(joint_p(multiverse, metrics))]
-    recorded = run.record.get("verdicts")
-    return recorded if recorded is not None else [verdict.to_json() for verdict in run.verdicts()]
-
-
-def _comparison(runs: Sequence[StoredRun]) -> dict[str, Any] | None:
-    """What changed between two runs; None where they cannot be compared."""
-    if len(runs) != 2:
-        return None
-    try:
-        return compare_runs(runs[0].path, runs[1].path, alpha=runs[0].alpha).to_json()
-    except WeatherglassError:
-        return None
+def _family(shown: Chart) -> int:
+    """Return the number of topics that were corrected together; the largest where models have several."""
+    return max((one.family for one in shown.verdicts if one.outcome), default=0)
 
 
 def _texts(
-    runs: Sequence[StoredRun], layout: Layout, shown: Chart, verdicts: Sequence[Sequence[Mapping[str, Any]]]
+    runs: Sequence[Run], layout: Layout, shown: Chart, verdicts: Sequence[Sequence[Verdict]]
 ) -> dict[str, str]:
     """What the buttons of the page save: text that was made when the page was."""
     records = [run.record for run in runs]
@@ -173,22 +145,20 @@ def _texts(
 
 
 @cache
-def _environment() -> Any:
-    """Made once: compiling the templates takes ten times as long as filling them."""
-    environment = template_environment(__package__, "templates")
-    environment.filters |= {
-        "effect": numbers.effect,
-        "p": numbers.p_value,
+def _add_filters() -> None:
+    made = environment(__package__)
+    made.filters |= {
         "x": percent_of,
-        "capitalised": capitalised,
-        "shortened": shortened,
+        "at": x_of,
+        "topic": topic_name,
+        "model": model_name,
+        "mark": mark_of_topic,
         "breakable": breakable,
         "small": lambda value: (
             numbers.effect(value) if abs(value) >= 0.1 else f"{value:.3f}".replace("-", "−")
         ),
     }
-    environment.globals |= {"interval": numbers.interval, "weighed": weighed}
-    return environment
+    made.globals |= {"mark_of_row": mark_of_row}
 
 
 def breakable(name: str) -> Any:
@@ -198,14 +168,11 @@ def breakable(name: str) -> Any:
     return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_/?&:])", name))
 
 
-def _asset(name: str) -> str:
-    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _run_record(run: StoredRun) -> dict[str, Any]:
+def _run_record(run: Run) -> dict[str, Any]:
     """What the page shows about one run, from run.json; missing entries are empty."""
     record = run.record
     missing = {model: tests for model, tests in record.get("missing_words", {}).items() if tests}
+    warnings = folded(as_warnings(record.get("warnings", [])))
     return {
         "label": run.label,
         "notices": [*run.notices, *_other_metrics(run)],
@@ -224,7 +191,8 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
         "tests": record.get("tests", {}),
         "settings": flatten(record.get("settings", {})),
         "missing": missing,
-        "warnings": record.get("warnings", []),
+        "warnings": warnings,
+        "warning_count": count_line(warnings),
         "failures": record.get("failures", []),
         "failed": {
             (failure["model"], failure["test"]): failure["reason"] for failure in record.get("failures", [])
@@ -232,9 +200,9 @@ def _run_record(run: StoredRun) -> dict[str, Any]:
     }
 
 
-def _other_metrics(run: StoredRun) -> list[str]:
+def _other_metrics(run: Run) -> list[str]:
     """What the numbers are where they are no effect sizes."""
-    metrics = {r.metric: r for r in run.results if not r.is_effect_size}
+    metrics = {r.metric: r for r in run.results if not r.info.poolable}
     return [
         f"Numbers of {name} are its own values, not d; without bias the value is {r.unbiased:g}."
         + (f" They have no p: {r.why_no_p}." if r.why_no_p else "")
@@ -266,7 +234,7 @@ def _model_labels(layout: Layout) -> dict[str, str]:
     return {f"{s.model} [{s.options}]" if s.options else s.model: s.label for s in layout.subjects}
 
 
-def _citations(runs: Sequence[StoredRun]) -> list[str]:
+def _citations(runs: Sequence[Run]) -> list[str]:
     from weatherglass.catalogue.published import reference
 
     cited = []

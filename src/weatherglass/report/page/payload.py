@@ -12,32 +12,33 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
+from weatherglass.catalogue.names import set_name, topic_name
 from weatherglass.report import numbers
 from weatherglass.report.again import command_options, model_spec, python_arguments
 from weatherglass.report.page.blocks import Packer
 from weatherglass.report.page.subjects import CONTEXTS, Layout
-from weatherglass.runs.marks import Mark, mark_of
+from weatherglass.runs.marks import Mark, mark_of_row
 from weatherglass.runs.results import Result
-from weatherglass.runs.stored import StoredRun
+from weatherglass.runs.run import Run
 
 MARKS = (
-    (Mark.BOTH_READINGS, "shown", "solid"),
-    (Mark.THESE_WORDS, "half", "solid"),
-    (Mark.ONE_WORD, "one", "dash"),
-    (Mark.UNCORRECTED, "open", "dash"),
-    (Mark.SENTENCES, "sent", "dash"),
+    (Mark.ROBUST, "robust", "solid"),
+    (Mark.LIMITED, "limited", "solid"),
+    (Mark.UNCONFIRMED, "unconfirmed", "dash"),
     (Mark.SMALL, "small", ""),
-    (Mark.CANNOT_TELL, "", ""),
-    (Mark.NO_P, "", ""),
+    (Mark.INCONCLUSIVE, "inconclusive", ""),
+    (Mark.MEASURED, "measured", ""),
 )
 """Each mark of a test with its drawing in symbols.html and the outline of its cell."""
+IN_CELLS = 4
+"""The first marks are drawn in the cells of the table, too; the others would be in most of them."""
 NOT_JUDGED = len(MARKS)
 """The number of the mark of a result whose run is not complete."""
 _NUMBER = {mark: number for number, (mark, _, _) in enumerate(MARKS)}
 
 
 def script_data(
-    runs: Sequence[StoredRun],
+    runs: Sequence[Run],
     layout: Layout,
     comparison: Mapping[str, Any],
     multiverse: Sequence[Mapping[str, Any]] = (),
@@ -50,17 +51,25 @@ def script_data(
             for subject in layout.subjects
         ),
         "tests": records(
-            {**asdict(test), "categories": [numbers.spaced(category) for category in test.categories]}
+            {**asdict(test), "categories": [set_name(category) for category in test.categories]}
             for test in layout.tests
         ),
         "contexts": CONTEXTS,
-        "topics": [[topic, numbers] for topic, numbers in layout.by_topic().items()],
+        "topics": [[topic_name(topic), numbers] for topic, numbers in layout.by_topic().items()],
         "marks": [
-            *({"symbol": symbol, "outline": outline, "words": mark.words} for mark, symbol, outline in MARKS),
-            {"symbol": "", "outline": "", "words": "not judged"},
+            *(
+                {
+                    "symbol": symbol if place < IN_CELLS else "",
+                    "dot": symbol,
+                    "outline": outline,
+                    "words": mark.words,
+                }
+                for place, (mark, symbol, outline) in enumerate(MARKS)
+            ),
+            {"symbol": "", "dot": "unconfirmed", "outline": "", "words": "not judged"},
         ],
         "metrics": layout.metrics,
-        "isEffectSize": [layout.is_effect_size(metric) for metric in range(len(layout.metrics))],
+        "poolable": [layout.poolable(metric) for metric in range(len(layout.metrics))],
         "methods": methods,
         "procedures": records(procedure._asdict() for procedure in procedures),
         "runs": [
@@ -85,12 +94,8 @@ def script_data(
         "changes": records(
             {name: change[name] for name in CHANGE_FIELDS} for change in changes(layout, comparison)
         ),
-        "multiverse": [curve for entry in multiverse for curve in _curves(entry)],
+        "multiverse": [curve for entry in multiverse for curve in _curves(entry, runs[0].alpha)],
     }
-
-
-ALPHA = 0.05
-"""The level at which a specification of a multiverse is drawn as significant."""
 
 
 class Procedure(NamedTuple):
@@ -127,16 +132,15 @@ def _procedures(layout: Layout) -> list[Procedure]:
     return list(dict.fromkeys(_procedure(result) for result in layout.results))
 
 
-def short_results(runs: Sequence[StoredRun], layout: Layout) -> dict[str, Any]:
+def short_results(layout: Layout) -> dict[str, Any]:
     """Every result in short, as records; they go into a block, since they are most of what the script reads."""
-    return records(_results(runs, layout))
+    return records(_results(layout))
 
 
-def _results(runs: Sequence[StoredRun], layout: Layout) -> Iterator[dict[str, Any]]:
+def _results(layout: Layout) -> Iterator[dict[str, Any]]:
     """Each result in short; subject, test, metric, method and procedure are numbers in their lists."""
     place = {method: number for number, method in enumerate(_methods(layout))}
     procedure = {one: number for number, one in enumerate(_procedures(layout))}
-    alphas = [runs[subject.run].alpha for subject in layout.subjects]
     digits = partial(numbers.rounded, digits=5)
     for r, (subject, test, metric) in zip(layout.results, layout.places, strict=True):
         yield {
@@ -145,16 +149,16 @@ def _results(runs: Sequence[StoredRun], layout: Layout) -> Iterator[dict[str, An
             "metric": metric,
             "d": digits(r.value),
             "p": digits(r.p_value),
-            "mark": _mark(r, alphas[subject]),
+            "mark": _mark(r),
             "ciLow": digits(r.ci_low),
             "ciHigh": digits(r.ci_high),
             "pAdjusted": digits(r.p_adjusted),
             "pElements": digits(r.p_elements),
             "dElements": digits(r.effect_size_elements),
-            "pAttr": digits(r.p_attr),
-            "dAttr": digits(r.effect_size_attr),
-            "ciAttrLow": digits(r.ci_attr_low),
-            "ciAttrHigh": digits(r.ci_attr_high),
+            "pAttr": digits(r.p_random),
+            "dAttr": digits(r.effect_size_random),
+            "ciAttrLow": digits(r.ci_random_low),
+            "ciAttrHigh": digits(r.ci_random_high),
             "units": r.units() if r.units_x else None,
             "targets": r.target_sizes,
             "attributes": r.attribute_sizes,
@@ -167,17 +171,15 @@ def _results(runs: Sequence[StoredRun], layout: Layout) -> Iterator[dict[str, An
             "procedure": procedure[_procedure(r)],
             "oov": r.oov,
             "lean": r.lean,
-            "says": None if r.is_effect_size or not r.lean else r.direction,
+            "says": r.direction if r.lean and r.info.leans else None,
         }
 
 
-def _mark(result: Result, alpha: float) -> int:
-    if result.p_adjusted is None and not result.why_no_p:
-        return NOT_JUDGED
-    return _NUMBER[mark_of(result, alpha)]
+def _mark(result: Result) -> int:
+    return _NUMBER.get(mark_of_row(result), NOT_JUDGED)
 
 
-def _curves(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
     """The specification curve of each word list of a topic on a model: d in order, with its choices."""
     for block in entry["lists"]:
         own = [
@@ -192,13 +194,14 @@ def _curves(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "list": block["list"],
             "tests": block["tests"],
             "sentence": block["conclusion"]["sentence"],
+            "alpha": alpha,
             "knobs": knobs,
             "rows": [
                 [
                     numbers.rounded(one["d"], 4),
                     numbers.rounded(one["ci_low"], 4),
                     numbers.rounded(one["ci_high"], 4),
-                    int(one["p"] <= ALPHA),
+                    int(one["p"] <= alpha),
                     int(one["published"]),
                     *(one.get(knob) for knob in knobs),
                 ]
@@ -207,7 +210,7 @@ def _curves(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def paired_subjects(runs: Sequence[StoredRun], layout: Layout) -> list[tuple[int, int]]:
+def paired_subjects(runs: Sequence[Run], layout: Layout) -> list[tuple[int, int]]:
     """Which models of two runs to put side by side: the same model; or the only one of each."""
     if len(runs) != 2:
         return []
@@ -248,7 +251,7 @@ def changes(layout: Layout, comparison: Mapping[str, Any]) -> list[dict[str, Any
     return found
 
 
-def detail_blocks(runs: Sequence[StoredRun], layout: Layout) -> Iterator[tuple[str, str]]:
+def detail_blocks(runs: Sequence[Run], layout: Layout) -> Iterator[tuple[str, str]]:
     """Names and contents of the blocks of details."""
     packer = Packer()
     start = 0

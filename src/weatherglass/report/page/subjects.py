@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from weatherglass.report.test_names import human_name, list_name, short_names
+from weatherglass.catalogue.names import human_name, list_name, model_names, shortened_name
 from weatherglass.runs.results import Result
-from weatherglass.runs.stored import StoredRun
+from weatherglass.runs.run import Run
 from weatherglass.runs.verdict import CONTROL
+
+if TYPE_CHECKING:
+    from weatherglass.metrics.base import MetricInfo
 
 CONTEXTS = {
     "word": "word",
@@ -34,7 +38,7 @@ class Subject:
     model: str
     options: str
     label: str
-    """The model's spec; with options or run if several columns have the same spec."""
+    """The model's name; with options or run if several columns have the same name."""
     short: str
     """The end of the label, which tells models apart."""
 
@@ -72,11 +76,13 @@ class Layout:
         """The number of the result in each cell of one metric's matrix, by test and subject."""
         return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == metric}
 
-    def is_effect_size(self, metric: int) -> bool:
-        """Whether the numbers of one metric's matrix are effect sizes d."""
-        return all(
-            r.is_effect_size for r, (_, _, m) in zip(self.results, self.places, strict=True) if m == metric
-        )
+    def info(self, metric: int) -> MetricInfo:
+        """Return what a metric declares."""
+        return next(r.info for r, (_, _, m) in zip(self.results, self.places, strict=True) if m == metric)
+
+    def poolable(self, metric: int) -> bool:
+        """Return whether the numbers of one metric's matrix are on one scale, as effect sizes are."""
+        return self.info(metric).poolable
 
     def by_topic(self) -> dict[str, list[int]]:
         """The numbers of the tests of each topic, in order; controls and tests without a topic last."""
@@ -91,7 +97,7 @@ class Layout:
         return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
 
 
-def lay_out(runs: Sequence[StoredRun]) -> Layout:
+def lay_out(runs: Sequence[Run]) -> Layout:
     """Number the models, tests and metrics of all runs in the order in which they first appear."""
     subjects: dict[tuple[int, str, str], int] = {}
     tests: dict[str, TestRow] = {}
@@ -131,18 +137,21 @@ def _test_row(result: Result, topic: str) -> TestRow:
     )
 
 
-def _labelled(keys: Sequence[tuple[int, str, str]], runs: Sequence[StoredRun]) -> list[Subject]:
+def _labelled(keys: Sequence[tuple[int, str, str]], runs: Sequence[Run]) -> list[Subject]:
     names = Counter(model for _, model, _ in keys)
     in_run = Counter((run, model) for run, model, _ in keys)
+    shorter = dict(zip(names, model_names(list(names)), strict=True))
     labels = []
     for run, model, options in keys:
-        label = model
+        label = shorter[model]
         if in_run[run, model] > 1:
             label += f" [{options}]"
         if names[model] > in_run[run, model]:
             label += f" · {runs[run].label}"
         labels.append(label)
+    shown = Counter(shortened_name(label, LONGEST_LABEL) for label in labels)
     return [
-        Subject(*key, label, short)
-        for key, label, short in zip(keys, labels, short_names(labels, LONGEST_LABEL), strict=True)
+        Subject(*key, label, short if shown[short] == 1 else label)
+        for key, label in zip(keys, labels, strict=True)
+        for short in [shortened_name(label, LONGEST_LABEL)]
     ]

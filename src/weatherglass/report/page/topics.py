@@ -1,122 +1,176 @@
-"""The first screen: a cell per topic and model with all that its drawing shows, and the sentence above the chart."""
+"""The first screen of the page: a row per topic and model with all that its drawing shows, grouped by outcome."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from weatherglass.report.numbers import effect, interval, percent
-from weatherglass.report.page.subjects import Layout, Subject
-from weatherglass.report.test_names import human_name, tie
-from weatherglass.runs.marks import VerdictMark, verdict_mark
+from weatherglass.catalogue.names import capitalised, contrast, topic_name
+from weatherglass.report import statements
+from weatherglass.report.numbers import counted, effect, percent, to
+from weatherglass.report.page.subjects import Layout
+from weatherglass.report.terminal import standing_text
+from weatherglass.runs.marks import Mark, mark_of_topic
 from weatherglass.runs.results import Result
-from weatherglass.runs.stored import StoredRun
+from weatherglass.runs.run import Run
+from weatherglass.runs.verdict import Verdict
 
-SYMBOLS = {
-    VerdictMark.SHOWN: "shown",
-    VerdictMark.THESE_WORDS: "these",
-    VerdictMark.SUGGESTED: "suggested",
-    VerdictMark.MIXED: "mixed",
-    VerdictMark.SMALL: "small",
-    VerdictMark.CANNOT_TELL: "cannot",
-    VerdictMark.NOT_JUDGED: "cannot",
-}
-"""The drawing of each mark, in symbols.html."""
-FIRMEST = list(VerdictMark)
 REACH = 2.0
 """The axis goes from minus this to this; with sets of equal size |d| stays below it."""
 MOST_TOPICS = 24
-"""Topics in the chart; a run of very many tests of one's own, each its own topic, has the rest in the table."""
-NAMED = 2
-"""Findings that the sentence names; the others are counted."""
+"""Topics in the chart; a run of very many tests, each its own topic, has the rest in the table."""
+MOST_COLUMNS = 8
+"""Columns of a part of the overview: as many as a sheet of A4 has room for."""
+WIDTH, HEIGHT, MARGIN = 430, 44, 14
+"""Of a drawing, in its own units; it is scaled to the width of its column."""
 
 
 @dataclass(frozen=True, slots=True)
-class TopicCell:
-    """What one model shows on one topic."""
+class Dot:
+    """One test in the drawing of its topic."""
 
-    topic: str
-    control: bool
+    d: float
+    title: str
+    marked: bool
+    tested: bool
+    decisive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """What one model shows on one topic, as it is drawn."""
+
+    verdict: Verdict
     subject: int
-    mark: VerdictMark
-    why: str
-    says: str
-    """What the topic's decisive test says of the model: "ties men to career"; empty where there is no direction."""
-    example: str
-    """What a positive d means in the decisive test, or in the first."""
-    d: float | None
-    low: float | None
-    high: float | None
-    further_low: float | None
-    further_high: float | None
-    tests: tuple[float, ...]
-    """d of each test."""
-    significant: int
-    number: int
-    """How many tests there are."""
-    reference: Mapping[str, float]
-    """Mean d of the same tests in the reference models."""
-    above: int
-    """How many of them have a smaller mean d."""
-    people: tuple[float, ...]
-    """d of people in the Implicit Association Test."""
-    decisive: int | None
+    dots: tuple[Dot, ...]
+    result: int | None
     """The number of the result that the verdict rests on most."""
-    level: str
+    alpha: float
+
+    @property
+    def mark(self) -> Mark:
+        """The mark of the topic."""
+        return mark_of_topic(self.verdict)
 
     @property
     def symbol(self) -> str:
-        return SYMBOLS[self.mark]
+        """The drawing of the mark, in symbols.html."""
+        if self.verdict.check:
+            return "found" if self.verdict.found else "missed" if self.verdict.found is False else "none"
+        return self.verdict.outcome or "none"
 
     @property
-    def tone(self) -> str:
-        """The colour: sign of d, ink where tests point both ways, faint where nothing can be told."""
-        if self.mark is VerdictMark.MIXED:
-            return "ink"
-        if self.mark in (VerdictMark.CANNOT_TELL, VerdictMark.NOT_JUDGED) or self.d is None:
-            return "faint"
-        return "neg" if self.d < 0 else "pos"
+    def name(self) -> str:
+        """The topic, or what a sanity check compares."""
+        verdict = self.verdict
+        if verdict.check and len(verdict.sets) == 4:
+            return capitalised(statements.targets(verdict))
+        return capitalised(topic_name(verdict.topic))
 
     @property
-    def line(self) -> str:
-        """The style of the interval's line."""
-        if self.mark in (VerdictMark.SHOWN, VerdictMark.THESE_WORDS):
+    def contrast(self) -> str:
+        """What a positive d says."""
+        return contrast(self.verdict.sets)
+
+    @property
+    def strong(self) -> bool:
+        """Whether the interval is drawn as a finding: it leaves out 0."""
+        return bool(statements.sign_of(self.verdict))
+
+    @property
+    def why(self) -> str:
+        """Why the topic has this verdict, in words."""
+        return statements.reason(self.verdict)
+
+    @property
+    def count(self) -> str:
+        """How many of the tests differ."""
+        verdict = self.verdict
+        if verdict.check:
             return ""
-        return "dash" if self.mark in (VerdictMark.CANNOT_TELL, VerdictMark.NOT_JUDGED) else "thin"
+        if not verdict.tests:
+            return f"{counted(len(verdict.measured), 'test')} measured, not tested."
+        verb = "differs" if len(verdict.tests) == 1 else "differ"
+        return f"{len(verdict.marked)} of {counted(len(verdict.tests), 'test')} {verb}."
 
-    def spoken(self, model: str) -> str:
+    @property
+    def references(self) -> tuple[tuple[str, float], ...]:
+        """The reference models with their mean d of these tests."""
+        return tuple(self.verdict.reference.effect_sizes.items()) if self.verdict.reference else ()
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """The range of the reference models."""
+        values = [d for _, d in self.references]
+        return (min(values), max(values)) if values else None
+
+    @property
+    def people(self) -> tuple[float, ...]:
+        """d of people in the Implicit Association Test."""
+        return tuple(self.verdict.human.values())
+
+    @property
+    def placebo(self) -> tuple[float, ...]:
+        """The ends of the placebo line, where 95 % of random divisions of the attribute words lie; empty if unknown."""
+        reach = self.verdict.placebo
+        return () if reach is None else (-reach, reach)
+
+    @property
+    def spoken(self) -> str:
         """The drawing in words."""
-        parts = [f"{model}, {self.topic}: {self.mark.words}", f"mean d {effect(self.d)}"]
-        if bounds := interval(self.low, self.high):
-            parts.append(f"{self.level} interval {bounds}")
-        parts.append(f"{self.significant} of {self.number} tests significant")
-        if self.reference:
-            parts.append(f"above {self.above} of {len(self.reference)} reference models")
-        if self.people:
-            parts.append(f"people in the IAT {', '.join(effect(d) for d in self.people)}")
+        verdict = self.verdict
+        parts = [f"mean d {effect(verdict.effect_size)}"]
+        if verdict.ci_low is not None and verdict.ci_high is not None:
+            parts.append(f"{percent(1 - self.alpha)} interval {to(verdict.ci_low, verdict.ci_high)}")
+        if self.band:
+            parts.append(f"reference models {to(*self.band)}")
+        if self.placebo:
+            parts.append(f"placebo {to(*self.placebo)}")
         return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """The topics of one metric in the order in which they are shown, and the cells of each."""
+class Group:
+    """Rows under one heading: those of one outcome, or with several models those of one topic."""
 
-    rows: list[list[TopicCell]]
-    """A row for each topic, firmest verdict first; a cell for each model that has it."""
-    controls: list[list[TopicCell]]
+    heading: str
+    symbol: str
+    count: str
+    meaning: str
+    rows: list[TopicRow]
+    kind: str = "topics"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The topics of one metric in the order in which they are shown, and the sanity checks."""
+
+    topics: list[list[TopicRow]]
+    """A list for each topic, the strongest first: one row for each model that has it."""
+    checks: list[list[TopicRow]]
     left_out: int
     """Topics that are not drawn, since there are too many."""
+    verdicts: list[Verdict]
+    alpha: float
 
     @property
-    def cells(self) -> list[TopicCell]:
-        """The cells of all topics, controls apart."""
-        return [cell for row in self.rows for cell in row]
+    def rows(self) -> list[TopicRow]:
+        """The rows of all topics, without sanity checks."""
+        return [row for topic in self.topics for row in topic]
+
+
+def x_of(d: float) -> str:
+    """Return where d lies in a drawing.
+
+    >>> x_of(0), x_of(7)
+    ('215', '416')
+    """
+    half = WIDTH / 2 - MARGIN
+    return f"{WIDTH / 2 + half * max(-REACH, min(REACH, d)) / REACH:.5g}"
 
 
 def percent_of(d: float) -> str:
-    """Where d lies on the axis, in per cent of its width.
+    """Return where d lies on a fluid axis, in per cent of its width.
 
     >>> percent_of(0.5), percent_of(-7)
     ('62.5%', '0%')
@@ -124,206 +178,124 @@ def percent_of(d: float) -> str:
     return f"{50 + 50 * max(-REACH, min(REACH, d)) / REACH:.4g}%"
 
 
-def chart(
-    runs: Sequence[StoredRun], verdicts: Sequence[Sequence[Mapping[str, Any]]], layout: Layout, metric: int
-) -> Chart:
-    """The chart of one metric, from the verdicts of each run."""
-    by_topic: dict[tuple[bool, str], list[TopicCell]] = {}
+def chart(runs: Sequence[Run], verdicts: Sequence[Sequence[Verdict]], layout: Layout, metric: int) -> Chart:
+    """Return the chart of one metric, from the verdicts of each run."""
     subjects = {(s.run, s.model, s.options): number for number, s in enumerate(layout.subjects)}
-    numbers = {
-        (
-            layout.subjects[s].run,
-            layout.subjects[s].model,
-            layout.subjects[s].options,
-            layout.results[n].test,
-        ): n
-        for n, (s, _, m) in enumerate(layout.places)
-        if m == metric
-    }
+    numbers = {(s, layout.results[n].row): n for n, (s, _, m) in enumerate(layout.places) if m == metric}
     name = layout.metrics[metric] if layout.metrics else ""
-    for run, listed in enumerate(verdicts):
-        for verdict in listed:
-            subject = subjects.get((run, verdict["model"], verdict["options"]))
-            if verdict["metric"] == name and subject is not None:
-                at = {
-                    test: numbers.get((run, verdict["model"], verdict["options"], test))
-                    for test in verdict["tests"]
-                }
-                cell = _cell(verdict, subject, at, layout.results, percent(1 - runs[run].alpha))
-                by_topic.setdefault((cell.control, cell.topic), []).append(cell)
-    rows = sorted((cells for (control, _), cells in by_topic.items() if not control), key=_firmness)
-    controls = [cells for (control, _), cells in by_topic.items() if control]
-    return Chart(rows[:MOST_TOPICS], controls, max(0, len(rows) - MOST_TOPICS))
+    found: dict[tuple[bool, str], list[TopicRow]] = {}
+    listed: list[Verdict] = []
+    for run, own in enumerate(verdicts):
+        for verdict in own:
+            subject = subjects.get((run, verdict.model, verdict.options))
+            if verdict.metric == name and subject is not None:
+                listed.append(verdict)
+                row = _row(verdict, subject, numbers, layout.results, runs[run].alpha)
+                found.setdefault((verdict.check, verdict.topic), []).append(row)
+    topics = [sorted(rows, key=lambda row: row.subject) for (check, _), rows in found.items() if not check]
+    topics.sort(key=lambda rows: min(statements.rank(row.verdict) for row in rows))
+    checks = [rows for (check, _), rows in found.items() if check]
+    alpha = runs[0].alpha if runs else 0.05
+    return Chart(topics[:MOST_TOPICS], checks, max(0, len(topics) - MOST_TOPICS), listed, alpha)
 
 
-def _cell(
-    verdict: Mapping[str, Any],
+def _row(
+    verdict: Verdict,
     subject: int,
-    numbers: Mapping[str, int | None],
+    numbers: dict[tuple[int, str], int],
     results: Sequence[Result],
-    level: str,
-) -> TopicCell:
-    first = next((n for n in numbers.values() if n is not None), None)
-    decisive = numbers.get(verdict["decisive"], first)
-    result = results[decisive] if decisive is not None else None
-    mark = verdict_mark(verdict["verdict"])
-    speaks = result is not None and mark in (
-        VerdictMark.SHOWN,
-        VerdictMark.THESE_WORDS,
-        VerdictMark.SUGGESTED,
-    )
-    standing = verdict.get("reference") or {}
-    return TopicCell(
-        topic=verdict["topic"],
-        control=verdict["control"],
-        subject=subject,
-        mark=mark,
-        why=verdict["why"],
-        says=tie(result.categories, result.lean) if result and speaks else "",
-        example=human_name(result.categories) if result else "",
-        d=verdict["effect_size"],
-        low=verdict["ci_low"],
-        high=verdict["ci_high"],
-        further_low=verdict["further_low"],
-        further_high=verdict["further_high"],
-        tests=tuple(d for d in verdict["effect_sizes"].values() if d is not None),
-        significant=verdict["significant"],
-        number=len(verdict["tests"]),
-        reference=standing.get("effect_sizes", {}),
-        above=standing.get("above", 0),
-        people=tuple(verdict["human"].values()),
-        decisive=decisive,
-        level=level,
-    )
+    alpha: float,
+) -> TopicRow:
+    def dots() -> Iterator[Dot]:
+        for test in (*verdict.tests, *verdict.measured):
+            number = numbers.get((subject, test))
+            d = None if number is None or not results[number].info.poolable else results[number].bias
+            if d is None or d != d:
+                continue
+            tested = test in verdict.tests
+            said = "" if tested else ", measured, not tested"
+            said += ", decisive" if test == verdict.decisive and len(verdict.tests) > 1 else ""
+            title = f"{test}: d {effect(d)}{said}"
+            yield Dot(
+                d, title, test in verdict.marked, tested, test == verdict.decisive and len(verdict.tests) > 1
+            )
+
+    return TopicRow(verdict, subject, tuple(dots()), numbers.get((subject, verdict.decisive)), alpha)
 
 
-def _firmness(cells: Sequence[TopicCell]) -> tuple[int, float]:
-    best = min(FIRMEST.index(cell.mark) for cell in cells)
-    return best, -max(abs(cell.d or 0.0) for cell in cells if FIRMEST.index(cell.mark) == best)
+def groups(shown: Chart, names: Sequence[str]) -> list[Group]:
+    """Return the rows by outcome where there is one model, by topic where there are several; sanity checks last."""
+    rows = shown.rows
+    judged = sum(row.verdict.outcome is not None for row in rows)
+    if len(names) == 1:
+        found = [
+            Group(
+                word.heading,
+                own[0].symbol,
+                f"{len(own)} of {judged}" if own[0].verdict.outcome else "",
+                _sentence(word.explained(own[0].verdict.family, shown.alpha)),
+                own,
+            )
+            for word in dict.fromkeys(statements.word_of(row.verdict) for row in rows)
+            for own in [[row for row in rows if statements.word_of(row.verdict) == word]]
+        ]
+    else:
+        found = [Group(topic[0].name, "", "", topic[0].contrast, topic) for topic in shown.topics]
+    checks = [row for topic in shown.checks for row in topic]
+    if checks:
+        passed = sum(row.verdict.found is True for row in checks)
+        meaning = (
+            "Associations that people and most models show. A model that misses one may be weak in general."
+        )
+        found.append(
+            Group("Sanity checks", "", f"{passed} of {len(checks)} passed", meaning, checks, "checks")
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of a sentence; a finding is marked."""
+class Overview:
+    """A table of models and topics, or a part of it that is no wider than a sheet of paper."""
 
-    text: str
-    marked: bool = False
+    corner: str
+    heads: list[str]
+    rows: list[tuple[str, list[TopicRow | None]]]
 
 
-def sentence(shown: Chart, subjects: Sequence[Subject]) -> list[Part]:
-    """What the chart says, firmest first: findings by name, the rest counted."""
-    cells = shown.cells
-    if not cells:
-        return []
-    firm = _by_size(cells, VerdictMark.SHOWN)
-    these = _by_size(cells, VerdictMark.THESE_WORDS)
-    if firm:
-        parts = list(_named(firm, subjects))
-        if these:
-            parts.append(
-                Part(f"; {_counted(len(these), 'more association')} {_hold(these)} for the listed words only")
-            )
-        return [*parts, Part(".")]
-    if these:
-        return [
-            Part("For the listed words, "),
-            *_named(these, subjects),
-            Part("; whether other words would say so is open."),
+def overview(shown: Chart, names: Sequence[str]) -> list[Overview]:
+    """Return mark and mean d by topic and model; whichever there are fewer of are the columns."""
+    topics = [*shown.topics, *shown.checks]
+    cells = {(place, row.subject): row for place, rows in enumerate(topics) for row in rows}
+    titles = [rows[0].name for rows in topics]
+    transposed = len(names) > max(MOST_COLUMNS, len(topics))
+    heads, sides = (titles, names) if transposed else (names, titles)
+    parts = []
+    for start in range(0, len(heads), MOST_COLUMNS):
+        columns = range(start, min(start + MOST_COLUMNS, len(heads)))
+        rows = [
+            (side, [cells.get((column, place) if transposed else (place, column)) for column in columns])
+            for place, side in enumerate(sides)
         ]
-    suggested = _by_size(cells, VerdictMark.SUGGESTED)
-    whom = subjects[cells[0].subject].short if len(subjects) == 1 else f"these {len(subjects)} models"
-    if suggested:
-        return [
-            Part(f"No association is shown for {whom}; "),
-            Part(f"{_counted(len(suggested), 'is', 'are')} suggested", marked=True),
-            Part(f", most of all {suggested[0].topic}."),
-        ]
-    if any(cell.mark is VerdictMark.MIXED for cell in cells):
-        return [
-            Part("The tests of a topic "),
-            Part("point in opposite directions", marked=True),
-            Part(f" for {whom}."),
-        ]
-    if all(cell.mark is VerdictMark.NOT_JUDGED for cell in cells):
-        return [Part("No verdict: "), Part(cells[0].why, marked=True), Part(".")]
-    return [
-        Part("These tests "),
-        Part("cannot tell", marked=True),
-        Part(f" whether {whom} has such associations."),
+        parts.append(Overview("Model" if transposed else "Topic", [heads[n] for n in columns], rows))
+    return parts
+
+
+def _sentence(text: str) -> str:
+    return capitalised(text) + "." if text else ""
+
+
+def largest(shown: Chart, names: Sequence[str]) -> str:
+    """Return the largest mean d of a robust or limited topic and what it can be compared with; empty without one."""
+    strong = [
+        row for row in shown.rows if row.verdict.outcome in ("robust", "limited") and row.verdict.effect_size
     ]
-
-
-def _named(cells: Sequence[TopicCell], subjects: Sequence[Subject]) -> Iterator[Part]:
-    named = cells[: NAMED + (len(cells) == NAMED + 1)]
-    for place, cell in enumerate(named):
-        if place:
-            yield Part(", and " if place == len(named) - 1 and len(named) == len(cells) else ", ")
-        says = cell.says or f"has an association on {cell.topic}"
-        same = place and cell.subject == named[place - 1].subject
-        yield Part(says if same else f"{subjects[cell.subject].short} {says}", marked=True)
-    if rest := len(cells) - len(named):
-        yield Part(f", and {_counted(rest, 'more is', 'more are')} shown")
-
-
-def _by_size(cells: Sequence[TopicCell], mark: VerdictMark) -> list[TopicCell]:
-    return sorted((cell for cell in cells if cell.mark is mark), key=lambda cell: -abs(cell.d or 0.0))
-
-
-def _hold(cells: Sequence[TopicCell]) -> str:
-    return "holds" if len(cells) == 1 else "hold"
-
-
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def counts(shown: Chart) -> str:
-    """How many topics of how many models got each verdict."""
-    found = Counter(cell.mark for cell in shown.cells)
-    total = sum(found.values())
-    if not total or set(found) == {VerdictMark.NOT_JUDGED}:
+    if not strong:
         return ""
-    listed = [
-        f"{found[mark]} {mark.words}"
-        for mark in FIRMEST
-        if found[mark] and mark is not VerdictMark.CANNOT_TELL
-    ]
-    several = len({cell.subject for cell in shown.cells}) > 1
-    text = (
-        f"Of {_counted(total, 'topic–model pair' if several else 'topic')}: {', '.join(listed)}"
-        if listed
-        else ""
-    )
-    untold = found[VerdictMark.CANNOT_TELL]
-    if untold:
-        where = f"for {untold} these tests cannot tell"
-        text = f"{text}; {where}" if text else f"Of {_counted(total, 'topic')}: {where}"
-    return text + "."
-
-
-def largest(shown: Chart) -> TopicCell | None:
-    """The firmest finding of the largest size: what most readers ask for first."""
-    for mark in FIRMEST:
-        if mark is VerdictMark.CANNOT_TELL:
-            break
-        if found := _by_size(shown.cells, mark):
-            return found[0]
-    return None
-
-
-def weighed(cell: TopicCell, subjects: Sequence[Subject]) -> str:
-    """What the size of a finding can be held against: its interval, people and reference models."""
-    parts = [f"{cell.topic} in {subjects[cell.subject].short}, mean d {effect(cell.d)}"]
-    if bounds := interval(cell.low, cell.high):
-        parts[0] += f" ({cell.level} {bounds})"
-    if cell.people:
-        parts.append(f"people in the IAT have {', '.join(effect(d) for d in cell.people)}")
-    if cell.reference:
-        parts.append(f"{cell.above} of {len(cell.reference)} reference models have less")
+    row = max(strong, key=lambda row: abs(row.verdict.effect_size or 0.0))
+    where = f" in {names[row.subject]}" if len(names) > 1 else ""
+    parts = [f"{topic_name(row.verdict.topic)}{where}, {statements.sizes(row.verdict, row.alpha, p=False)}"]
+    if row.people:
+        parts.append(f"people in the IAT have {', '.join(map(effect, row.people))}")
+    if row.verdict.reference:
+        parts.append(standing_text(row.verdict))
     return "; ".join(parts) + "."
-
-
-def weak_controls(shown: Chart, subjects: Sequence[Subject]) -> list[str]:
-    """The models that do not show what everyone agrees on."""
-    firm = (VerdictMark.SHOWN, VerdictMark.THESE_WORDS, VerdictMark.NOT_JUDGED)
-    return [subjects[cell.subject].short for row in shown.controls for cell in row if cell.mark not in firm]

@@ -1,4 +1,8 @@
-"""The figures of a study, drawn from its tables, one panel per corpus; nothing is computed here."""
+"""The figures of a study, drawn from its tables; nothing is computed here.
+
+`Plan.published` has the numbers of the figures in the reproduction of Du et al. that show the same; where the paper has
+a figure per corpus, ours has a panel per corpus.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,23 @@ from pathlib import Path
 
 import matplotlib as mpl
 import polars as pl
+from matplotlib.axes import Axes
 
 from weatherglass.reliability.agreement.assess import SCALES
-from weatherglass.reliability.agreement.claims import CONSISTENCY, RATER, RETEST, THRESHOLDS
-from weatherglass.reliability.scoring.rules import raters
-from weatherglass.report.study.plots import Drawing, Plan, Subject, boxes, panels, points
+from weatherglass.reliability.agreement.claims import CONSISTENCY, ENSEMBLE, RATER, RETEST, THRESHOLDS
+from weatherglass.reliability.agreement.comparisons import BASE_PAIRS, frequency_classes
+from weatherglass.reliability.lists import VOCABULARY_LIST
+from weatherglass.reliability.scoring import raters
+from weatherglass.report.study.plots import (
+    Drawing,
+    Legend,
+    Plan,
+    Rows,
+    Subject,
+    boxes,
+    panels,
+    points,
+)
 from weatherglass.storage.atomic import whole_file
 
 Tables = Mapping[str, pl.DataFrame]
@@ -27,6 +43,27 @@ RETEST_BY_LIST = Plan(
     "ICC(2,1)",
     "median",
     THRESHOLDS[RETEST],
+    published={
+        "gender-sgns": "1a, 4–6",
+        "gender-glove": "7–9",
+        "sexual_orientation-sgns": "16–18",
+        "sexual_orientation-glove": "19–21",
+    },
+)
+RETEST_OF_PAIRS = Plan(
+    "test-retest-base-pairs",
+    "Test–retest reliability of the base pairs",
+    "ICC(2,1) of each base pair over seeds, by target list and scoring rule: a box is over base pairs. Whiskers: the "
+    "last pair within 1.5 boxes; dashed: 0.75, excellent.",
+    "ICC(2,1)",
+    "median",
+    THRESHOLDS[RETEST],
+    published={
+        "gender-sgns": "1b, 10–12",
+        "gender-glove": "13–15",
+        "sexual_orientation-sgns": "22–24",
+        "sexual_orientation-glove": "25–27",
+    },
 )
 RATER_BY_LIST = Plan(
     "inter-rater",
@@ -37,11 +74,71 @@ RATER_BY_LIST = Plan(
     "median",
     THRESHOLDS[RATER],
     by="by",
+    published={
+        "gender-sgns": "28",
+        "gender-glove": "2a, 30",
+        "sexual_orientation-sgns": "32",
+        "sexual_orientation-glove": "34",
+    },
+)
+RATER_OF_PAIRS = Plan(
+    "inter-rater-base-pairs",
+    "Inter-rater consistency of the base pairs",
+    "ICC(3,1) of each base pair over the scoring rules, by target list and corpus: a box is over base pairs; scores as "
+    "they are, and standardised. Dashed: 0.60, below which agreement is at most fair.",
+    "ICC(3,1)",
+    "median",
+    THRESHOLDS[RATER],
+    by="by",
+    published={
+        "gender-sgns": "29",
+        "gender-glove": "2b, 31",
+        "sexual_orientation-sgns": "33",
+        "sexual_orientation-glove": "35",
+    },
+)
+CONSISTENCY_OVER_ALGORITHMS = Plan(
+    "consistency-boxes",
+    "Internal consistency over algorithms and rules",
+    "Cronbach's alpha of each query, and of the ensemble of base pairs over the frequent words, by corpus: a box is "
+    "over algorithms and scoring rules. Dashed: 0.70, acceptable.",
+    "alpha",
+    "median",
+    THRESHOLDS[CONSISTENCY],
+    by="pairs",
+    bottom=LOWEST_ALPHA,
+    panel_width=8.0,
+    published={"gender": "3, 36", "sexual_orientation": "37"},
+)
+RETEST_OF_EACH_PAIR = Plan(
+    "test-retest-each-pair",
+    "Test–retest reliability of each base pair over all conditions",
+    "ICC(2,1) of each base pair on the whole vocabularies: a box is over corpora, algorithms and scoring rules. "
+    "Dashed: 0.75, excellent.",
+    "ICC(2,1)",
+    "median",
+    THRESHOLDS[RETEST],
+    by="pairs",
+    panel_width=8.0,
+    published={"gender": "38", "sexual_orientation": "40"},
+)
+RATER_OF_EACH_PAIR = Plan(
+    "inter-rater-each-pair",
+    "Inter-rater consistency of each base pair over all conditions",
+    "ICC(3,1) of each base pair on the whole vocabularies, scores as they are: a box is over corpora and algorithms. "
+    "Dashed: 0.60.",
+    "ICC(3,1)",
+    "median",
+    THRESHOLDS[RATER],
+    by="pairs",
+    panel_width=8.0,
+    published={"gender": "39", "sexual_orientation": "41"},
 )
 CONSISTENCY_BY_QUERY = Plan(
     "consistency",
     "Internal consistency",
-    "Cronbach's alpha of each query with its 95 % interval, by scoring rule. Dashed: 0.70, acceptable; "
+    "Cronbach's alpha of each query, and of the base pairs over the frequent words, with its 95 % interval, by scoring "
+    "rule. Dashed: 0.70, acceptable; "
     "triangles: below −1. A query without points has fewer than 5 words in the vocabulary.",
     "alpha",
     "alpha",
@@ -51,7 +148,7 @@ CONSISTENCY_BY_QUERY = Plan(
 RETEST_BY_PAIR = Plan(
     "test-retest-pairs",
     "Test–retest reliability of each base pair",
-    "ICC(2,1) over the frequent words with its 95 % interval, by scoring rule. Dashed: 0.75, excellent.",
+    "ICC(2,1) over the whole vocabulary with its 95 % interval, by scoring rule. Dashed: 0.75, excellent.",
     "ICC(2,1)",
     "icc",
     THRESHOLDS[RETEST],
@@ -59,7 +156,7 @@ RETEST_BY_PAIR = Plan(
 RATER_BY_PAIR = Plan(
     "inter-rater-pairs",
     "Inter-rater consistency of each base pair",
-    "ICC(3,1) over the frequent words with its 95 % interval; scores as they are, and standardised. Dashed: 0.60.",
+    "ICC(3,1) over the whole vocabulary with its 95 % interval; scores as they are, and standardised. Dashed: 0.60.",
     "ICC(3,1)",
     "icc",
     THRESHOLDS[RATER],
@@ -84,19 +181,39 @@ SEED_NUMBERS = Plan(
     across="seeds",
 )
 
+BY_FREQUENCY = Plan(
+    "frequency",
+    "Why does one corpus agree better? Reliability by frequency",
+    "Median and quartiles of the ICC of the target words and frequent words, by how often a word occurs per million: "
+    "where the corpora differ at the same frequency, frequency is not the reason. Test–retest is the mean over the "
+    "scoring rules; inter-rater is of the scores as they are.",
+    "ICC",
+    "median",
+    float("nan"),
+    by="measure",
+    across="occurrences per million",
+    panel_width=5.2,
+)
+
 PLANS = (
     RETEST_BY_LIST,
+    RETEST_OF_PAIRS,
     RATER_BY_LIST,
+    RATER_OF_PAIRS,
+    CONSISTENCY_OVER_ALGORITHMS,
     CONSISTENCY_BY_QUERY,
+    RETEST_OF_EACH_PAIR,
+    RATER_OF_EACH_PAIR,
     RETEST_BY_PAIR,
     RATER_BY_PAIR,
     SEED_BATCHES,
     SEED_NUMBERS,
+    BY_FREQUENCY,
 )
 
 
 def drawings(tables: Tables) -> Iterator[Drawing]:
-    """Every figure of a study: for each set of base pairs and each algorithm, a panel per corpus."""
+    """Every figure of a study: for each set of base pairs and algorithm, then for each set over all algorithms."""
     conditions = tables["summary"].select("pairs", "algorithm").unique(maintain_order=True)
     for pairs, algorithm in conditions.iter_rows():
         condition = (pl.col("pairs") == pairs) & (pl.col("algorithm") == algorithm)
@@ -107,6 +224,9 @@ def drawings(tables: Tables) -> Iterator[Drawing]:
         }
         for draw in FIGURES:
             yield from draw(selected, Subject(pairs, algorithm))
+    for pairs in conditions["pairs"].unique(maintain_order=True).to_list():
+        for draw in FIGURES_OF_A_SET:
+            yield from draw(tables, Subject(pairs))
 
 
 def _compared(rows: pl.DataFrame, column: str = "rule") -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -123,19 +243,75 @@ def retest_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
-def rater_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Inter-rater by target list and corpus; a panel for raw and one for standardised scores."""
-    rows = tables["summary"].filter(pl.col("measure") == "inter-rater")
-    estimated = rows.filter(pl.col("median").is_finite())
-    corpora = estimated["corpus"].unique(maintain_order=True).to_list()
+def retest_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Test–retest of the base pairs by target list and rule."""
+    rows, rules = _compared(tables["summary_pairs"].filter(pl.col("measure") == "test–retest"), "by")
     yield from panels(
-        RATER_BY_LIST, subject, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora)
+        RETEST_OF_PAIRS, subject, rows, lambda axes, part: boxes(axes, part, "list", "by", rules)
     )
 
 
+def rater_by_list(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Inter-rater by target list and corpus; a panel for raw and one for standardised scores."""
+    yield from _rater_boxes(RATER_BY_LIST, subject, tables["summary"])
+
+
+def rater_of_pairs(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Inter-rater of the base pairs by target list and corpus; a panel for raw and one for standardised scores."""
+    yield from _rater_boxes(RATER_OF_PAIRS, subject, tables["summary_pairs"])
+
+
+def _rater_boxes(plan: Plan, subject: Subject, table: pl.DataFrame) -> Iterator[Drawing]:
+    rows = table.filter(pl.col("measure") == "inter-rater")
+    corpora = _estimated_corpora(rows)
+    yield from panels(plan, subject, rows, lambda axes, part: boxes(axes, part, "list", "corpus", corpora))
+
+
+def _estimated_corpora(rows: pl.DataFrame) -> list[str]:
+    return list(rows.filter(pl.col("median").is_finite())["corpus"].unique(maintain_order=True))
+
+
+def consistency_over_algorithms(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Internal consistency of the queries and of the base pairs: a box over algorithms and rules, by corpus."""
+    rows = tables["summary_consistency"].filter(pl.col("pairs") == subject.pairs)
+    corpora = _estimated_corpora(rows)
+    queries = rows["query"].unique(maintain_order=True).to_list()
+    yield from panels(
+        CONSISTENCY_OVER_ALGORITHMS,
+        subject,
+        rows,
+        lambda axes, part: boxes(axes, part, "query", "corpus", corpora, queries),
+    )
+
+
+def retest_of_each_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Test–retest of each base pair: a box over corpora, algorithms and rules."""
+    yield from _each_pair(RETEST_OF_EACH_PAIR, subject, tables, "test–retest")
+
+
+def rater_of_each_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Inter-rater of each base pair: a box over corpora and algorithms."""
+    yield from _each_pair(RATER_OF_EACH_PAIR, subject, tables, "inter-rater")
+
+
+def _each_pair(plan: Plan, subject: Subject, tables: Tables, measure: str) -> Iterator[Drawing]:
+    own = (pl.col("pairs") == subject.pairs) & (pl.col("measure") == measure)
+    rows = tables["summary_each_pair"].filter(own)
+
+    def draw(axes: Axes, part: Rows) -> Legend:
+        boxes(axes, part, "pair", "pairs", [subject.pairs])
+        return []  # The title names the set.
+
+    yield from panels(plan, subject, rows, draw)
+
+
 def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Internal consistency by query."""
-    rows, rules = _compared(tables["consistency_queries"])
+    """Internal consistency by query, and of the base pairs."""
+    # From the claims, whose interval knows of other base pairs; that of the formula knows of other words only.
+    judged = tables["claims"].filter((pl.col("claim") == ENSEMBLE) & pl.col("median").is_finite())
+    named = judged.rename({"by": "rule", "median": "alpha"}).with_columns(query=pl.lit(BASE_PAIRS))
+    columns = ["corpus", "rule", "query", "alpha", "low", "high"]
+    rows, rules = _compared(pl.concat([tables["consistency_queries"].select(columns), named.select(columns)]))
     queries = rows["query"].unique(maintain_order=True).to_list()
     yield from panels(
         CONSISTENCY_BY_QUERY,
@@ -146,16 +322,16 @@ def consistency_by_query(tables: Tables, subject: Subject) -> Iterator[Drawing]:
 
 
 def retest_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Test–retest of each base pair over the frequent words."""
-    rows, rules = _compared(tables["test_retest_pairs"].filter(pl.col("list") == "frequent"))
+    """Test–retest of each base pair over the whole vocabulary."""
+    rows, rules = _compared(tables["test_retest_pairs"].filter(pl.col("list") == VOCABULARY_LIST))
     yield from panels(
         RETEST_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "rule", rules, "icc")
     )
 
 
 def rater_by_pair(tables: Tables, subject: Subject) -> Iterator[Drawing]:
-    """Inter-rater of each base pair over the frequent words."""
-    rows = tables["inter_rater_pairs"].filter(pl.col("list") == "frequent")
+    """Inter-rater of each base pair over the whole vocabulary."""
+    rows = tables["inter_rater_pairs"].filter(pl.col("list") == VOCABULARY_LIST)
     yield from panels(
         RATER_BY_PAIR, subject, rows, lambda axes, part: points(axes, part, "pair", "scale", SCALES, "icc")
     )
@@ -182,16 +358,37 @@ def seed_numbers(tables: Tables, subject: Subject) -> Iterator[Drawing]:
     )
 
 
+def by_frequency(tables: Tables, subject: Subject) -> Iterator[Drawing]:
+    """Reliability by class of frequency, corpus beside corpus; nothing for a single corpus."""
+    rows = tables["corpus_curves"]
+    if rows.is_empty() or rows["corpus"].n_unique() < 2:
+        return
+    corpora = rows["corpus"].unique(maintain_order=True).to_list()
+    there = set(rows["per_million"])
+    classes = [name for name in frequency_classes() if name in there]
+    yield from panels(
+        BY_FREQUENCY,
+        subject,
+        rows,
+        lambda axes, part: points(axes, part, "per_million", "corpus", corpora, "median", groups=classes),
+    )
+
+
 FIGURES = (
     retest_by_list,
+    retest_of_pairs,
     rater_by_list,
+    rater_of_pairs,
     consistency_by_query,
     retest_by_pair,
     rater_by_pair,
     seed_batches,
     seed_numbers,
+    by_frequency,
 )
 """The figures of every set of base pairs and algorithm."""
+FIGURES_OF_A_SET = (consistency_over_algorithms, retest_of_each_pair, rater_of_each_pair)
+"""The figures of every set of base pairs, over all corpora and algorithms."""
 
 
 def remove_outdated_figures(folder: Path, drawn: Collection[str]) -> None:

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from weatherglass import __version__
-from weatherglass.reliability.agreement.claims import CONSISTENCY, RETEST
+from weatherglass.reliability.agreement.claims import CONSISTENCY, ENSEMBLE, RETEST, concepts
 from weatherglass.reliability.agreement.icc import FEWEST
 from weatherglass.reliability.regression.explain import Explanation
-from weatherglass.reliability.regression.tables import filled_table
-from weatherglass.reliability.regression.words import plain_sentences
+from weatherglass.reliability.regression.tables import filled_table, plain_sentences
 from weatherglass.reliability.study_file import Study
-from weatherglass.report.page.blocks import compress, in_json
-from weatherglass.report.shell import script_hash, shared_asset, template_environment
+from weatherglass.report.kit import compress, environment, in_json, render
 from weatherglass.report.study.plots import LABELS, Drawing, label
 from weatherglass.report.study.tables import (
     claim_matrices,
+    corpus_rows,
     coverage_matrix,
     grouped,
     missing_entries,
     pearson_matrix,
     seed_groups,
+    set_comparisons,
     sets_of_pairs,
     spanned,
 )
 from weatherglass.report.study.themed import themed
 from weatherglass.report.study.words import STABLE, answer, summarise, words_for_script
-from weatherglass.report.test_names import shortened
 from weatherglass.storage.atomic import write_whole
 
-GOOD = (RETEST, CONSISTENCY)
+GOOD = (RETEST, CONSISTENCY, ENSEMBLE)
 """Claims that are good news where they hold; that the rules disagree is not."""
+STATIC_ROWS = 40
+"""Rows of the table of words without a script; study.js begins with this many, too."""
 Figures = Sequence[tuple[Drawing, Path]]
 
 
@@ -59,52 +59,53 @@ def write_page(
     explanations: Mapping[str, Explanation],
 ) -> None:
     """Write the page; every text in it is escaped."""
-    environment = template_environment(__package__, "templates")
-    environment.filters |= {
-        "number": number,
-        "label": label,
-        "plain_sentences": plain_sentences,
-        "spanned": spanned,
-        "shortened": shortened,
-    }
+    environment(__package__).filters.update(
+        number=number, label=label, plain_sentences=plain_sentences, spanned=spanned
+    )
     shown = figures_by_pairs(figures, sets_of_pairs(tables))
     summary = summarise(study, tables)
-    script = f'\n(async () => {{\n"use strict";\n{shared_asset("theme.js")}\n{_asset("study.js")}\n}})();\n'
-    html = environment.get_template("study.html").render(
-        version=__version__,
-        study=study,
-        fewest=FEWEST,
-        summary=summary,
-        answer=answer(summary),
-        stable=STABLE,
-        good_claims=GOOD,
-        words=compress(in_json(words_for_script(study, tables))),
-        script=script,
-        script_hash=script_hash(script),
-        facts=[
+    words = words_for_script(study, tables)
+    values = {
+        "study": study,
+        "fewest": FEWEST,
+        "summary": summary,
+        "answer": answer(summary),
+        "stable": STABLE,
+        "good_claims": GOOD,
+        "words": compress(in_json(words)),
+        "first_words": _first_words(words),
+        "facts": [
             (", ".join(LABELS.get(part, part) for part in name.split(", ")), text) for name, text in facts
         ],
-        claims=claim_matrices(tables),
-        coverage=coverage_matrix(tables),
-        pearson=pearson_matrix(tables),
-        missing=grouped(missing_entries(tables), lambda absent: absent.corpus),
-        seeds=seed_groups(tables),
-        explanations=[
+        "claims": claim_matrices(tables),
+        "ensemble": ENSEMBLE,
+        "concepts": concepts(tables["claims"]),
+        "set_comparisons": set_comparisons(tables),
+        "corpus_rows": corpus_rows(tables),
+        "coverage": coverage_matrix(tables),
+        "pearson": pearson_matrix(tables),
+        "missing": grouped(missing_entries(tables), lambda absent: absent.corpus),
+        "seeds": seed_groups(tables),
+        "explanations": [
             (pairs, explanation, *filled_table(explanation)) for pairs, explanation in explanations.items()
         ],
-        figures=shown,
-        kinds=list(dict.fromkeys(figure.drawing.kind for group in shown.values() for figure in group)),
-    )
-    write_whole(path, html)
+        "figures": shown,
+        "kinds": list(dict.fromkeys(figure.drawing.kind for group in shown.values() for figure in group)),
+    }
+    write_whole(path, render(__package__, "study.html", values, styles=["study.css"], scripts=["study.js"]))
 
 
-def _asset(name: str) -> str:
-    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+def _first_words(words: Mapping[str, Any]) -> list[Sequence[Any]]:
+    """Return the rows that the table of words begins with, for a reader whose browser runs no script."""
+    first = words["conditions"][0]["rows"] if words["conditions"] else []
+    return sorted(first, key=lambda row: (row[2], 2.0 if row[7] is None else row[7]))[:STATIC_ROWS]
 
 
 def number(value: float | None, digits: int = 2) -> str:
     """The number with a minus sign; a dash if there is none."""
-    return "–" if value is None or value != value else f"{value:.{digits}f}".replace("-", "−")
+    if value is None or value != value:
+        return "–"
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # −0 is 0
 
 
 def figures_by_pairs(figures: Figures, order: Sequence[str]) -> dict[str, list[ShownFigure]]:

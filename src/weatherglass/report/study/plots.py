@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from weatherglass.reliability.scoring.rules import RULES
+from weatherglass.reliability.scoring import RULES
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """Palette of Okabe & Ito, safe for colour-blind readers."""
@@ -45,13 +45,17 @@ class Plan:
     value: str
     """The column that is drawn; rows without it are left out."""
     threshold: float
-    """Position of the dashed line."""
+    """Position of the dashed line; NaN for none."""
     by: str = "corpus"
     """The column whose values have a panel each."""
     bottom: float | None = None
     """Lowest end of the vertical axis."""
     across: str = ""
     """Label of the horizontal axis, if it needs one."""
+    panel_width: float = 4.2
+    """In inches."""
+    published: Mapping[str, str] = field(default_factory=dict)
+    """Key of the subject -> the numbers of the figures in the reproduction of Du et al. (2021)."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,8 @@ class Drawing:
     spoken: str
     """Text for screen readers."""
     figure: Figure
+    published: str = ""
+    """The numbers of the figures in the reproduction of Du et al. that show the same; empty if there are none."""
 
 
 def label(name: str) -> str:
@@ -98,7 +104,8 @@ def panels(
     plan: Plan, subject: Subject, rows: pl.DataFrame, draw: Callable[[Axes, Rows], Legend]
 ) -> Iterator[Drawing]:
     """A row of panels, each filled with its rows by `draw`; nothing where no panel has an estimate."""
-    corpora = rows["corpus"].unique(maintain_order=True).to_list()
+    by_corpus = "corpus" in rows.columns
+    corpora = rows["corpus"].unique(maintain_order=True).to_list() if by_corpus else []
     rows = rows.filter(pl.col(plan.value).is_finite())
     if rows.is_empty():
         return
@@ -115,7 +122,7 @@ def panels(
         }
     ):
         values = rows[plan.by].unique(maintain_order=True).to_list()
-        width = 1.2 + 4.2 * len(values)
+        width = 1.2 + plan.panel_width * len(values)
         figure = Figure(figsize=(width, 3.9), layout="constrained")
         legend: Legend = []
         first: Axes | None = None
@@ -123,8 +130,9 @@ def panels(
             axes = figure.add_subplot(1, len(values), number + 1, sharey=first)
             first = first or axes
             legend = draw(axes, rows.filter(pl.col(plan.by) == panel).to_dicts())
-            axes.axhline(plan.threshold, color="#666666", linewidth=0.8, linestyle="--", zorder=1)
-            axes.set_title(panel, fontsize=10)
+            if not math.isnan(plan.threshold):
+                axes.axhline(plan.threshold, color="#666666", linewidth=0.8, linestyle="--", zorder=1)
+            axes.set_title(label(panel) if plan.by == "pairs" else panel, fontsize=10)
             axes.set_xlabel(plan.across)
             axes.grid(axis="y", color="#dddddd", linewidth=0.6)
             axes.set_axisbelow(True)
@@ -135,7 +143,11 @@ def panels(
         _legend(figure, legend)
         # A figure of one panel is narrower than most titles.
         figure.suptitle(fill(title, int(LETTERS_PER_INCH * width)), fontsize=11, x=0.01, ha="left")
-    yield Drawing(plan.title, subject, name, title, caption, _spoken(plan, rows), figure)
+    published = plan.published.get(subject.key, "")
+    if published:
+        several = "," in published or "–" in published
+        caption += f" As Figure{'s' if several else ''} {published} of the reproduction."
+    yield Drawing(plan.title, subject, name, title, caption, _spoken(plan, rows), figure, published)
 
 
 def _spoken(plan: Plan, rows: pl.DataFrame) -> str:
@@ -153,6 +165,8 @@ def _spoken(plan: Plan, rows: pl.DataFrame) -> str:
 def _legend(figure: Figure, entries: Legend) -> None:
     from matplotlib.patches import Patch
 
+    if not entries:
+        return
     handles = [Patch(color=colour, label=label(name)) for name, colour in entries]
     figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
 
@@ -186,8 +200,20 @@ def _name_groups(axes: Axes, groups: Sequence[Any]) -> None:
     axes.set_xlim(-0.6, len(groups) - 0.4)
 
 
-def boxes(axes: Axes, rows: Rows, across: str, within: str, order: Sequence[str]) -> Legend:
-    groups = _names(rows, across)
+def boxes(
+    axes: Axes,
+    rows: Rows,
+    across: str,
+    within: str,
+    order: Sequence[str],
+    groups: Sequence[Any] | None = None,
+) -> Legend:
+    """Boxes.
+
+    Args:
+        groups: The labels of the axis, also those without a row; by default those of the rows.
+    """
+    groups = groups or _names(rows, across)
     for place, colour, row in _groups(rows, across, within, order, groups):
         statistics = {name: row[column] for name, column in BOX.items()}
         axes.bxp(

@@ -12,15 +12,23 @@ import polars as pl
 from weatherglass.reliability.agreement.claims import (
     UNKNOWN,
     ClaimRow,
-    Verdict,
+    ClaimVerdict,
     claim_rows,
     judged_by,
     verdicts,
 )
 from weatherglass.reliability.agreement.seeds import seed_sentences
-from weatherglass.reliability.rows import Correlation, Missing, PairCoverage, SeedBatch, SeedNumber
-from weatherglass.reliability.scoring.rules import RULES
-from weatherglass.reliability.tables import read_rows
+from weatherglass.reliability.scoring import RULES
+from weatherglass.reliability.tables import (
+    CorpusPair,
+    Correlation,
+    Missing,
+    PairCoverage,
+    SeedBatch,
+    SeedNumber,
+    SetComparison,
+    read_rows,
+)
 from weatherglass.report.study.plots import label
 
 Tables = Mapping[str, pl.DataFrame]
@@ -31,7 +39,7 @@ Item = TypeVar("Item")
 class ClaimMatrix:
     """A claim with its verdict, what it is judged by, and its conditions by set of base pairs."""
 
-    verdict: Verdict
+    verdict: ClaimVerdict
     by: Sequence[str]
     groups: Mapping[str, Sequence[ClaimRow]]
     incomplete: bool
@@ -129,6 +137,44 @@ def pearson_matrix(tables: Tables) -> Matrix:
             groups.setdefault(pairs, []).append((names, [cells.get(corpus) for corpus in corpora]))
     words = grouped(rows, lambda row: row.corpus)
     return Matrix([(corpus, _words(corpus_rows)) for corpus, corpus_rows in words.items()], groups)
+
+
+def set_comparisons(tables: Tables) -> dict[tuple[str, str], list[SetComparison]]:
+    """Two sets of base pairs -> their measures side by side; empty where a study has one set only."""
+    rows = read_rows(tables["pair_sets"], SetComparison) if "pair_sets" in tables else []
+    found: dict[tuple[str, str], list[SetComparison]] = {}
+    for row in rows:
+        found.setdefault((row.first, row.second), []).append(row)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusRow:
+    """Two corpora compared, and the words whose reliability differs most."""
+
+    pair: CorpusPair
+    better_first: Sequence[str]
+    better_second: Sequence[str]
+
+
+def corpus_rows(tables: Tables, most: int = 6) -> dict[str, list[CorpusRow]]:
+    """Set of base pairs -> two corpora compared, with the words that are measured better in either."""
+    rows = read_rows(tables["corpus_pairs"], CorpusPair) if "corpus_pairs" in tables else []
+    if not rows:
+        return {}
+    words = tables["corpus_words"]
+    found = []
+    for row in rows:
+        column = "retest" if row.measure == "test–retest" else "rater"
+        own = words.filter(
+            *(pl.col(key) == getattr(row, key) for key in ("first", "second", "algorithm", "pairs"))
+        )
+        apart = own.select("word", apart=pl.col(f"second_{column}") - pl.col(f"first_{column}"))
+        ordered = apart.filter(pl.col("apart").is_finite()).sort("apart", maintain_order=True)
+        first = ordered.filter(pl.col("apart") < 0)["word"].to_list()[:most]
+        second = ordered.filter(pl.col("apart") > 0)["word"].to_list()[::-1][:most]
+        found.append(CorpusRow(row, first, second))
+    return grouped(found, lambda one: one.pair.pairs, sets_of_pairs(tables))
 
 
 def _two_rules(names: str) -> Sequence[str]:

@@ -6,16 +6,18 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from weatherglass.report.folded import Placed
+from weatherglass.progress import spoken_duration
 from weatherglass.report.layout import Column, Row, table_lines
 from weatherglass.report.numbers import effect
 from weatherglass.report.terminal import MOST_ROWS, SIZES_FROM
+from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
     import polars as pl
 
     from weatherglass.reliability.regression.explain import Explanation, Part
-    from weatherglass.reliability.rows import Claim, PairCoverage
+    from weatherglass.reliability.tables import Claim, PairCoverage, SetComparison
+    from weatherglass.reliability.training.train import TrainingEstimate
 
 
 def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool = False) -> Iterator[str]:
@@ -26,8 +28,8 @@ def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool 
         width: of the terminal.
         every_row: also where there are more than MOST_ROWS.
     """
-    from weatherglass.reliability.rows import Claim, PairCoverage
-    from weatherglass.reliability.tables import read_rows
+    from weatherglass.reliability.agreement.claims import concepts
+    from weatherglass.reliability.tables import Claim, PairCoverage, SetComparison, read_rows
 
     yield from _base_pairs(read_rows(tables["pairs"], PairCoverage))
     claims = read_rows(tables["claims"], Claim)
@@ -36,6 +38,44 @@ def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool 
         yield f"Each of the {len(claims)} claims by corpus, algorithm and rule: add --table"
     else:
         yield from _claims(claims, width)
+    yield from (f"{concept.pairs}: {concept}" for concept in concepts(tables["claims"]))
+    yield from _set_comparisons(read_rows(tables["pair_sets"], SetComparison), width)
+
+
+def _set_comparisons(rows: Sequence[SetComparison], width: int) -> Iterator[str]:
+    """Two sets of base pairs side by side; nothing where no condition has both."""
+    for first, second in dict.fromkeys((row.first, row.second) for row in rows):
+        columns = [
+            Column("  measure"),
+            Column(first, right=True, shorten="end", least=6, most=20),
+            Column("range"),
+            Column("box", right=True, from_width=SIZES_FROM),
+            Column(second, right=True, shorten="end", least=6, most=20),
+            Column("range"),
+            Column("box", right=True, from_width=SIZES_FROM),
+            Column("higher", right=True, from_width=SIZES_FROM),
+        ]
+        cells: list[Row] = [f"{first} and {second} pairs, medians over the conditions that have both"]
+        cells += [
+            [
+                f"  {row.measure} of {row.unit}",
+                effect(row.first_median),
+                f"{effect(row.first_low)} … {effect(row.first_high)}",
+                _or_dash(row.first_width),
+                effect(row.second_median),
+                f"{effect(row.second_low)} … {effect(row.second_high)}",
+                _or_dash(row.second_width),
+                f"{row.higher} of {row.conditions}",
+            ]
+            for row in rows
+            if (row.first, row.second) == (first, second)
+        ]
+        yield ""
+        yield from table_lines(columns, cells, width)
+
+
+def _or_dash(value: float) -> str:
+    return "–" if math.isnan(value) else effect(value)
 
 
 def _base_pairs(rows: Sequence[PairCoverage]) -> Iterator[str]:
@@ -47,6 +87,8 @@ def _base_pairs(rows: Sequence[PairCoverage]) -> Iterator[str]:
 
 
 def _claims(claims: Sequence[Claim], width: int) -> Iterator[str]:
+    from weatherglass.reliability.agreement.claims import NAMES
+
     columns = [
         Column("  base pairs", shorten="end", least=10, most=30),
         Column("corpus", shorten="end", least=6, most=24),
@@ -59,7 +101,7 @@ def _claims(claims: Sequence[Claim], width: int) -> Iterator[str]:
     ]
     rows: list[Row] = []
     for claim in dict.fromkeys(row.claim for row in claims):
-        rows.append(claim[:1].upper() + claim[1:])
+        rows.append(NAMES.get(claim, claim))
         for row in claims:
             if row.claim == claim:
                 names = (f"  {row.pairs}", row.corpus, row.algorithm, row.by)
@@ -78,6 +120,8 @@ _IN_SHORT = {
 
 def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
     """Per claim and set of base pairs: the range of the medians, and how often it has which verdict."""
+    from weatherglass.reliability.agreement.claims import NAMES
+
     columns = [
         Column("  base pairs", shorten="end", least=10, most=40),
         Column("medians"),
@@ -85,7 +129,7 @@ def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
     ]
     rows: list[Row] = []
     for claim in dict.fromkeys(row.claim for row in claims):
-        rows.append(claim[:1].upper() + claim[1:])
+        rows.append(NAMES.get(claim, claim))
         of_claim = [row for row in claims if row.claim == claim]
         for pairs in dict.fromkeys(row.pairs for row in of_claim):
             own = [row for row in of_claim if row.pairs == pairs]
@@ -95,6 +139,38 @@ def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
             counted = [f"{words.count(word)} {said}" for word, said in _IN_SHORT.items() if word in words]
             rows.append([f"  {pairs}", reach, ", ".join(counted)])
     yield from table_lines(columns, rows, width)
+
+
+def estimate_lines(estimate: TrainingEstimate, jobs: int, width: int) -> Iterator[str]:
+    """How long training would take: each corpus and algorithm, then all."""
+    if not estimate.parts:
+        yield "Every embedding has been trained."
+        return
+    columns = [
+        Column("corpus", shorten="end", least=6, most=30),
+        Column("algorithm", shorten="end", least=5, most=16),
+        Column("tokens", right=True),
+        Column("co-occurrences", right=True),
+        Column("embeddings", right=True),
+        Column("each", right=True),
+    ]
+    rows: list[Row] = [
+        [
+            part.corpus,
+            part.algorithm,
+            f"{part.tokens:,}",
+            f"{part.cooccurrences:,}" if part.cooccurrences else "–",
+            str(part.embeddings),
+            spoken_duration(part.seconds),
+        ]
+        for part in estimate.parts
+    ]
+    yield from table_lines(columns, rows, width)
+    processes = "one process" if jobs == 1 else f"{jobs} processes"
+    yield (
+        f"Training would take about {estimate.spoken(jobs)} in {processes} with a core each (CPU time, calibrated on "
+        "this machine just now)."
+    )
 
 
 def explanation_lines(
@@ -117,6 +193,8 @@ def explanation_lines(
                 ]
                 yield from table_lines(columns, cells, width)
                 yield ""
+        if every_row:
+            yield from explanation.missing
     if explanations and not every_row and any(one.parts for one in explanations.values()):
         yield "Which words are measured reliably, feature by feature: add --table"
 
@@ -137,16 +215,16 @@ def _in_short(pairs: str, part: Part) -> str:
     )
 
 
-def explanation_warnings(explanations: Mapping[str, Explanation]) -> list[Placed]:
+def explanation_warnings(explanations: Mapping[str, Explanation]) -> list[Warning]:
     """What the regressions leave out or cannot tell."""
     found = []
     for pairs, explanation in explanations.items():
         for part in explanation.parts:
             where = f"{pairs}, {part.reliability}"
             found += [
-                Placed(where, f"{rows} of {part.rows} rows dropped: {reason}")
+                Warning.of("rows-dropped", rows=rows, total=part.rows, reason=reason).about(where)
                 for reason, rows in part.dropped.items()
             ]
-            found += [Placed(where, warning) for warning in part.warnings]
-        found += [Placed(pairs, line) for line in explanation.missing]
+            found += [warning.about(where) for warning in part.warnings]
+        found += [Warning.of("not-installed", what=line).about(pairs) for line in explanation.missing]
     return found

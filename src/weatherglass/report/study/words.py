@@ -1,4 +1,4 @@
-"""Can a reader trust the scores? Per word list, which words can be told from 0 over seeds and base pairs."""
+"""Can a reader trust the scores? Per word list, which words differ from 0 over seeds and base pairs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import polars as pl
 from weatherglass.errors import WeatherglassError
 from weatherglass.reliability.agreement.icc import FEWEST
 from weatherglass.reliability.lists import FREQUENT_LIST, frequent_words, target_list
-from weatherglass.reliability.rows import CANNOT_TELL, SHOWN, THESE_SEEDS, Condition, WordScore
 from weatherglass.reliability.study_file import Study
-from weatherglass.reliability.tables import read_rows
+from weatherglass.reliability.tables import CANNOT_TELL, SHOWN, THESE_SEEDS, Condition, WordScore, read_rows
 from weatherglass.report.numbers import rounded
 from weatherglass.report.study.plots import label
 
@@ -37,7 +36,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class ListSummary:
-    """How many words of a list can be told from 0."""
+    """How many words of a list differ from 0."""
 
     name: str
     words: int
@@ -90,13 +89,16 @@ class Summary:
 
 def word_lists(study: Study, vocabulary: Sequence[str]) -> dict[str, set[str]]:
     """The words of each target list, then the frequent words; a file that is gone has none."""
+    named = [(name, "") for name in study.targets]
+    if isinstance(study.frequent, str):
+        named.append((study.frequent, FREQUENT_LIST))
     lists: dict[str, set[str]] = {}
-    for name in study.targets:
+    for name, called in named:
         try:
             found = target_list(name)
         except WeatherglassError:
             continue
-        lists[found.name] = set(found.words)
+        lists[called or found.name] = set(found.words)
     if isinstance(study.frequent, int):
         lists[FREQUENT_LIST] = set(frequent_words(vocabulary, study.frequent).words)
     return lists
@@ -262,7 +264,7 @@ def answer(summary: Summary | None) -> tuple[str, str]:
         return "No listed words.", "None of the study’s words occurs in the corpus."
     if not shown:
         more = f"; {these_seeds} can with these seeds only" if these_seeds else ""
-        return "Not yet.", f"No listed word’s score can be told from 0 over other seeds and base pairs{more}."
+        return "Not yet.", f"No listed word’s score differs from 0 over other seeds and base pairs{more}."
     of = f"{shown} of {words} listed words"
     if 2 * shown >= words:
         return (

@@ -1,64 +1,121 @@
-"""The claims of Azarpanah & Farhadloo (2021), each with a verdict on the given models and the numbers behind it."""
+"""The claims of Azarpanah & Farhadloo (2021), each with a verdict on the given models and on what the paper printed.
+
+Printed are Table 3, the aggregates and the legible cells of Table 4 (GloVe and word2vec). Where a claim is about models
+whose cells are not legible, Table 3 decides it if it can.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from weatherglass.metrics.weat.measure import Measure
 from weatherglass.reproduce.azarpanah2021.procedure import (
     ALPHA,
     CONTEXTUAL,
+    MEASURES,
     STATIC,
+    TESTS,
+    Cells,
     Results,
     Summary,
     aggregates,
+    cells_of,
     grouped,
     published,
     summarise,
     table_3,
 )
-from weatherglass.reproduce.claims import Claim
+from weatherglass.reproduce.sheets import Claim
+
+COSINE, EUCLIDEAN = Measure("cosine", "mean"), Measure("euclidean", "mean")
+Judged = tuple[bool | None, str]
+ALMOST_NEVER = 0.1
+"""Up to this share of the tests, "almost never"."""
 
 
 def check_claims(results: Results) -> list[Claim]:
     """Every claim of the paper, in its order; none where there is no result."""
     if not results:
         return []
+    cells = cells_of(results)
     return [
         _depends_on_the_measure(results),
         _smallest_is_mahalanobis(results),
         _largest_is_euclidean_with_the_mean(results),
         _largest_is_euclidean(results),
         _mean_most_eq2_least(results),
+        _on_cells("The mean finds most significant biases and eq2 fewest", cells, _mean_counts_most),
+        _on_cells("eq2 is almost never significant", cells, _eq2_hardly_ever),
+        _on_cells(
+            "Mahalanobis distance finds the fewest significant biases", cells, _mahalanobis_counts_least
+        ),
+        _on_cells(
+            "word2vec: from cosine/mean to cosine/min, weat3 and weat4 are no longer significant",
+            cells,
+            _changes("word2vec", COSINE, Measure("cosine", "min"), ("weat3", "weat4"), found=False),
+        ),
+        _on_cells(
+            "GPT: from cosine/mean to cosine/median, weat3 and weat4 become significant",
+            cells,
+            _changes("gpt", COSINE, Measure("cosine", "median"), ("weat3", "weat4"), found=True),
+        ),
+        _on_cells(
+            "GloVe and word2vec: weat3 and weat5 are mostly significant by mean and median, not with Mahalanobis",
+            cells,
+            _mahalanobis_loses,
+        ),
+        _fewer_under_any_measure(results),
         _contextual_models_show_less(results),
         _gpt_shows_the_fewest(results),
-        _loses(results, Measure("cosine", "min"), ("weat3", "weat4")),
-        _loses(results, Measure("mahalanobis", "mean"), ("weat3", "weat5")),
+        _on_cells(
+            "With the mean Euclidean distance, GPT has weat2, 3 and 5, ELMo weat1, 3 and 6",
+            cells,
+            _significant_tests({"gpt": ("weat2", "weat3", "weat5"), "elmo": ("weat1", "weat3", "weat6")}),
+            "Table 3 counts 3 and 3; which tests they are is not legible",
+        ),
+        _on_cells(
+            "With the mean Euclidean distance, no contextual model has weat7, 9 or 10", cells, _none_of_three
+        ),
+        _confirms_caliskan(results),
     ]
 
 
+def _on_cells(
+    statement: str, ours: Cells, rule: Callable[[Cells], Judged], not_legible: str = "not legible"
+) -> Claim:
+    """A claim that the same rule decides on our cells and on those of Table 4."""
+    holds, numbers = rule(ours)
+    theirs_hold, theirs = rule(published().table_4)
+    return Claim(
+        statement,
+        holds,
+        numbers,
+        not_legible if theirs_hold is None else f"{theirs} (legible cells)",
+        theirs_hold,
+    )
+
+
 def _depends_on_the_measure(results: Results) -> Claim:
-    verdicts: dict[tuple[str, str], set[bool]] = {}
-    for (model, test, _), result in results.items():
-        verdicts.setdefault((model, test), set()).add(result.p_value <= ALPHA)
-    divided = sum(len(verdict) == 2 for verdict in verdicts.values())
     means = {str(m): s for m, s in _by_measure(results).items()}
     low, high = _extremes(means)
-    ours = (
-        f"in {divided} of {len(verdicts)} tests some measures find an effect and others do not; mean |d| from "
-        f"{means[low].mean:.2f} ({low}) to {means[high].mean:.2f} ({high})"
-    )
-    theirs = _means(_aggregated_by(published().aggregates, "statistic"))
-    return Claim("How much bias is revealed depends on the measure", divided > 0, ours, theirs)
+
+    def rule(cells: Cells) -> Judged:
+        verdicts: dict[tuple[str, str], set[bool]] = {}
+        for (model, test, _), cell in cells.items():
+            verdicts.setdefault((model, test), set()).add(cell.significant)
+        divided = sum(len(verdict) == 2 for verdict in verdicts.values())
+        said = f"in {divided} of {len(verdicts)} tests some measures find an effect and others do not"
+        return divided > 0, said
+
+    claim = _on_cells("How much bias is revealed depends on the measure", cells_of(results), rule)
+    spread = f"mean |d| from {means[low].mean:.2f} ({low}) to {means[high].mean:.2f} ({high})"
+    return Claim(claim.statement, claim.holds, f"{claim.ours}; {spread}", claim.theirs, claim.theirs_hold)
 
 
 def _smallest_is_mahalanobis(results: Results) -> Claim:
-    ours, theirs = (
-        _aggregated_by(aggregates(results), "similarity"),
-        _aggregated_by(published().aggregates, "similarity"),
-    )
-    holds = _extremes(ours)[0] == "mahalanobis"
-    return Claim("Mahalanobis distance reveals the smallest bias", holds, _means(ours, 3), _means(theirs))
+    ours, theirs = _both_aggregated(results, "similarity")
+    return _by_extremes("Mahalanobis distance reveals the smallest bias", ours, theirs, 0, "mahalanobis")
 
 
 def _largest_is_euclidean_with_the_mean(results: Results) -> Claim:
@@ -68,78 +125,215 @@ def _largest_is_euclidean_with_the_mean(results: Results) -> Claim:
         if measure.statistic == "mean":
             printed.setdefault(measure.similarity, []).append(summary.mean)
     theirs = {name: Summary(len(v), None, sum(v) / len(v), 0.0) for name, v in printed.items()}
-    holds = _extremes(ours)[1] == "euclidean"
     statement = "Euclidean distance reveals the largest bias (statistic mean, as in Table 3)"
-    return Claim(statement, holds, _means(ours, 3), _means(theirs))
+    return _by_extremes(statement, ours, theirs, 1, "euclidean")
 
 
 def _largest_is_euclidean(results: Results) -> Claim:
-    ours, theirs = (
-        _aggregated_by(aggregates(results), "similarity"),
-        _aggregated_by(published().aggregates, "similarity"),
+    ours, theirs = _both_aggregated(results, "similarity")
+    return _by_extremes(
+        "Euclidean distance reveals the largest bias (all statistics)", ours, theirs, 1, "euclidean"
     )
-    holds = _extremes(ours)[1] == "euclidean"
-    statement = (
-        "Euclidean distance reveals the largest bias (all statistics; the paper's own means put cosine first)"
-    )
-    return Claim(statement, holds, _means(ours, 3), _means(theirs))
 
 
 def _mean_most_eq2_least(results: Results) -> Claim:
-    ours, theirs = (
-        _aggregated_by(aggregates(results), "statistic"),
-        _aggregated_by(published().aggregates, "statistic"),
-    )
-    holds = _extremes(ours) == ("eq2", "mean")
+    ours, theirs = _both_aggregated(results, "statistic")
     return Claim(
-        "Of the statistics, the mean reveals most and eq2 least", holds, _means(ours, 3), _means(theirs)
+        "Of the statistics, the mean reveals most and eq2 least",
+        _extremes(ours) == ("eq2", "mean"),
+        _means(ours, 3),
+        _means(theirs),
+        _extremes(theirs) == ("eq2", "mean"),
     )
+
+
+def _by_extremes(
+    statement: str, ours: Mapping[str, Summary], theirs: Mapping[str, Summary], which: int, name: str
+) -> Claim:
+    """A claim about which has the smallest (0) or the largest (1) mean |d|."""
+    holds, theirs_hold = (_extremes(summaries)[which] == name for summaries in (ours, theirs))
+    return Claim(statement, holds, _means(ours, 3), _means(theirs), theirs_hold)
+
+
+def _counts(cells: Cells, key: Callable[[Measure], str]) -> dict[str, tuple[int, int]]:
+    """By the half of the measure that `key` takes: how many are significant, and of how many."""
+    found, of = Counter[str](), Counter[str]()
+    for (_, _, measure), cell in cells.items():
+        found[key(measure)] += cell.significant
+        of[key(measure)] += 1
+    return {name: (found[name], of[name]) for name in of}
+
+
+def _shares(counts: Mapping[str, tuple[int, int]]) -> dict[str, float]:
+    return {name: found / of for name, (found, of) in counts.items()}
+
+
+def _said(counts: Mapping[str, tuple[int, int]]) -> str:
+    return ", ".join(f"{name} {found} of {of}" for name, (found, of) in counts.items())
+
+
+def _mean_counts_most(cells: Cells) -> Judged:
+    counts = _counts(cells, lambda measure: measure.statistic)
+    shares = _shares(counts)
+    if not {"mean", "eq2"} <= set(shares):
+        return None, _said(counts)
+    return shares["mean"] == max(shares.values()) and shares["eq2"] == min(shares.values()), _said(counts)
+
+
+def _eq2_hardly_ever(cells: Cells) -> Judged:
+    found, of = _counts(cells, lambda measure: measure.statistic).get("eq2", (0, 0))
+    return (found <= ALMOST_NEVER * of if of else None), f"{found} of {of}"
+
+
+def _mahalanobis_counts_least(cells: Cells) -> Judged:
+    counts = _counts(cells, lambda measure: measure.similarity)
+    shares = _shares(counts)
+    if "mahalanobis" not in shares or len(shares) < 2:
+        return None, _said(counts)
+    least = min(share for name, share in shares.items() if name != "mahalanobis")
+    return shares["mahalanobis"] < least, _said(counts)
+
+
+def _changes(
+    model: str, usual: Measure, instead: Measure, tests: Sequence[str], *, found: bool
+) -> Callable[[Cells], Judged]:
+    """A statement about single cells: what one measure finds (or does not) and the other does not (or does)."""
+
+    def rule(cells: Cells) -> Judged:
+        listed = {(test, m): cells.get((model, test, m)) for test in tests for m in (usual, instead)}
+        known = {key: cell.significant for key, cell in listed.items() if cell is not None}
+        said = ", ".join(f"{test} {m} {_star(significant)}" for (test, m), significant in known.items())
+        if len(known) < len(listed):
+            return None, f"needs {model}" if not known else f"{said}; the others are missing"
+        return all(known[t, usual] is not found and known[t, instead] is found for t in tests), said
+
+    return rule
+
+
+def _star(significant: bool) -> str:
+    return "significant" if significant else "not"
+
+
+def _mahalanobis_loses(cells: Cells) -> Judged:
+    counts = Counter[tuple[bool, bool]]()
+    for (model, test, measure), cell in cells.items():
+        if model in STATIC and test in ("weat3", "weat5") and measure.statistic in ("mean", "median"):
+            counts[measure.similarity == "mahalanobis", cell.significant] += 1
+    if not counts:
+        return None, f"needs {' or '.join(STATIC)}"
+    others, of = counts[False, True], counts[False, True] + counts[False, False]
+    left, of_mahalanobis = counts[True, True], counts[True, True] + counts[True, False]
+    said = f"other similarities {others} of {of} significant, Mahalanobis {left} of {of_mahalanobis}"
+    return (others > of / 2 and left == 0 if of and of_mahalanobis else None), said
+
+
+def _fewer_under_any_measure(results: Results) -> Claim:
+    statement = (
+        "Under any measure, every contextual model has fewer significant biases than GloVe and word2vec"
+    )
+
+    def rule(table: Mapping[tuple[str, Measure], Summary]) -> Judged:
+        fewer, compared, against = 0, 0, []
+        for measure in MEASURES:
+            counts = {model: s.significant or 0 for (model, m), s in table.items() if m == measure}
+            contextual = [count for model, count in counts.items() if model in CONTEXTUAL]
+            static = [count for model, count in counts.items() if model in STATIC]
+            if contextual and static:
+                compared += 1
+                fewer += max(contextual) < min(static)
+                against += [] if max(contextual) < min(static) else [str(measure)]
+        if not compared:
+            return None, f"needs one of {', '.join(CONTEXTUAL)} and one of {', '.join(STATIC)}"
+        said = f"fewer under {fewer} of {compared} measures"
+        return fewer == compared, f"{said}; not under {', '.join(against)}" if against else said
+
+    holds, ours = rule(table_3(results))
+    theirs_hold, theirs = rule(published().table_3)
+    return Claim(statement, holds, ours, f"{theirs} (Table 3)", theirs_hold)
 
 
 def _contextual_models_show_less(results: Results) -> Claim:
     statement = "Contextual models reveal less severe biases than the others"
     # Table 3 is what is printed by model, so theirs is its mean over the four measures there.
-    theirs = f"contextual {_table_3_mean(CONTEXTUAL):.2f}, others {_table_3_mean(STATIC):.2f} (measures of Table 3)"
+    means = [_table_3_mean(models) for models in (CONTEXTUAL, STATIC)]
+    theirs = f"contextual {means[0]:.2f}, others {means[1]:.2f} (measures of Table 3)"
     contextual = summarise(result for (name, _, _), result in results.items() if name in CONTEXTUAL)
     others = summarise(result for (name, _, _), result in results.items() if name in STATIC)
     if contextual is None or others is None:
         need = f"needs one of {', '.join(CONTEXTUAL)} and one of {', '.join(STATIC)}"
-        return Claim(statement, None, need, theirs)
+        return Claim(statement, None, need, theirs, means[0] < means[1])
     ours = f"contextual {contextual.mean:.2f}, others {others.mean:.2f}"
-    return Claim(statement, contextual.mean < others.mean, ours, theirs)
+    return Claim(statement, contextual.mean < others.mean, ours, theirs, means[0] < means[1])
 
 
 def _gpt_shows_the_fewest(results: Results) -> Claim:
+    def rule(table: Mapping[tuple[str, Measure], Summary]) -> Judged:
+        counts = {model: s.significant or 0 for (model, m), s in table.items() if m == COSINE}
+        if "gpt" not in counts or len(counts) < 2:
+            return None, "needs gpt and another model"
+        said = ", ".join(f"{model} {count}" for model, count in counts.items())
+        return counts["gpt"] == min(counts.values()), said
+
+    holds, ours = rule(table_3(results))
+    theirs_hold, theirs = rule(published().table_3)
     statement = "GPT shows the fewest biases (tests significant with cosine/mean)"
-    measure = Measure("cosine", "mean")
-
-    def counts(table: Mapping[tuple[str, Measure], Summary]) -> dict[str, int]:
-        return {model: s.significant or 0 for (model, m), s in table.items() if m == measure}
-
-    ours, theirs = counts(table_3(results)), counts(published().table_3)
-    theirs_in_words = ", ".join(f"{model} {count}" for model, count in theirs.items())
-    if "gpt" not in ours or len(ours) < 2:
-        return Claim(statement, None, "needs gpt and another model", theirs_in_words)
-    holds = ours["gpt"] == min(ours.values())
-    return Claim(statement, holds, ", ".join(f"{m} {count}" for m, count in ours.items()), theirs_in_words)
+    return Claim(statement, holds, ours, theirs, theirs_hold)
 
 
-def _loses(results: Results, instead: Measure, tests: tuple[str, str]) -> Claim:
-    """A statement about single cells of word2vec: what cosine/mean finds and this measure does not."""
-    usual = Measure("cosine", "mean")
-    statement = f"word2vec: from {usual} to {instead}, {' and '.join(tests)} are no longer significant"
-    cells = {
-        (test, measure): results.get(("word2vec", test, measure))
-        for test in tests
-        for measure in (usual, instead)
+def _significant_tests(expected: Mapping[str, tuple[str, ...]]) -> Callable[[Cells], Judged]:
+    """Which tests are significant with euclidean/mean, by model."""
+
+    def rule(cells: Cells) -> Judged:
+        found = {}
+        for model in expected:
+            tests = [
+                test for test in TESTS if (cell := cells.get((model, test, EUCLIDEAN))) and cell.significant
+            ]
+            if any((model, test, EUCLIDEAN) in cells for test in TESTS):
+                found[model] = tuple(tests)
+        said = "; ".join(f"{model}: {', '.join(tests) or 'none'}" for model, tests in found.items())
+        if len(found) < len(expected):
+            return None, f"needs {', '.join(model for model in expected if model not in found)}"
+        return found == dict(expected), said
+
+    return rule
+
+
+def _none_of_three(cells: Cells) -> Judged:
+    listed = {
+        f"{model} {test}": cell.significant
+        for (model, test, measure), cell in cells.items()
+        if model in CONTEXTUAL and measure == EUCLIDEAN and test in ("weat7", "weat9", "weat10")
     }
-    known = {key: result.p_value for key, result in cells.items() if result is not None}
-    theirs = "significant, then not, in both"
-    if len(known) < len(cells):
-        return Claim(statement, None, "needs word2vec", theirs)
-    holds = all(known[test, usual] <= ALPHA < known[test, instead] for test in tests)
-    ours = ", ".join(f"{test} p {known[test, usual]:.2g} to {known[test, instead]:.2g}" for test in tests)
-    return Claim(statement, holds, ours, theirs)
+    if not listed:
+        return None, f"needs one of {', '.join(CONTEXTUAL)}"
+    found = [where for where, significant in listed.items() if significant]
+    return not found, f"significant: {', '.join(found) or 'none'}, of {len(listed)}"
+
+
+def _confirms_caliskan(results: Results) -> Claim:
+    """With the mean Euclidean distance all that cosine/mean finds is significant, with p as small or smaller."""
+    statement = (
+        "GloVe and word2vec: the mean Euclidean distance confirms all of Caliskan's results, with smaller p"
+    )
+    both = [
+        (results[model, test, COSINE].p_value, results[model, test, EUCLIDEAN].p_value)
+        for model in STATIC
+        for test in TESTS
+        if (model, test, COSINE) in results and (model, test, EUCLIDEAN) in results
+    ]
+    printed = [
+        (published().table_3[model, COSINE].significant, published().table_3[model, EUCLIDEAN].significant)
+        for model in STATIC
+    ]
+    theirs = f"{' and '.join(f'{c} then {e}' for c, e in printed)} of 10 significant; p of each test is not legible"
+    if not both:
+        return Claim(statement, None, f"needs {' or '.join(STATIC)}", theirs)
+    kept = [(cosine, euclidean) for cosine, euclidean in both if cosine <= ALPHA]
+    confirmed = sum(euclidean <= ALPHA for _, euclidean in kept)
+    smaller = sum(euclidean <= cosine for cosine, euclidean in kept)
+    ours = f"{confirmed} of {len(kept)} confirmed; p as small or smaller in {smaller}"
+    return Claim(statement, confirmed == smaller == len(kept), ours, theirs)
 
 
 def _by_measure(results: Results) -> dict[Measure, Summary]:
@@ -152,8 +346,13 @@ def _table_3_mean(models: Iterable[str]) -> float:
     return sum(means) / len(means)
 
 
-def _aggregated_by(table: Mapping[tuple[str, str], Summary], over: str) -> dict[str, Summary]:
-    return {value: summary for (kind, value), summary in table.items() if kind == over}
+def _both_aggregated(results: Results, over: str) -> tuple[dict[str, Summary], dict[str, Summary]]:
+    """Ours and theirs, by value."""
+    ours, theirs = (
+        {value: summary for (kind, value), summary in table.items() if kind == over}
+        for table in (aggregates(results), published().aggregates)
+    )
+    return ours, theirs
 
 
 def _extremes(summaries: Mapping[str, Summary]) -> tuple[str, str]:

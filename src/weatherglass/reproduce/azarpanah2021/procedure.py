@@ -1,8 +1,9 @@
 """Azarpanah & Farhadloo (2021), "Measuring Biases of Word Embeddings": ten tests under twenty measures.
 
-The ten word-level tests of Caliskan et al., |d| and the one-sided p in the direction observed, as the paper took them
-(docs/methods 2); its Tables 3 and 4 and its aggregates, theirs beside ours; how far d depends on the synonyms that the
-paper does not print; and a verdict on each of its claims (`claims`).
+The ten word-level tests of Caliskan et al., |d| and the one-sided p in the direction observed, with equal sums not
+counted, as the paper took them (the profile azarpanah2021; docs/methods 2 and 9); its Tables 3 and 4 and its
+aggregates, theirs beside ours; how far d depends on the synonyms that the paper does not print (`readings` tries what
+else it leaves open); and a verdict on each of its claims (`claims`).
 """
 
 from __future__ import annotations
@@ -14,19 +15,22 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from weatherglass.api.audits import run
 from weatherglass.encoders import DEFAULT_MODEL, resolve_spec
-from weatherglass.languages.lexicon.synonyms import Synonyms, load_synonyms
-from weatherglass.metrics.weat.measure import GROUPS, Measure
+from weatherglass.languages.wordnet import Synonyms, load_synonyms
+from weatherglass.metrics.weat.measure import Measure, select_measures
 from weatherglass.progress import Progress
-from weatherglass.reproduce.models import specs_by_name
-from weatherglass.runs.results import Result, Run
+from weatherglass.reproduce import specs_by_name
+from weatherglass.reproduce.azarpanah2021.readings import Reading, try_readings
+from weatherglass.runs.results import Result
+from weatherglass.runs.run import Run
 
 TESTS: Final = tuple(f"weat{number}" for number in range(1, 11))
-MEASURES: Final = GROUPS["azarpanah2021"]
+MEASURES: Final = tuple(select_measures(["azarpanah2021"]))
 ALPHA: Final = 0.01
+PROFILE: Final = "azarpanah2021"
 STARS: Final = (0.01, 0.001, 0.0001, 0.00001)
 """The levels of Table 4: one star for each that p does not exceed."""
 
@@ -57,6 +61,26 @@ class Summary:
     mean: float
     sd: float
     """Divided by n, which is what gives the published figures."""
+    smallest: float | None = None
+    largest: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of Table 4."""
+
+    effect_size: float
+    """|d|."""
+    stars: int
+
+    @property
+    def significant(self) -> bool:
+        """Whether p ≤ 0.01."""
+        return self.stars > 0
+
+
+Cells = Mapping[tuple[str, str, Measure], Cell]
+"""By model's name, test and measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +91,23 @@ class Published:
     """By model and measure."""
     aggregates: Mapping[tuple[str, str], Summary]
     """By "statistic", "similarity" or "all", and the value."""
+    table_4: Cells
+    """The legible cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How many cells of Table 4 one model has as published."""
+
+    model: str
+    what: str
+    """Which measures."""
+    cells: int
+    equal: int
+    """|d| agrees to two digits."""
+    mean_difference: float
+    """Of |d|, without its sign."""
+    equal_stars: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +133,8 @@ class Reproduction:
     models: Mapping[str, str]
     """Spec by name, as given."""
     sensitivity: list[Sensitivity]
+    readings: list[Reading]
+    """What the Mahalanobis cells of Table 4 would be under other readings, the nearest first."""
     not_given: list[str]
     """The paper's models for which no spec is given."""
 
@@ -108,9 +151,15 @@ def published() -> Published:
             for measure, (significant, mean, sd) in row.items()
         },
         {
-            (over, value): Summary(0, None, mean, sd)
+            (over, value): Summary(0, None, mean, sd, *data["range"].get(value, ()))
             for over, row in data["aggregates"].items()
             for value, (mean, sd) in row.items()
+        },
+        {
+            (model, test, Measure.parse(measure)): Cell(float(cell.rstrip("*")), cell.count("*"))
+            for model, tests in data["table_4"].items()
+            for test, row in tests.items()
+            for measure, cell in row.items()
         },
     )
 
@@ -132,6 +181,7 @@ def reproduce(
     synonyms: str = "catalogue",
     covariance: str = "glasso",
     sensitivity: bool = True,
+    readings: bool = True,
     folder: Path | None = None,
     seed: int = 0,
     jobs: int = 1,
@@ -145,6 +195,8 @@ def reproduce(
         synonyms: what enlarges the attribute sets before their covariance is estimated.
         covariance: glasso (the paper's) or ledoit-wolf.
         sensitivity: whether to run the Mahalanobis measures again with other synonyms and the other estimator.
+        readings: whether to try every reading of the Mahalanobis distance that the paper leaves open, on models
+            whose cells of Table 4 are legible.
         folder: where the runs are stored.
         seed: of random draws, where there are any.
         jobs: processes to use.
@@ -153,13 +205,12 @@ def reproduce(
     """
     specs = {name: str(resolve_spec(spec)) for name, spec in models.items()}
 
-    def run_measures(measures: Sequence[str], words: Synonyms, estimator: str, name: str, p: str) -> Run:
+    def run_measures(measures: Sequence[str], words: Synonyms, estimator: str, name: str, **how: Any) -> Run:
         return run(
-            list(dict.fromkeys(specs.values())),
+            [f"{name}={spec}" for name, spec in specs.items()],
             TESTS,
             measures,
-            significance=p,
-            alternative="observed",
+            **how,
             permute="elements",
             alpha=ALPHA,
             synonyms=words,
@@ -173,16 +224,18 @@ def reproduce(
         )
 
     synonym_lists = load_synonyms(synonyms)
-    main = run_measures(["azarpanah2021"], synonym_lists, covariance, "", "auto")
-    results = by_model(main, specs)
+    main = run_measures(["azarpanah2021"], synonym_lists, covariance, "", profile=PROFILE)
+    results = by_model(main)
     changes: list[Sensitivity] = []
     if sensitivity:
         for variant, (words, estimator) in variants(synonym_lists, covariance).items():
             # Only d is read, so the cheapest p will do.
-            rerun = run_measures(["mahalanobis/*"], words, estimator, f"sensitivity/{variant}", "normal")
-            changes += compare(variant, results, by_model(rerun, specs))
+            where = f"sensitivity/{variant}"
+            rerun = run_measures(["mahalanobis/*"], words, estimator, where, significance="normal")
+            changes += compare(variant, results, by_model(rerun))
+    tried = try_readings(specs, published().table_4, synonym_lists, jobs, progress) if readings else []
     not_given = [name for name in MODELS if name not in specs]
-    return Reproduction(main, results, specs, changes, not_given)
+    return Reproduction(main, results, specs, changes, tried, not_given)
 
 
 def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str]]:
@@ -195,14 +248,46 @@ def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str
     }
 
 
-def by_model(finished: Run, specs: Mapping[str, str]) -> dict[tuple[str, str, Measure], Result]:
-    """The results of a run under the names that the user gave."""
+def by_model(finished: Run) -> dict[tuple[str, str, Measure], Result]:
+    """The results of a run by the names that the user gave, test and measure."""
+    return {(r.model, r.test, measure_of(r.metric)): r for r in finished.results}
+
+
+def measure_of(metric: str) -> Measure:
+    """The measure of a metric, whichever profile it is reported under.
+
+    >>> str(measure_of("weat(cosine/mean, profile=azarpanah2021)"))
+    'cosine/mean'
+    """
+    return Measure.parse(metric.removeprefix("weat(").partition(",")[0].removesuffix(")"))
+
+
+def cells_of(results: Results) -> dict[tuple[str, str, Measure], Cell]:
+    """Our Table 4."""
     return {
-        (name, result.test, Measure.parse(result.metric)): result
-        for name, spec in specs.items()
-        for result in finished.results
-        if result.model == spec
+        key: Cell(abs(result.effect_size), len(stars(result.p_value)))
+        for key, result in results.items()
+        if not math.isnan(result.effect_size)
     }
+
+
+def agreements(results: Results) -> list[Agreement]:
+    """How many of the legible cells of Table 4 ours agree with, apart for the Mahalanobis distance."""
+    ours, found = cells_of(results), []
+    for model in dict.fromkeys(model for model, _, _ in ours):
+        for what, whitened in (("cosine, euclidean, manhattan", False), ("mahalanobis", True)):
+            both = [
+                (ours[key], theirs)
+                for key, theirs in published().table_4.items()
+                if key in ours and key[0] == model and (key[2].similarity == "mahalanobis") is whitened
+            ]
+            if both:
+                apart = [abs(own.effect_size - theirs.effect_size) for own, theirs in both]
+                equal = sum(f"{own.effect_size:.2f}" == f"{theirs.effect_size:.2f}" for own, theirs in both)
+                stars_equal = sum(own.stars == theirs.stars for own, theirs in both)
+                mean = math.fsum(apart) / len(apart)
+                found.append(Agreement(model, what, len(both), equal, mean, stars_equal))
+    return found
 
 
 def compare(variant: str, results: Results, rerun: Results) -> list[Sensitivity]:
@@ -230,7 +315,8 @@ def summarise(results: Iterable[Result]) -> Summary | None:
     effects = [abs(result.effect_size) for result in listed]
     mean = math.fsum(effects) / len(effects)
     sd = math.sqrt(math.fsum((effect - mean) ** 2 for effect in effects) / len(effects))
-    return Summary(len(effects), sum(result.p_value <= ALPHA for result in listed), mean, sd)
+    significant = sum(result.p_value <= ALPHA for result in listed)
+    return Summary(len(effects), significant, mean, sd, min(effects), max(effects))
 
 
 def table_3(results: Results) -> dict[tuple[str, Measure], Summary]:

@@ -1,11 +1,9 @@
-"""Azarpanah & Farhadloo (2021) reproduced, for a terminal and as files: Tables 3 and 4, aggregates, verdicts."""
+"""Azarpanah & Farhadloo (2021) reproduced, for terminal, files and page: Tables 3 and 4, aggregates, verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-
-from rich.table import Table
 
 from weatherglass.report.measures import spreads
 from weatherglass.report.numbers import ABSENT, effect
@@ -16,52 +14,127 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
     MODELS,
     STARS,
     TESTS,
+    Cell,
     Reproduction,
     Summary,
     aggregates,
+    agreements,
+    cells_of,
     published,
-    stars,
     table_3,
 )
+from weatherglass.reproduce.azarpanah2021.readings import Reading
+from weatherglass.reproduce.sheets import Claim, Picture, Sheet, claim_lines, file_name, write_sheets
 from weatherglass.runs.results import Result
-from weatherglass.storage.atomic import write_whole
-from weatherglass.storage.spreadsheet import tsv_line
 
 Rows = Iterator[list[str]]
+NEAREST = 10
+"""Readings of a model that terminal and page list; the file has all of them."""
+TITLE = "Azarpanah & Farhadloo (2021), Measuring Biases of Word Embeddings"
+CHOICES = ("synonyms", "vectors", "scaling", "estimator", "covariance", "matrix", "form")
 
 
-def tables(reproduction: Reproduction) -> Iterator[Table]:
-    """Table 3, Table 4 of each model, the aggregates, the sensitivity and the claims."""
-    yield _table(
+def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
+    """Yield Table 3, Table 4 of each model with the published cells, aggregates, sensitivity and readings."""
+    yield Sheet(
+        "table3",
         "Table 3: of the ten tests, significant at 0.01; mean and sd of |d|",
-        table_3_rows(reproduction),
-        left=2,
+        list(table_3_rows(reproduction)),
     )
     for model in reproduction.models:
-        rows = table_4_rows(reproduction, model)
-        yield _table(f"Table 4: |d| and stars, {model} ({reproduction.models[model]})", rows, left=11)
-    yield _table("|d| over all models and tests", aggregate_rows(reproduction), left=2)
+        rows = list(table_4_rows(reproduction, model))
+        yield Sheet(f"table4-{model}", f"Table 4, {model}: |d| and stars", rows, tuple(range(len(rows[0]))))
+        if compared := list(compared_rows(reproduction, model)):
+            headings = ["cell", "published", "ours", "difference"]
+            yield Sheet(
+                f"compared-{model}",
+                f"Table 4 compared, {model}: legible cells beside ours",
+                [headings, *compared],
+            )
+    if agreed := agreements(reproduction.results):
+        headings = ["model and similarity", "cells", "equal to two digits", "mean difference", "equal stars"]
+        rows = [
+            [
+                f"{a.model}: {a.what}",
+                str(a.cells),
+                str(a.equal),
+                f"{a.mean_difference:.2f}",
+                str(a.equal_stars),
+            ]
+            for a in agreed
+        ]
+        yield Sheet("agreement", "Agreement: legible cells of Table 4 that are equal", [headings, *rows])
+    yield Sheet("aggregates", "Aggregates: |d| over all models and tests", list(aggregate_rows(reproduction)))
     if reproduction.sensitivity:
-        title = "how |d| of the Mahalanobis measures changes with the covariance"
-        yield _table(title, sensitivity_rows(reproduction), left=2, right=5)
-    yield _table(
-        f"claims of the paper, on {', '.join(reproduction.models)}", claim_rows(reproduction), left=4
-    )
+        rows = list(sensitivity_rows(reproduction))
+        yield Sheet(
+            "sensitivity",
+            "Sensitivity: how |d| of the Mahalanobis measures changes with the covariance",
+            rows,
+            (0, 4),
+        )
+    for model, readings in readings_by_model(reproduction).items():
+        headings = ["reading", "mean difference", "equal", "cells", *CHOICES]
+        rows = [
+            [str(place), f"{r.mean_difference:.3f}", str(r.equal), str(r.cells), *r.choices]
+            for place, r in enumerate(readings, 1)
+        ]
+        title = f"Readings, {model}: of the Mahalanobis distance, nearest to Table 4 first"
+        words = (0, *range(4, len(headings)))
+        yield Sheet(f"readings-{model}", title, [headings, *rows], words, at_most=NEAREST)
+
+
+def claims(reproduction: Reproduction) -> list[Claim]:
+    """Each claim with its verdict."""
+    return check_claims(reproduction.results)
 
 
 def lines(reproduction: Reproduction) -> Iterator[str]:
-    """What the marks mean, the spread over measures, what failed and which models were not given."""
+    """The claims, what the marks mean, the spread over measures, what failed and which models were not given."""
+    yield f"claims of the paper, on {', '.join(reproduction.models)}"
+    yield from claim_lines(claims(reproduction))
+    yield ""
+    yield from _notes(reproduction)
+
+
+def _notes(reproduction: Reproduction) -> Iterator[str]:
     levels = ", ".join(f"{level:f}".rstrip("0") for level in STARS)
-    yield f"stars: p ≤ {levels}; p is one-sided in the direction observed, as in the paper: anti-conservative"
+    yield (
+        f"stars: p ≤ {levels}; p is one-sided in the direction observed and counts no equal sums, as in the paper: "
+        "anti-conservative, and 0 where no partition has a larger sum"
+    )
+    for agreed in agreements(reproduction.results):
+        verdict = ": not reproduced" if 2 * agreed.equal < agreed.cells else ""
+        yield (
+            f"{agreed.model}, {agreed.what}: {agreed.equal} of {agreed.cells} legible cells of Table 4 agree to two "
+            f"digits (mean difference {agreed.mean_difference:.2f}){verdict}"
+        )
+    yield from _nearest_readings(reproduction)
     for model in reproduction.models:
         yield f"d over the measures, {model}:"
         yield from (f"  {spread}" for spread in spreads(results_of(reproduction, model)))
         if model not in MODELS:
-            yield f"{model} is none of the paper's models: there are no published numbers to compare"
+            yield f"{model} is not one of the paper's models: there are no published numbers to compare"
     for failure in reproduction.run.failures:
         yield f"failed: {failure.test} on {failure.model}: {failure.reason}"
     for name in reproduction.not_given:
         yield f"not given: {name} (--model {name}={MODELS[name]})"
+
+
+def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
+    """Which reading comes nearest, and that none reproduces the paper where none does."""
+    for model, tried in readings_by_model(reproduction).items():
+        nearest = tried[0]
+        verdict = (
+            "this reading reproduces the Mahalanobis columns"
+            if nearest.equal == nearest.cells
+            else "none reproduces the Mahalanobis columns"
+        )
+        yield (
+            f"{model}: of {len(tried)} readings of the Mahalanobis distance the nearest ({', '.join(nearest.choices)}) "
+            f"has {nearest.equal} of {nearest.cells} cells to two digits, mean difference "
+            f"{nearest.mean_difference:.2f}: {verdict}"
+        )
 
 
 def results_of(reproduction: Reproduction, model: str) -> list[Result]:
@@ -75,24 +148,18 @@ def results_of(reproduction: Reproduction, model: str) -> list[Result]:
 
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> list[Path]:
-    """Write the tables as TSV and, for each model, the map of its measures as PNG."""
+    """Write the tables as TSV, for each model the map of its measures as PNG, and the page with all of them."""
     folder.mkdir(parents=True, exist_ok=True)
-    contents = {
-        "table3": list(table_3_rows(reproduction)),
-        "aggregates": list(aggregate_rows(reproduction)),
-        "sensitivity": list(sensitivity_rows(reproduction)),
-        "claims": list(claim_rows(reproduction)),
-        **{f"table4-{model}": list(table_4_rows(reproduction, model)) for model in reproduction.models},
-    }
-    written = []
-    for name, rows in contents.items():
-        path = folder / f"{name}.tsv"
-        write_whole(path, "".join(map(tsv_line, rows)))
-        written.append(path)
-    return [*written, *_write_maps(reproduction, folder)]
+    pictures = list(_write_maps(reproduction, folder))
+    listed = [
+        Sheet.of_claims("Claims of the paper", claims(reproduction)),
+        *sheets(reproduction),
+    ]
+    written = write_sheets(folder, TITLE, listed, pictures, _notes(reproduction))
+    return [*written, *(picture.path for picture in pictures)]
 
 
-def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Path]:
+def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Picture]:
     from weatherglass.report.figures import save_figure
     from weatherglass.report.measures import measure_map
 
@@ -100,51 +167,63 @@ def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Path]:
     note = f"{observed}; ** also after correction over all tests of a measure."
     for model, spec in reproduction.models.items():
         if results := results_of(reproduction, model):
-            path = folder / f"measures-{model}.png"
+            path = folder / f"{file_name(f'measures-{model}')}.png"
             save_figure(measure_map(results, f"{model} ({spec})", note), path, "png")
-            yield path
+            yield Picture(path, f"{model}: d by test and measure")
 
 
 def table_3_rows(reproduction: Reproduction) -> Rows:
     """A row for each model and measure, published figures beside ours where there are any."""
-    yield ["model", "measure", "significant", "mean", "sd", "published", "mean", "sd"]
+    yield ["model and measure", "signif.", "mean", "sd", "paper", "paper mean", "paper sd"]
     printed, ours = published().table_3, table_3(reproduction.results)
     for model in reproduction.models:
         for measure in MEASURES:
             own = ours.get((model, measure))
-            yield [model, str(measure), *_cells(own), *_cells(printed.get((model, measure)))]
+            yield [f"{model} {measure}", *_cells(own), *_cells(printed.get((model, measure)))]
 
 
 def table_4_rows(reproduction: Reproduction, model: str) -> Rows:
     """Measures down, tests across."""
     yield ["measure", *TESTS]
+    ours = cells_of(reproduction.results)
     for measure in MEASURES:
-        cells = (reproduction.results.get((model, test, measure)) for test in TESTS)
-        yield [str(measure), *(_with_stars(cell) for cell in cells)]
+        yield [str(measure), *(_with_stars(ours.get((model, test, measure))) for test in TESTS)]
+
+
+def compared_rows(reproduction: Reproduction, model: str) -> Rows:
+    """The legible cells of Table 4 beside ours."""
+    ours = cells_of(reproduction.results)
+    for (name, test, measure), theirs in published().table_4.items():
+        if name == model and (own := ours.get((name, test, measure))):
+            apart = effect(own.effect_size - theirs.effect_size)
+            yield [f"{test} {measure}", _with_stars(theirs), _with_stars(own), apart]
 
 
 def aggregate_rows(reproduction: Reproduction) -> Rows:
-    """By statistic, by similarity, and all together."""
-    yield ["over", "value", "mean", "sd", "published mean", "sd"]
+    """By statistic, by similarity, and all together: counts, mean, sd and range."""
+    yield ["over", "signif.", "of", "mean", "sd", "range", "paper mean", "paper sd", "paper range"]
     ours = aggregates(reproduction.results)
     for (over, value), theirs in published().aggregates.items():
         own = ours.get((over, value))
-        yield [over, value, *_cells(own)[1:], *_cells(theirs)[1:]]
+        counts = ["", ""] if own is None else [str(own.significant), str(own.count)]
+        name = "all" if over == "all" else f"{over} {value}"
+        yield [name, *counts, *_cells(own)[1:], _range(own), *_cells(theirs)[1:], _range(theirs)]
 
 
 def sensitivity_rows(reproduction: Reproduction) -> Rows:
     """How far |d| moved, on average and at most."""
-    yield ["model", "instead", "results", "mean change", "largest", "where"]
+    yield ["model, instead", "results", "mean change", "largest", "where"]
     for change in reproduction.sensitivity:
         moved = [f"{change.mean_change:.2f}", f"{change.largest_change:.2f}"]
-        yield [change.model, change.variant, str(change.compared), *moved, change.where]
+        yield [f"{change.model}, {change.variant}", str(change.compared), *moved, change.where]
 
 
-def claim_rows(reproduction: Reproduction) -> Rows:
-    """Each claim with its verdict and the numbers that decide it."""
-    yield ["claim", "verdict", "ours", "published"]
-    for claim in check_claims(reproduction.results):
-        yield [claim.statement, claim.verdict, claim.ours, claim.theirs]
+def readings_by_model(reproduction: Reproduction) -> dict[str, list[Reading]]:
+    """Return the readings of each model, the nearest first."""
+    found: dict[str, list[Reading]] = {}
+    for reading in reproduction.readings:
+        found.setdefault(reading.model, []).append(reading)
+    return found
 
 
 def _cells(summary: Summary | None) -> list[str]:
@@ -154,19 +233,11 @@ def _cells(summary: Summary | None) -> list[str]:
     return [significant, f"{summary.mean:.2f}", f"{summary.sd:.2f}"]
 
 
-def _with_stars(result: Result | None) -> str:
-    if result is None:
-        return ABSENT
-    return effect(abs(result.effect_size)) + stars(result.p_value)
+def _range(summary: Summary | None) -> str:
+    if summary is None or summary.smallest is None or summary.largest is None:
+        return ""
+    return f"{summary.smallest:.2f} to {summary.largest:.2f}"
 
 
-def _table(title: str, rows: Rows, left: int, right: int | None = None) -> Table:
-    """The first row as headings; numbers, from column `left` up to `right`, end at one line."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    headings = next(rows)
-    numbers = range(left, len(headings) if right is None else right)
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number in numbers else "left")
-    for row in rows:
-        table.add_row(*row)
-    return table
+def _with_stars(cell: Cell | None) -> str:
+    return ABSENT if cell is None else effect(cell.effect_size) + "*" * cell.stars

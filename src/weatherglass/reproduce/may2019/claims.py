@@ -1,130 +1,225 @@
-"""The statements of May et al. (2019) about their results, judged on each model: by our numbers and by Table 4.
+"""The statements of May et al. (2019) about their results, judged over all models given and over Table 4.
 
-Significant is what the paper calls so: p ≤ 0.01 after Holm over its 644 tests, `**`; for single words against bleached
-sentences it counts any p ≤ 0.01, `*` or `**`.
+"Significant" is p ≤ 0.01, * or **; where the paper says "after correction", only ** counts. Marks are those of the
+correction over the rows that are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
 
-from weatherglass.reproduce.claims import Claim
-from weatherglass.reproduce.may2019.procedure import Results, published
+from weatherglass.reproduce.may2019.designs import ABW, LEVELS, NAMES_AND_TERMS
+from weatherglass.reproduce.may2019.procedure import MODELS, Results, published, variant_of
+from weatherglass.reproduce.sheets import Claim
 
-Cells = Mapping[str, tuple[float, str]]
-"""By test: d and its mark, of one model."""
+Cells = Mapping[tuple[str, str], tuple[float, str]]
+"""By test and model: d and its mark."""
+Judged = tuple[bool | None, str]
 
-NAMES = tuple(f"{level}{test}" for test in ("weat3", "weat4", "weat5") for level in ("", "sent-"))
-TERMS = tuple(f"{level}{test}" for test in ("weat3b", "weat5b") for level in ("", "sent-"))
-PAIRED = (
-    *(
-        f"weat{test}"
-        for test in ("1", "2", "3", "3b", "4", "5", "5b", "6", "6b", "7", "7b", "8", "8b", "9", "10")
-    ),
-)
-"""Word tests that are also asked in bleached sentences."""
-ANGRY = tuple(
-    f"{level}angry_black_woman_stereotype{terms}" for terms in ("", "_b") for level in ("", "sent-")
-)
-BIND = tuple(
-    f"heilman_double_bind_{what}_{form}"
-    for what in ("competent", "likable")
-    for form in ("one_word", "one_sentence", "1", "1+3-", "1-")
-)
-BLEACHED_BIND = tuple(f"sent-heilman_double_bind_{what}_one_word" for what in ("competent", "likable"))
-BLEACHED_COMPETENT = BLEACHED_BIND[0]
+BIND: Final = "heilman_double_bind"
+COMPETENT, LIKABLE = (f"{BIND}_{what}" for what in ("competent", "likable"))
+TABLE_4_PAIRS: Final = ("weat1", "weat3", "weat6", ABW, f"{COMPETENT}_one_word", f"{LIKABLE}_one_word")
+"""Word tests of Table 4, each also asked in bleached sentences."""
+CALISKAN: Final = ("1", "2", "3", "3b", "4", "5", "5b", "6", "6b", "7", "7b", "8", "8b", "9", "10")
+ALL_PAIRS: Final = (*(f"weat{test}" for test in CALISKAN), *TABLE_4_PAIRS[3:], f"{ABW}_b")
+BLEACHED_COMPETENT: Final = f"sent-{COMPETENT}_one_word"
+RECENT: Final = ("elmo", "gpt", "bert")
+"""Sections of docs/encoders.md: the models that the paper calls recent; the others are the previous ones."""
+TO_VECTOR: Final = ("infersent", "gensen", "use")
+"""What the paper calls sentence-to-vector encoders."""
 
 
-def check_claims(models: Sequence[str], ours: Results) -> dict[str, list[Claim]]:
-    """Every statement for every model, in the paper's order."""
-    found: dict[str, list[Claim]] = {}
-    for model in models:
-        own = {
-            test: (result.effect_size, result.significance)
-            for (test, name), result in ours.items()
-            if name == model
-        }
-        printed = {test: cell for (test, name), cell in published().effect_sizes.items() if name == model}
-        found[model] = [
-            Claim(statement, *_judged(rule, own), _judged(rule, printed, "not all in Table 4")[1])
-            for statement, rule in CLAIMS.items()
-        ]
-    return found
+def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
+    """Every statement in the paper's order, over all of these models together."""
+    own = {key: (result.effect_size, result.mark) for key, result in ours.items() if key[1] in models}
+    printed = published().effect_sizes
+    claims = []
+    for statement, rule in CLAIMS.items():
+        holds, numbers = _judged(rule, own)
+        theirs_hold, theirs = _judged(rule, printed)
+        claims.append(Claim(statement, holds, numbers, theirs, theirs_hold))
+    return claims
 
 
-def _judged(
-    rule: Callable[[Cells], tuple[bool, str]], cells: Cells, lacking: str = ""
-) -> tuple[bool | None, str]:
-    """What the rule says; None where a test that it needs is lacking."""
+def _judged(rule: Callable[[Cells], Judged], cells: Cells) -> Judged:
+    """What the rule says; None where a test or a model that it needs is missing."""
     try:
         return rule(cells)
     except KeyError as missing:
-        return None, lacking or f"needs {missing.args[0]}"
+        return None, f"needs {missing.args[0]}"
 
 
-def _pairs(cells: Cells) -> list[str]:
-    """The word tests of which these cells have the sentences, too."""
-    found = [test for test in PAIRED if test in cells and f"sent-{test}" in cells]
+def _models(cells: Cells) -> list[str]:
+    return list(dict.fromkeys(model for _, model in cells))
+
+
+def _pairs(cells: Cells, tests: Iterable[tuple[str, str]]) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """The pairs of cells of one model that are both there.
+
+    Raises:
+        KeyError: naming the first pair, if there is none.
+    """
+    listed = list(tests)
+    found = [
+        ((first, model), (second, model))
+        for model in _models(cells)
+        for first, second in listed
+        if (first, model) in cells and (second, model) in cells
+    ]
     if not found:
-        raise KeyError(PAIRED[0])
+        raise KeyError(" and ".join(listed[0]))
     return found
 
 
-def _significant(cells: Cells, tests: Sequence[str], marks: str = "**") -> int:
-    return sum(cells[test][1].startswith(marks) for test in tests)
+def _count(cells: Cells, keys: Iterable[tuple[str, str]], mark: str = "*") -> int:
+    """How many are significant, or with ** after correction."""
+    return sum(cells[key][1].startswith(mark) for key in keys)
 
 
-def names_more_than_terms(cells: Cells) -> tuple[bool, str]:
-    """Of tests of European and African Americans, a larger share by given names than by group terms."""
-    names, terms = _significant(cells, NAMES), _significant(cells, TERMS)
-    return names / len(NAMES) > terms / len(
-        TERMS
-    ), f"names {names} of {len(NAMES)}, terms {terms} of {len(TERMS)}"
+def _against(cells: Cells, pairs: Iterable[tuple[str, str]], names: tuple[str, str]) -> tuple[int, int, str]:
+    """How often either half of each pair is significant, and that in words."""
+    found = _pairs(cells, pairs)
+    halves = list(zip(*found, strict=True))
+    first, second = (_count(cells, half) for half in halves)
+    after = [_count(cells, half, "**") for half in halves]
+    said = f"{names[0]} {first}, {names[1]} {second}, of {len(found)} each; after correction {after[0]} and {after[1]}"
+    return first, second, said
 
 
-def sentences_more_significant(cells: Cells) -> tuple[bool, str]:
+def names_more_than_terms(cells: Cells) -> Judged:
+    """Given names are significant more often than group terms, in the same test."""
+    pairs = [(f"{level}{names}", f"{level}{terms}") for level in LEVELS for names, terms in NAMES_AND_TERMS]
+    names, terms, said = _against(cells, pairs, ("names", "terms"))
+    return names > terms, said
+
+
+def sentences_more_than_words(tests: Sequence[str]) -> Callable[[Cells], Judged]:
     """Bleached sentences are significant more often than single words."""
-    tests = _pairs(cells)
-    words = _significant(cells, tests, "*")
-    sentences = _significant(cells, [f"sent-{test}" for test in tests], "*")
-    return sentences > words, f"sentences {sentences}, words {words}, of {len(tests)} each"
+
+    def rule(cells: Cells) -> Judged:
+        words, sentences, said = _against(cells, [(t, f"sent-{t}") for t in tests], ("words", "sentences"))
+        return sentences > words, said
+
+    return rule
 
 
-def words_larger(cells: Cells) -> tuple[bool, str]:
+def words_larger(tests: Sequence[str]) -> Callable[[Cells], Judged]:
     """The effect of single words is larger in most of the pairs."""
-    tests = _pairs(cells)
-    larger = sum(abs(cells[test][0]) > abs(cells[f"sent-{test}"][0]) for test in tests)
-    return larger > len(tests) / 2, f"|d| of words is larger in {larger} of {len(tests)}"
+
+    def rule(cells: Cells) -> Judged:
+        pairs = _pairs(cells, [(test, f"sent-{test}") for test in tests])
+        larger = sum(abs(cells[word][0]) > abs(cells[sentence][0]) for word, sentence in pairs)
+        return larger > len(pairs) / 2, f"|d| of words is larger in {larger} of {len(pairs)}"
+
+    return rule
 
 
-def double_bind_only_in_the_bleached_control(cells: Cells) -> tuple[bool, str]:
-    """Nothing of the double bind is significant but the bleached competent control."""
-    marked = [test for test in (*BIND, *BLEACHED_BIND) if cells[test][1] == "**"]
-    return marked == [BLEACHED_COMPETENT], f"significant: {', '.join(map(_short, marked)) or 'none'}"
+def _share(
+    cells: Cells, wanted: Callable[[str], bool], models: Collection[str] | None = None
+) -> tuple[int, int, int]:
+    """Of the cells of these tests and models: those that are significant, those after correction, all."""
+    keys = [key for key in cells if wanted(key[0]) and (models is None or key[1] in models)]
+    return _count(cells, keys), _count(cells, keys, "**"), len(keys)
 
 
-def angry_black_woman(cells: Cells) -> tuple[bool, str]:
-    """Some test of the Angry Black Woman stereotype is significant."""
-    marked = [test for test in ANGRY if cells[test][1] == "**"]
-    return bool(marked), f"significant: {len(marked)} of {len(ANGRY)}"
+def _is_bind(test: str) -> bool:
+    return BIND in test
 
 
-CLAIMS: Mapping[str, Callable[[Cells], tuple[bool, str]]] = {
-    "Names are more often significant than group terms (weat3 to 5)": names_more_than_terms,
-    "Bleached sentences are more often significant than single words": sentences_more_significant,
-    "Single words have the larger d": words_larger,
-    "The double bind is significant only in the bleached competent control": double_bind_only_in_the_bleached_control,
-    "The Angry Black Woman stereotype is significant in some test": angry_black_woman,
+def _is_stereotype(test: str) -> bool:
+    return not _is_bind(test)
+
+
+def stereotypes_more_than_double_bind(cells: Cells) -> Judged:
+    """The Caliskan and angry-black-woman tests are significant in a larger share than the double binds, both ways."""
+    first, bind = _share(cells, _is_stereotype), _share(cells, _is_bind)
+    if not (first[2] and bind[2]):
+        raise KeyError(BIND if first[2] else "weat1")
+    holds = all(first[way] / first[2] > bind[way] / bind[2] for way in (0, 1))
+    said = [
+        f"{name} {some} of {total}, after correction {after}"
+        for name, (some, after, total) in (("Caliskan and ABW", first), ("double bind", bind))
+    ]
+    return holds, "; ".join(said)
+
+
+def bind_only_in_the_bleached_control(cells: Cells) -> Judged:
+    """After correction, nothing of the double bind is significant but the bleached competent control."""
+    bind = [key for key in cells if _is_bind(key[0])]
+    if not bind:
+        raise KeyError(BLEACHED_COMPETENT)
+    marked = Counter(test for test, model in bind if cells[test, model][1] == "**")
+    said = ", ".join(f"{_short(test)} {count}×" for test, count in marked.items()) or "none"
+    return set(marked) == {BLEACHED_COMPETENT}, f"significant after correction: {said}"
+
+
+def bind_differs_over_models(cells: Cells) -> Judged:
+    """Of the double binds of Table 4, ELMo and GPT show none, USE and BERT one each (footnote 9)."""
+    shown = {test for test in published().tests if _is_bind(test)}
+    counts = {
+        model: _count(cells, [key for key in cells if key[1] == model and key[0] in shown])
+        for model in _models(cells)
+    }
+    if not counts:
+        raise KeyError("elmo, gpt, use and bert")
+    said = ", ".join(f"{model} {count}" for model, count in counts.items())
+    expected = {"elmo": 0, "gpt": 0, "use": 1, "bert": 1}
+    known = {variant_of(model): count for model, count in counts.items()}
+    if not set(expected) <= set(known):
+        return None, f"{said}; needs {', '.join(name for name in expected if name not in known)}"
+    return all(known[name] == count for name, count in expected.items()), said
+
+
+def _of_pages(cells: Cells, pages: Collection[str]) -> list[str]:
+    """The models that are variants of these."""
+    return [m for m in _models(cells) if (variant := variant_of(m)) and MODELS[variant].page in pages]
+
+
+def sentence_to_vector_encoders_largely_exhibit(cells: Cells) -> Judged:
+    """InferSent, GenSen and USE show most of the Caliskan and ABW biases, and fewer of the double bind."""
+    models = _of_pages(cells, TO_VECTOR)
+    if not models:
+        raise KeyError("infersent, gensen or use")
+    (some, _, total), (bind, _, of_bind) = (_share(cells, w, models) for w in (_is_stereotype, _is_bind))
+    holds = some > total / 2 and (not of_bind or some / total > bind / of_bind)
+    return holds, f"Caliskan and ABW {some} of {total}, double bind {bind} of {of_bind}"
+
+
+def recent_encoders_show_less(cells: Cells) -> Judged:
+    """ELMo, GPT and BERT are significant in a smaller share of tests than CBoW, InferSent, GenSen and USE."""
+    recent, previous = _of_pages(cells, RECENT), _of_pages(cells, ("cbow", *TO_VECTOR))
+    if not (recent and previous):
+        raise KeyError("elmo, gpt or bert" if previous else "cbow, infersent, gensen or use")
+    (some, _, total), (before, _, of_before) = (_share(cells, bool, m) for m in (recent, previous))
+    return some / total < before / of_before, f"recent {some} of {total}, previous {before} of {of_before}"
+
+
+CLAIMS: Final[Mapping[str, Callable[[Cells], Judged]]] = {
+    "Given names are more often significant than group terms": names_more_than_terms,
+    "Bleached sentences are more often significant than single words (tests of Table 4)": sentences_more_than_words(
+        TABLE_4_PAIRS
+    ),
+    "Bleached sentences are more often significant than single words (all pairs)": sentences_more_than_words(
+        ALL_PAIRS
+    ),
+    "Single words have the larger d (tests of Table 4)": words_larger(TABLE_4_PAIRS),
+    "Single words have the larger d (all pairs)": words_larger(ALL_PAIRS),
+    "The evidence is stronger for Caliskan's tests and the angry black woman than for the double bind": (
+        stereotypes_more_than_double_bind
+    ),
+    "After correction, the double bind is significant only in the bleached competent control": (
+        bind_only_in_the_bleached_control
+    ),
+    "The double bind differs over models: none for ELMo and GPT, one each for USE and BERT": bind_differs_over_models,
+    "Sentence-to-vector encoders largely show the angry black woman and Caliskan's biases, less the double bind": (
+        sentence_to_vector_encoders_largely_exhibit
+    ),
+    "Recent encoders (ELMo, GPT, BERT) show less than previous ones": recent_encoders_show_less,
 }
-"""What the paper says, and the rule that decides it on the cells of one model."""
+"""What the paper says, and the rule that decides it."""
 
 
 def _short(test: str) -> str:
-    return test.replace("heilman_double_bind_", "").replace("sent-", "bleached ")
-
-
-def claim_rows(claims: Mapping[str, Sequence[Claim]]) -> Iterator[tuple[str, str, str, str, str]]:
-    """Model, statement, verdict, ours, published."""
-    for model, listed in claims.items():
-        for claim in listed:
-            yield model, claim.statement, claim.verdict, claim.ours, claim.theirs
+    return test.replace(f"{BIND}_", "").replace("sent-", "bleached ")

@@ -1,117 +1,225 @@
-"""The reproduction of May et al. (2019) for a terminal: Table 4 beside ours, coherence, what is missing."""
+"""The reproduction of May et al. (2019) for terminal and page: Table 4 beside ours, Figure 1, statements, contrasts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from rich.table import Table
-
-from weatherglass.report.terminal import format_effect, format_p
-from weatherglass.reproduce.may2019.claims import check_claims, claim_rows
+from weatherglass.registry import did_you_mean
+from weatherglass.report.terminal import format_effect, format_interval, format_p
+from weatherglass.reproduce.may2019.claims import check_claims
+from weatherglass.reproduce.may2019.designs import ABW, INTERACTION, DesignContrast
 from weatherglass.reproduce.may2019.procedure import (
     ALPHA,
     FAMILY,
     MODELS,
+    Coherence,
     Comparison,
     Reproduction,
+    column_of,
     published,
+    variant_of,
 )
-from weatherglass.runs.results import Run
+from weatherglass.reproduce.sheets import VERDICTS, Claim, Picture, Sheet, claim_lines, write_sheets
+from weatherglass.runs.run import Run
 
 SHOWN = 30
 """Missing words that are listed on the screen."""
+TITLE = "May et al. (2019), On Measuring Social Biases in Sentence Encoders"
+FIGURE = "figure1.png"
 
 
-def tables(reproduction: Reproduction) -> Iterator[Table]:
-    """One table per model, then the coherence checks; without models, Table 4 as it was printed."""
-    models = list(dict.fromkeys(cell.model for cell in reproduction.comparisons))
-    if not models:
+def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
+    """Table 4 for each model, other models, contrasts between designs; without models, Table 4 as it was printed."""
+    if not reproduction.models:
         yield _as_published()
-        return
-    for model in models:
-        yield _model_table(model, [cell for cell in reproduction.comparisons if cell.model == model])
-    yield _coherence_table(reproduction)
-    yield _claims_table(reproduction, models)
+    else:
+        cells = reproduction.comparisons
+        for model in dict.fromkeys(cell.model for cell in cells):
+            yield _model_sheet(model, [cell for cell in cells if cell.model == model])
+        yield from (_further_sheet(reproduction, m) for m in reproduction.models if column_of(m) is None)
+        yield _designs_sheet(reproduction)
+    if reproduction.not_given:
+        rows = [[name, MODELS[name].spec] for name in reproduction.not_given]
+        title = "Not given: --model NAME=SPEC (docs/encoders.md says where to get the weights)"
+        yield Sheet("not-given", title, [["name", "spec"], *rows], (0, 1))
 
 
-def _as_published() -> Table:
-    table = _table("Table 4 of May et al. (2019): effect sizes")
-    table.add_column("test", no_wrap=True)
-    for model in MODELS:
-        table.add_column(model, no_wrap=True)
-    for test in published().tests:
-        cells = (published().effect_sizes[test, model] for model in MODELS)
-        table.add_row(test, *(f"{format_effect(d)}{mark}" for d, mark in cells))
-    return table
+def _as_published() -> Sheet:
+    table = published()
+    rows = [
+        [test, *(_marked(*table.effect_sizes[test, model]) for model in table.columns)]
+        for test in table.tests
+    ]
+    return Sheet(
+        "table4-published", "Table 4 of May et al. (2019): effect sizes", [["test", *table.columns], *rows]
+    )
 
 
-def _model_table(model: str, cells: list[Comparison]) -> Table:
+def _marked(d: float, mark: str) -> str:
+    return f"{format_effect(d)}{mark}"
+
+
+def _model_sheet(model: str, cells: list[Comparison]) -> Sheet:
     with_released = any(cell.released for cell in cells)
-    table = _table(f"{model}: Table 4 and ours")
-    for heading in ("test", "published", "ours", "difference", "p"):
-        table.add_column(heading, no_wrap=True)
-    if with_released:
-        table.add_column("released code's settings", no_wrap=True)
+    headings = [
+        "test",
+        "paper",
+        "ours",
+        "of 644",
+        "diff.",
+        "p",
+        *(["released code"] if with_released else []),
+    ]
+    rows = []
     for cell in cells:
-        theirs = f"{format_effect(cell.published)}{cell.published_mark}"
-        ours = cell.ours
-        own = (
-            ("failed", "", "")
-            if ours is None
-            else (
-                f"{format_effect(ours.effect_size)}{ours.significance}",
+        ours, released = cell.ours, cell.released
+        own = ["failed", "", "", ""]
+        if ours is not None:
+            mark = cell.mark_of_644 or "–"
+            own = [
+                _marked(ours.effect_size, ours.mark),
+                mark,
                 _signed(cell.difference),
                 format_p(ours.p_value),
-            )
-        )
-        released = cell.released
-        other = f"{format_effect(released.effect_size)}{released.significance}" if released else ""
-        table.add_row(cell.test, theirs, *own, *([other] if with_released else []))
-    return table
+            ]
+        other = [_marked(released.effect_size, released.mark) if released else ""] if with_released else []
+        rows.append([cell.test, _marked(cell.published, cell.published_mark), *own, *other])
+    intro = (
+        "Marks of ours are corrected over the rows of this run; 'of 644' is the mark as if all rows of the paper were "
+        "there. The published numbers are those of the paper's weights."
+    )
+    return Sheet(f"table4-{model}", f"Table 4, {model}: published and ours", [headings, *rows], intro=intro)
 
 
-def _coherence_table(reproduction: Reproduction) -> Table:
-    table = _table("coherence: p-values that should stand together")
-    for heading in ("model", "expected", "tests", "p", "published p", ""):
-        table.add_column(heading, no_wrap=True)
-    for check in reproduction.coherence:
-        verdict = {True: "holds", False: "does not hold", None: "not known"}[check.holds]
-        printed = ", ".join(format_p(p) if p is not None else "–" for p in check.published)
-        table.add_row(
-            check.model,
-            check.expected,
-            ", ".join(check.tests),
-            ", ".join(format_p(p) if p is not None else "–" for p in check.p_values),
-            printed if any(p is not None for p in check.published) else "",
-            verdict,
-        )
-    return table
+def _further_sheet(reproduction: Reproduction, model: str) -> Sheet:
+    rows = []
+    for test in published().tests:
+        result = reproduction.results.get((test, model))
+        cells = ["failed", "", ""]
+        if result is not None:
+            mark = reproduction.marks_of_644[test, model] or "–"
+            cells = [_marked(result.effect_size, result.mark), mark, format_p(result.p_value)]
+        rows.append([test, *cells])
+    known = "a variant that Table 4 does not show" if variant_of(model) else "not a model of the paper"
+    return Sheet(
+        f"table4-{model}", f"Tests of Table 4, {model}: {known}", [["test", "ours", "of 644", "p"], *rows]
+    )
 
 
-def _claims_table(reproduction: Reproduction, models: list[str]) -> Table:
-    table = _table("statements of the paper, on each model")
-    for heading in ("model", "statement", "verdict", "ours", "Table 4"):
-        table.add_column(heading)
-    for row in claim_rows(check_claims(models, reproduction.results)):
-        table.add_row(*row)
-    return table
+def _designs_sheet(reproduction: Reproduction) -> Sheet:
+    headings = ["contrast", "C", "95 % CI", "p", "first d", "second d"]
+    rows = [[design_name(design), *_design_cells(design)] for design in reproduction.designs]
+    intro = (
+        "C = d by given names − d by group terms, by the t of docs/methods 12 with the variance of words and of shared "
+        "attributes. Interaction: white less black women, less the same of men, in sds of all names; above 0 the "
+        "stereotype is more than race plus gender. No p where all group terms of a set share a word."
+    )
+    return Sheet(
+        "contrasts", "Contrasts: names against group terms; race with gender", [headings, *rows], intro=intro
+    )
+
+
+def design_name(design: DesignContrast) -> str:
+    """Model and tests of a contrast, short enough for a terminal."""
+    first, second = (name.replace(ABW, "ABW") for name in (design.first, design.second))
+    what = f"{first}, women − men" if design.kind == INTERACTION else f"{first} − {second}"
+    return f"{design.model}: {what}"
+
+
+def _design_cells(design: DesignContrast) -> list[str]:
+    found = design.result
+    if found is None:
+        return ["–"] * 5
+    interval = format_interval(found.interval.low, found.interval.high)
+    tested = [interval, format_p(found.p)] if design.tested else ["–", "–"]
+    return [format_effect(found.value), *tested, *map(format_effect, found.effects)]
+
+
+def claims(reproduction: Reproduction) -> list[Claim]:
+    """The paper's statements over all models given, and over Table 4."""
+    return check_claims(list(reproduction.models), reproduction.results)
+
+
+def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
+    """Write Figure 1, the tables as TSV and the page with all of them."""
+    from weatherglass.report.figures import save_figure
+
+    pictures = []
+    if reproduction.run.results:
+        from matplotlib import pyplot, rc_context
+
+        with rc_context({"font.size": 7.5}):
+            figure: Any = reproduction.run.plot("matrix").figure
+            save_figure(figure, folder / FIGURE, "png")
+        pyplot.close(figure)
+        pictures.append(Picture(folder / FIGURE, "Figure 1: significance of all tests on all models"))
+    coherence = [["check", "p", "published p", "verdict"], *map(_coherence_cells, reproduction.coherence)]
+    listed = [
+        Sheet.of_claims("Statements of the paper", claims(reproduction)),
+        *sheets(reproduction),
+        Sheet("coherence", "Coherence: p-values that should agree or rise", coherence, (0, 1, 2, 3)),
+    ]
+    write_sheets(folder, TITLE, listed, pictures, _notes(reproduction))
 
 
 def lines(reproduction: Reproduction) -> Iterator[str]:
-    """A summary in words: agreement, failures, out-of-vocabulary words, and models that were not given."""
-    yield f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction in a family of {FAMILY}"
-    for model in dict.fromkeys(cell.model for cell in reproduction.comparisons):
-        yield _agreement(model, [cell for cell in reproduction.comparisons if cell.model == model])
-    for model in reproduction.run.record.get("models", []):
-        yield from (f"note: {note}" for note in model["notes"])
-    if reproduction.comparisons:
-        yield "The published numbers are those of the paper's weights; ours are those of the weights given here."
+    """Statements, checks of coherence, and a summary: agreement, failures, words that are missing."""
+    yield "statements of the paper, over all models"
+    yield from claim_lines(claims(reproduction))
+    if reproduction.coherence:
+        yield ""
+        yield "p-values that should agree (weat7, weat8) or rise (weat3, 4, 5)"
+        for cells in map(_coherence_cells, reproduction.coherence):
+            theirs = f", published {cells[2]}" if cells[2] else ""
+            yield f"  {cells[0]}: {cells[1]}{theirs}: {cells[3]}"
+    yield ""
+    yield from _notes(reproduction)
+
+
+def _notes(reproduction: Reproduction) -> Iterator[str]:
+    rows = len(reproduction.run.results)
+    if rows:
+        yield (
+            f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction over the {rows} rows of this run; 'of 644' is "
+            f"the mark as if all {FAMILY} rows of the paper were there, those that are not with larger p"
+        )
+    else:
+        yield f"* p ≤ {ALPHA:g}   ** also after Holm–Bonferroni correction over {FAMILY} rows"
+    cells = reproduction.comparisons
+    for model in dict.fromkeys(cell.model for cell in cells):
+        yield _agreement(model, [cell for cell in cells if cell.model == model])
+    for model in reproduction.models:
+        yield from _other_weights(reproduction, model)
+    for record in reproduction.run.record.get("models", []):
+        yield from (f"note: {record['model']}: {note}" for note in record["notes"])
     yield from _shortfalls(reproduction.run, "")
     if reproduction.released is not None:
         yield from _shortfalls(reproduction.released, "released code's settings: ")
-    for name in reproduction.not_given:
-        yield f"not given: {name} (--model {name}={MODELS[name]}; see docs/encoders/{name}.md)"
+
+
+def _other_weights(reproduction: Reproduction, model: str) -> Iterator[str]:
+    """What is known to differ from the paper's model."""
+    variant = variant_of(model)
+    if variant is None:
+        yield f"{model}: not a model of the paper, so nothing is published beside it{did_you_mean(model, MODELS)}"
+        return
+    width, theirs = reproduction.widths.get(model), MODELS[variant].width
+    if width is not None and width != theirs:
+        yield (
+            f"{model}: {width} dimensions, but the paper's vectors have {theirs}: these are other vectors, and the "
+            "published numbers are not theirs"
+        )
+
+
+def _coherence_cells(check: Coherence) -> list[str]:
+    printed = ", ".join(format_p(p) if p is not None else "–" for p in check.published)
+    ours = ", ".join(format_p(p) if p is not None else "–" for p in check.p_values)
+    known = printed if any(p is not None for p in check.published) else ""
+    what = f"{check.model}: {', '.join(check.tests)}, {check.expected}"
+    return [what, ours, known, VERDICTS[check.holds]]
 
 
 def _agreement(model: str, cells: list[Comparison]) -> str:
@@ -120,10 +228,10 @@ def _agreement(model: str, cells: list[Comparison]) -> str:
         return f"{model}: none of the {len(cells)} tests of Table 4 could be run"
     differences = [abs(cell.difference) for cell in done if cell.difference is not None]
     signs = sum(cell.ours is not None and cell.ours.effect_size * cell.published > 0 for cell in done)
-    marks = sum(cell.ours is not None and cell.ours.significance == cell.published_mark for cell in done)
+    marks = sum(cell.mark_of_644 == cell.published_mark for cell in done)
     return (
-        f"{model}: of {len(done)} tests of Table 4, {signs} have the published sign and {marks} the published mark; "
-        f"d differs by {sum(differences) / len(differences):.2f} on average and by {max(differences):.2f} at most"
+        f"{model}: of {len(done)} tests of Table 4, {signs} have the published sign and {marks} the published mark (of "
+        f"644); d differs by {sum(differences) / len(differences):.2f} on average and by {max(differences):.2f} at most"
     )
 
 
@@ -145,7 +253,3 @@ def _signed(difference: float | None) -> str:
     if difference is None or math.isnan(difference):
         return "–"
     return f"{difference:+.2f}".replace("-", "−")
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", box=None, pad_edge=False)

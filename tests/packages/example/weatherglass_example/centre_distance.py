@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from weatherglass.arrays import Matrix
 from weatherglass.catalogue import Test
 from weatherglass.errors import WeatherglassError
-from weatherglass.metrics.base import AT_LEAST_ONE, Context, ElementScore, Measurement, Shape
+from weatherglass.metrics.base import AT_LEAST_ONE, Context, ElementScore, Estimate, MetricInfo, Shape
 from weatherglass.metrics.sets import VectorSet
-
-SHAPE = Shape(targets=AT_LEAST_ONE, attributes=AT_LEAST_ONE)
 
 
 @dataclass(frozen=True)
 class MeanDistance:
     """Mean average cosine distance of the targets to each attribute set; 1 means no association."""
 
+    info: ClassVar[MetricInfo] = MetricInfo(
+        shape=Shape(targets=AT_LEAST_ONE, attributes=AT_LEAST_ONE),
+        signed=False,
+        unbiased=1.0,
+        bounds=(0.0, 2.0),
+    )
     name: str = "mean-distance"
-    shape: Shape = SHAPE
-    signed: bool = False
-    unbiased: float = 1.0
-    is_effect_size: bool = False
-    whitened: bool = False
-    assessed: bool = False
 
     def texts(self, test: Test) -> tuple[str, ...]:
         """Nothing besides the sets."""
         del test
         return ()
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Measurement:
+    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         """The mean over targets and attribute sets of S(t, A), the mean cosine distance of t to A."""
         del context
         targets = [each for each in sets if each.role[0] in "XY"]
@@ -45,11 +44,9 @@ class MeanDistance:
                 scores.append(
                     ElementScore(target.role, element.text, element.word, element.template, float(score))
                 )
-        return Measurement(
+        return Estimate(
+            info=self.info,
             value=float(np.mean([score.score for score in scores])),
-            unbiased=self.unbiased,
-            signed=self.signed,
-            is_effect_size=self.is_effect_size,
             target_sizes=tuple(map(len, targets)),
             attribute_sizes=tuple(map(len, attributes)),
             scores=tuple(scores),

@@ -10,6 +10,15 @@ import numpy as np
 
 from weatherglass.arrays import Matrix
 from weatherglass.encoders import Coverage, Spec
+from weatherglass.warnings import Kind, Warning
+
+LEAST_WIDTH = 32
+FEW_DIMENSIONS = Kind(
+    "only {width} dimensions: many words have similar vectors",
+    example={"width": 16},
+    about="run",
+    section=False,
+)
 
 
 class HashedEncoder:
@@ -48,3 +57,7 @@ class HashedEncoder:
     def notes(self) -> list[str]:
         """Nothing to add."""
         return []
+
+    def warnings(self) -> list[Warning]:
+        """Warn of vectors that are short."""
+        return [Warning.of("few-dimensions", width=self._width)] if self._width < LEAST_WIDTH else []

@@ -1,7 +1,6 @@
 // The data of the page, and the few tools that everything else is made with.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const byId = (id) => document.getElementById(id);
 
 // Records come as rows of values, with the names of their fields once.
 function named({ fields, rows }) {
@@ -21,13 +20,6 @@ function block(name) {
   return unpacked.get(name);
 }
 
-async function unpack(element) {
-  if (!element) return null;
-  const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
-
 const subjects = named(data.subjects).map((subject) => ({ ...subject, run: data.runs[subject.run] }));
 const tests = named(data.tests);
 const results = named(await block("results"));
@@ -36,24 +28,6 @@ results.forEach((result, number) => { result.number = number; });
 const cellKey = (test, subject, metric) => (metric * tests.length + test) * subjects.length + subject;
 const cells = new Map(results.map((r) => [cellKey(r.test, r.subject, r.metric), r]));
 const resultAt = (test, subject, metric) => cells.get(cellKey(test, subject, metric));
-
-// Elements. Text always goes in as text, never as markup.
-
-function make(name, attributes, ...children) {
-  return fill(document.createElement(name), attributes, children);
-}
-
-function draw(name, attributes, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
-}
-
-function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (value !== undefined && value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
-  }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
-  return element;
-}
 
 function breakable(name) {
   return name.split(/(?<=[_/?&:])/).flatMap((part, place) => (place ? [make("wbr"), part] : [part]));
@@ -89,9 +63,11 @@ function pText(p, digits = 2) {
 const interval = (low, high) => (low === null || low === undefined || high === null ? "" : `[${effect(low)}, ${effect(high)}]`);
 const marks = data.marks;
 const markOf = (r) => marks[r.mark];
-const isEffectSize = (r) => data.isEffectSize[r.metric];
-const quantity = (r) => (isEffectSize(r) ? "d" : data.metrics[r.metric]);
+const poolable = (r) => data.poolable[r.metric];
+const quantity = (r) => (poolable(r) ? "d" : data.metrics[r.metric]);
 const whyNoP = (r) => (data.methods[r.method].startsWith("none: ") ? data.methods[r.method].slice("none: ".length) : "");
+const capital = (text) => text.replace(/^“?./u, (first) => first.toUpperCase());
+
 const verdict = (r) => (whyNoP(r) ? `no p: ${whyNoP(r)}` : markOf(r).words);
 const relation = (r) => (data.methods[r.method] === "bounds" ? "≤" : "=");
 const procedure = (r) => procedures[r.procedure];
@@ -99,18 +75,20 @@ const sided = (r) => (procedure(r).alternative === "two-sided" ? "two-sided" : `
 const present = (value) => value !== null && value !== undefined;
 
 function direction(r) {
-  if (r.d === null) return isEffectSize(r) ? "All scores are equal: there is no effect to speak of." : "The value is not defined.";
-  if (r.lean === null) return isEffectSize(r) ? "This metric is unsigned: d says how far the sets stand apart, not which way." : `This metric is unsigned; without bias it is ${r.unbiased}.`;
+  if (r.d === null) return poolable(r) ? "All scores are equal: there is no effect to speak of." : "The value is not defined.";
+  if (r.lean === null) return poolable(r) ? "This metric is unsigned: d says how far the sets stand apart, not which way." : `This metric is unsigned; without bias it is ${r.unbiased}.`;
+  const ends = [r.ciLow, r.ciHigh];
+  if (ends.includes(null) || (ends[0] <= r.unbiased && r.unbiased <= ends[1])) return "No clear direction.";
   if (r.says) return r.says;
   if (tests[r.test].categories.length !== 4) return `${["Below", "At", "Above"][r.lean + 1]} ${r.unbiased}, the value without bias.`;
   const [x, y, a, b] = tests[r.test].categories;
   const [first, second] = r.lean < 0 ? [b, a] : [a, b];
-  return r.lean === 0 ? "Neither set leans either way." : `${x} lean to ${first}, ${y} to ${second}`;
+  return r.lean === 0 ? "Neither set leans either way." : capital(`${x} lean to ${first}, ${y} to ${second}`);
 }
 
 // Colour is the size and sign of d: none below 0.2, then four steps. Certainty is the outline and the mark, never the colour.
 function shade(r) {
-  if (!isEffectSize(r) || r.d === null) return "z";
+  if (!poolable(r) || r.d === null) return "z";
   const step = [0.2, 0.5, 0.8, 1.2].filter((least) => Math.abs(r.d) >= least - 1e-9).length;
   if (!step) return "z";
   return `${r.lean === null ? "u" : r.lean < 0 ? "n" : "p"}${step}`;
@@ -131,19 +109,19 @@ const noCell = (reason) => make("span", { class: "chip absent", title: reason ||
 // Drawings are fluid: x in per cent of the cell, y in pixels, so that dots stay round at any width.
 const REACH = 2;
 const at = (d) => `${(50 + (50 * Math.max(-REACH, Math.min(REACH, d))) / REACH).toFixed(2)}%`;
-const tone = (r) => (r.mark > 4 ? "c-faint" : r.lean < 0 ? "c-neg" : r.lean === null ? "c-ink" : "c-pos");
+const tone = (r) => (r.mark > 2 ? "c-faint" : r.lean < 0 ? "c-neg" : r.lean === null ? "c-ink" : "c-pos");
 const dot = (name, d, y, size) => draw("svg", { x: at(d), y }, draw("use", { href: `#g-${name}`, x: -size / 2, y: -size / 2, width: size, height: size }));
 
-// One result: the upper line with these attribute words, the lower with such attribute words.
+// One result: the upper line with fixed attribute words, the lower with random attribute words.
 function resultLines(r, height = 26) {
   const svg = draw("svg", { class: "lines on-grid", width: "100%", height, "aria-hidden": "true" });
-  if (!isEffectSize(r) || r.d === null) return svg;
+  if (!poolable(r) || r.d === null) return svg;
   const kept = r.mark < 2;
   const middle = height * 0.38;
   const own = draw("g", { class: tone(r) });
   if (present(r.ciLow) && present(r.ciHigh)) own.append(draw("line", { class: `iv ${kept ? "" : r.mark > 3 ? "dash" : "thin"}`, x1: at(r.ciLow), x2: at(r.ciHigh), y1: middle, y2: middle }));
   if (present(r.ciAttrLow) && present(r.ciAttrHigh)) own.append(draw("line", { class: "pred", x1: at(r.ciAttrLow), x2: at(r.ciAttrHigh), y1: height * 0.72, y2: height * 0.72 }));
-  own.append(dot(kept ? (r.mark ? "these" : "shown") : r.mark > 4 ? "cannot" : "suggested", r.d, middle, 10));
+  own.append(dot(markOf(r).dot, r.d, middle, 10));
   svg.append(own);
   return svg;
 }

@@ -41,7 +41,7 @@ function detailHead(r, found) {
     make("h2", { id: "detail-title", dir: "auto" }, test.title),
     make("p", { class: "where" }, make("code", { class: "id", dir: "auto" }, breakable(test.name)), ` · ${test.words || context} · `, make("bdi", {}, subject.label), " · ", data.metrics[r.metric]),
     make("p", { class: "says", dir: "auto" }, direction(r)),
-    [...new Set([...(found?.warnings || []), ...(found?.trust_notes || [])])].map((warning) => make("p", { class: "warn", dir: "auto" }, warning)),
+    (found?.warnings || []).map((warning) => make("p", { class: "warn", dir: "auto" }, warning)),
     make("dl", { class: "figures" }, effectFigure(r), pFigure(r, found), correctedFigure(r), elementsFigure(r)));
 }
 
@@ -58,7 +58,7 @@ function sizesText(r) {
 }
 
 function effectFigure(r) {
-  if (!isEffectSize(r)) {
+  if (!poolable(r)) {
     const { level } = subjects[r.subject].run;
     return figure(data.metrics[r.metric], effect(r.d, 3), `not an effect size d; without bias it is ${r.unbiased}`,
       r.ciLow !== null && `${level} interval [${effect(r.ciLow, 3)}, ${effect(r.ciHigh, 3)}] over the words that p exchanges`,
@@ -91,7 +91,7 @@ function correctedFigure(r) {
 
 // The same effect asked about twice: for these attribute words, and for others like them.
 function detailReadings(r, found) {
-  if (!isEffectSize(r) || !found || found.such_corrected === undefined) return null;
+  if (!poolable(r) || !found || found.such_corrected === undefined) return null;
   const { alternative } = procedure(r);
   const bounds = (low, high, kind, reason) => (present(low) ? make("span", {}, interval(low, high), make("small", {}, ` ${kind}`)) : reason || "not computed");
   const lines = [
@@ -128,7 +128,7 @@ function intervalKind(found) {
 
 // The same question with other words: what the topic's other lists give in this model.
 function detailOthers(r) {
-  if (!isEffectSize(r)) return null;
+  if (!poolable(r)) return null;
   const [, listed] = data.topics.find(([, numbers]) => numbers.includes(r.test));
   const others = listed.map((t) => resultAt(t, r.subject, r.metric)).filter(Boolean);
   if (others.length < 2 || others.length > 60) return null;
@@ -176,12 +176,12 @@ function detailPlots(r, found, width) {
     const scored = [...new Set(found.words.map((word) => word.role))];
     const ofAttributes = !/^[XY]/.test(scored[0]);
     parts.push(make("h3", {}, ofAttributes ? "Scores of the attribute words" : "Scores of the targets"),
-      isEffectSize(r) && r.lean !== null && make("p", { class: "intro", dir: "auto" }, `s(w): to the right, closer to ${categories[2]}; to the left, closer to ${categories[3]}.`),
+      poolable(r) && r.lean !== null && make("p", { class: "intro", dir: "auto" }, `s(w): to the right, closer to ${categories[2]}; to the left, closer to ${categories[3]}.`),
       make("div", { class: "plots" }, scored.map((role) => scorePlot(role, categories[roles.indexOf(role)], found, range, scored.length > 1 ? half : width, names))));
   }
   const pair = [];
   if (found.null.length && r.d !== null) {
-    pair.push(make("figure", {}, make("h3", {}, "If labels did not matter"), make("figcaption", {}, isEffectSize(r) ? "d in random relabellings of the targets, and the value observed" : `${quantity(r)} with exchanged labels or signs, and the value observed`), nullPlot(found.null, r.d, half, quantity(r), isEffectSize(r) ? 0 : r.unbiased)));
+    pair.push(make("figure", {}, make("h3", {}, "If labels did not matter"), make("figcaption", {}, poolable(r) ? "d in random relabellings of the targets, and the value observed" : `${quantity(r)} with exchanged labels or signs, and the value observed`), nullPlot(found.null, r.d, half, quantity(r), poolable(r) ? 0 : r.unbiased)));
   }
   if (found.leftOut.length && r.d !== null) pair.push(leftOutFigure(r, found, half));
   if (pair.length) parts.push(make("div", { class: "plots" }, pair));

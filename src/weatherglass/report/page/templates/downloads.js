@@ -1,7 +1,7 @@
 // What the buttons save: tables from the numbers of the page, texts and the chart that were made with it. Nothing is fetched.
 
 const COLUMNS = ["run", "model", "options", "test", "topic", "name", "words", "metric", "d", "ciLow", "ciHigh", "p", "pAdjusted", "mark", "alternative", "permute", "pElements", "dElements", "dAttr", "ciAttrLow", "ciAttrHigh", "pAttr", "pLow", "pHigh", "method", "targets", "attributes", "oov"];
-const HEADS = { d: "value", ciLow: "ci_low", ciHigh: "ci_high", p: "p_value", pAdjusted: "p_adjusted", pElements: "p_elements", dElements: "effect_size_elements", dAttr: "effect_size_attr", ciAttrLow: "ci_attr_low", ciAttrHigh: "ci_attr_high", pAttr: "p_attr", pLow: "p_low", pHigh: "p_high", method: "p_method" };
+const HEADS = { d: "value", ciLow: "ci_low", ciHigh: "ci_high", p: "p_value", pAdjusted: "p_adjusted", pElements: "p_elements", dElements: "effect_size_elements", dAttr: "effect_size_random", ciAttrLow: "ci_random_low", ciAttrHigh: "ci_random_high", pAttr: "p_random", pLow: "p_low", pHigh: "p_high", method: "p_method" };
 
 function resultRow(r) {
   const subject = subjects[r.subject];
@@ -12,27 +12,8 @@ function resultRow(r) {
   };
 }
 
-// A cell that a spreadsheet would run as a formula gets an apostrophe before it; numbers are left as they are.
-const defused = (text) => (/^'*[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
-
 function resultsTable(separator) {
-  const cell = (value) => {
-    const text = defused(value === null || value === undefined ? "" : String(value));
-    if (separator === "\t") return text.replace(/[\t\r\n]/g, " ");
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  const lines = [COLUMNS.map((name) => HEADS[name] || name), ...results.map((r) => { const row = resultRow(r); return COLUMNS.map((name) => row[name]); })];
-  return lines.map((line) => line.map(cell).join(separator)).join("\n") + "\n";
-}
-
-async function picture(svg) {
-  const image = new Image();
-  const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg).map(Number);
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-  await image.decode();
-  const canvas = make("canvas", { width: 2 * width, height: 2 * height });
-  canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
-  return new Promise((done) => { canvas.toBlob(done, "image/png"); });
+  return separated([COLUMNS.map((name) => HEADS[name] || name), ...results.map((r) => { const row = resultRow(r); return COLUMNS.map((name) => row[name]); })], separator);
 }
 
 const texts = () => block("texts");
@@ -49,10 +30,7 @@ const SAVED = {
 
 async function save(what) {
   const [name, content] = SAVED[what];
-  const made = await content();
-  const address = URL.createObjectURL(made instanceof Blob ? made : new Blob([made], { type: "text/plain;charset=utf-8" }));
-  make("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  saveAs(name, await content());
   byId("saved").textContent = `${name} was saved.`;
 }
 

@@ -9,7 +9,7 @@ function metricsTable(view) {
     const r = resultAt(t, s, m);
     return make("td", { class: "model" }, r ? chip(r, `${tests[t].name}, ${metric}`) : noCell());
   })));
-  place.replaceChildren(make("table", { class: "tests wide" }, make("caption", {}, `${shorten(subjects[s].label, 120)}: ${data.isEffectSize.every(Boolean) ? "effect size" : "value"} by metric`), make("thead", {}, head), make("tbody", {}, lines)));
+  place.replaceChildren(make("table", { class: "tests wide" }, make("caption", {}, `${shorten(subjects[s].label, 120)}: ${data.poolable.every(Boolean) ? "effect size" : "value"} by metric`), make("thead", {}, head), make("tbody", {}, lines)));
 }
 
 const changeKey = (test, metric, before, after) => JSON.stringify([test, metric, before, after]);
@@ -49,11 +49,11 @@ function comparisonLine(t, first, second, pair) {
 function dumbbell(pair) {
   const svg = draw("svg", { class: "on-grid", width: "100%", height: 26, "aria-hidden": "true" });
   pair.forEach((r, n) => {
-    if (!r || r.d === null || !isEffectSize(r)) return;
+    if (!r || r.d === null || !poolable(r)) return;
     const y = n ? 18 : 8;
     const own = draw("g", { class: tone(r) });
     if (present(r.ciLow) && present(r.ciHigh)) own.append(draw("line", { class: "iv thin", x1: at(r.ciLow), x2: at(r.ciHigh), y1: y, y2: y }));
-    own.append(dot(n ? "shown" : "suggested", r.d, y, 10));
+    own.append(dot(n ? "robust" : "unconfirmed", r.d, y, 10));
     svg.append(own);
   });
   return svg;

@@ -90,10 +90,8 @@ function wholeTable(shown, metric, sequence, grouped) {
     body.append(make("tr", { "data-t": t }, testHeading(t), shown.flatMap((s) => testCells(t, s, metric, lines))));
   }
   const kind = alone ? "single" : lines ? "few" : shown.length > 8 ? "wide turned" : "wide";
-  return make("table", { class: `tests ${kind}` }, make("caption", {}, `${data.isEffectSize[metric] ? "Effect size d" : "Value"} by ${data.metrics[metric]}`), make("colgroup", {}, make("col", { class: "name" })), tableHead(shown, lines), body);
+  return make("table", { class: `tests ${kind}` }, make("caption", {}, `${data.poolable[metric] ? "Effect size d" : "Value"} by ${data.metrics[metric]}`), make("colgroup", {}, make("col", { class: "name" })), tableHead(shown, lines), body);
 }
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // The table is drawn anew only where other columns, another metric or another order are asked for; a filter hides rows.
 function update() {

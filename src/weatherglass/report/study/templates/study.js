@@ -1,35 +1,12 @@
-// The table of words: found, filtered and sorted; links open closed sections; only what scrolls is a stop of the Tab key.
+// The table of words: found, filtered and sorted.
 
-const byId = (id) => document.getElementById(id);
 const FIRST = 40;
-const MARKS = ["shown", "half", "cannot"];
-const WORDS = ["told from 0", "told from 0 with these seeds only", "cannot tell"];
+const MARKS = ["robust", "limited", "inconclusive"];
+const WORDS = ["differs from 0", "differs from 0 with these seeds only", "inconclusive"];
 const HEADS = [["word", "Word"], ["", "List"], ["", ""], ["score", "Score"], ["", "95 % over seeds and pairs"], ["p", "p"], ["q", "q"], ["icc", "Test–retest"], ["rank", "Rank"]];
-
-function make(name, attributes, ...children) { return fill(document.createElement(name), attributes, children); }
-function draw(name, attributes, ...children) { return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children); }
-function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes || {})) if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
-  element.append(...children.flat().filter((child) => child !== null && child !== false));
-  return element;
-}
 
 const fixed = (value, digits) => (value === null ? "–" : value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−"));
 const probability = (p) => (p === null ? "–" : p >= 0.0995 ? p.toFixed(2) : p >= 0.001 ? p.toPrecision(2) : p.toExponential(1).replace("-", "−"));
-
-async function unpack(element) {
-  const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
-  return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
-}
-
-// A link into a closed section opens it.
-function reveal() {
-  const target = byId(decodeURIComponent(location.hash.slice(1)));
-  const section = target && target.closest("details");
-  if (section) { section.open = true; target.scrollIntoView(); }
-}
-
-const stops = () => document.querySelectorAll(".scroll").forEach((box) => { box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; });
 
 function interval(row, scale) {
   const tone = row.score < 0 ? "c-neg" : "c-pos";
@@ -99,10 +76,4 @@ async function startWords() {
   update();
 }
 
-addEventListener("resize", stops);
-addEventListener("toggle", stops, true);
-addEventListener("hashchange", reveal);
-addEventListener("click", (event) => { if (event.target.closest("a[href^='#']")) setTimeout(reveal); });
 await startWords();
-reveal();
-stops();

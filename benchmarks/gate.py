@@ -1,0 +1,188 @@
+"""How often `--fail-if worse` alarms where nothing changed, and how often it finds a planted growth; docs/methods 12.
+
+    python -m benchmarks.gate [--pairs 1000] [--write docs/gate.md]
+
+Equal models: the vectors of the embedded model for the 17 published word tests that are not controls, plus two
+independent draws of normal noise of the same size (in standard deviations of the vectors), in all words or in the
+target words alone. Attribute words are held fixed by the paired p, so noise in them counts as a change. The old rule
+is any effect that grew with an uncorrected interval that leaves out 0, or any verdict that rose. Planted: in the later
+model the words of X are moved along the difference of A and B, so far that the mean d of one test grows by 0.8.
+Exit code 1 if equal models alarm in more than 5 % of pairs by three Monte Carlo errors: at 5 %, 200 pairs have an error
+of 1.5 points, 1 000 one of 0.7. The old rule and the power are counted on the first 200 pairs. Twenty minutes on one
+core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from benchmarks._rows import write_between
+from threadpoolctl import threadpool_limits
+
+import weatherglass as wg
+from weatherglass.arrays import Matrix, Vector, unit_length
+from weatherglass.audit.plan import choose_models
+from weatherglass.encoders import DEFAULT_MODEL
+from weatherglass.gate.worse import judge_runs
+from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.runs.verdict import CONTROL
+
+MARK = "alarms and power"
+MOST_ALARMS = 0.05
+GROWTH = 0.8
+NOISES = (0.3, 1.0)
+PLANTED = ("weat8", "weat4", "weat3")
+"""Tests with 8, 16 and 32 words per set whose d in the embedded model is small, so that it can grow."""
+CALIBRATION_DRAWS = 60
+PAIRS = 1000
+FEWER_PAIRS = 200
+"""For the old rule, which needs verdicts, and for the power."""
+
+
+class Worlds:
+    """Noisy copies of the embedded model on the published word tests."""
+
+    def __init__(self) -> None:
+        published = [wg.load_test(name) for name in wg.list_tests()]
+        self.tests = [test for test in published if test.context == "word" and test.topic != CONTROL]
+        self.texts = sorted({text for test in self.tests for text in test.texts})
+        (model,) = choose_models([DEFAULT_MODEL])
+        self.vectors = np.asarray(model.encoder.encode(self.texts), dtype=np.float64)
+        self.place = {text: place for place, text in enumerate(self.texts)}
+
+    @cached_property
+    def is_target(self) -> Vector:
+        """1 for the target words of a test, 0 for the others."""
+        targets = {text for test in self.tests for words in test.targets for text in words.texts}
+        return np.array([float(text in targets) for text in self.texts])
+
+    def noise(self, rng: np.random.Generator, size: float, everywhere: bool = True) -> Matrix:
+        """Return one draw of noise, for all words or for target words alone."""
+        drawn = rng.normal(scale=size * float(self.vectors.std()), size=self.vectors.shape)
+        return np.asarray(drawn if everywhere else drawn * self.is_target[:, np.newaxis])
+
+    def run(self, rows: Matrix, trust: str = "all") -> wg.Run:
+        """Return a run of all tests on these vectors."""
+        return wg.run({"model": dict(zip(self.texts, rows, strict=True))}, self.tests, trust=trust)
+
+    def rows_of(self, words: Sequence[str]) -> list[int]:
+        """Return the places of these texts."""
+        return [self.place[word] for word in words]
+
+    def effect(self, test: wg.Test, rows: Matrix) -> float:
+        """Return d of a test on these vectors, as the metric cosine/mean has it."""
+        unit = unit_length(rows)
+        to = [unit[self.rows_of(words.texts)].mean(axis=0) for words in test.attributes]
+        x, y = (unit[self.rows_of(words.texts)] @ (to[0] - to[1]) for words in test.targets)
+        return effect_size(x, y)
+
+    def planted(self, test: wg.Test, size: float) -> Matrix:
+        """Return the shift of all vectors that makes the mean d of a test grow by GROWTH, at this size of noise."""
+        unit = unit_length(self.vectors)
+        to = [unit[self.rows_of(words.texts)].mean(axis=0) for words in test.attributes]
+        sign = 1.0 if self.effect(test, self.vectors) > 0 else -1.0
+        shift = np.zeros_like(self.vectors)
+        shift[self.rows_of(test.targets[0].texts)] = sign * (to[0] - to[1]) / np.linalg.norm(to[0] - to[1])
+        rng = np.random.default_rng(1)
+        draws = [self.vectors + self.noise(rng, size) for _ in range(CALIBRATION_DRAWS)]
+        before = np.mean([self.effect(test, rows) for rows in draws])
+        low, high = 0.0, 10 * float(np.linalg.norm(self.vectors, axis=1).mean())
+        for _ in range(20):
+            middle = (low + high) / 2
+            after = np.mean([self.effect(test, rows + middle * shift) for rows in draws])
+            low, high = (middle, high) if sign * (after - before) < GROWTH else (low, middle)
+        return np.asarray(low * shift)
+
+
+def alarms(worlds: Worlds, size: float, everywhere: bool, pairs: int) -> tuple[float, float]:
+    """Return the shares of pairs of equal models that fail the gate, by our rule and by the old one.
+
+    Our rule asks for no verdict, so only the pairs on which the old one is counted have them.
+    """
+    rng = np.random.default_rng([round(100 * size), everywhere])
+    ours = old = 0
+    fewer = min(pairs, FEWER_PAIRS)
+    for pair in range(pairs):
+        trust = "all" if pair < fewer else "none"
+        before, after = (
+            worlds.run(worlds.vectors + worlds.noise(rng, size, everywhere), trust) for _ in range(2)
+        )
+        judged = judge_runs(before, after)
+        ours += bool(judged.breaches)
+        if pair < fewer:
+            grew = any(row.grew and row.changed for row in judged.comparison.differences)
+            old += grew or bool(judged.rises)
+    return ours / pairs, old / fewer
+
+
+def power(worlds: Worlds, name: str, size: float, pairs: int) -> float:
+    """Return the share of pairs in which the planted growth of this test is found."""
+    test = next(test for test in worlds.tests if test.name == name)
+    shift = worlds.planted(test, size)
+    rng = np.random.default_rng([round(100 * size), len(test.targets[0].texts)])
+    found = 0
+    for _ in range(pairs):
+        before, after = (
+            worlds.run(worlds.vectors + moved + worlds.noise(rng, size), trust="none") for moved in (0, shift)
+        )
+        found += any(row.test == name for row in before.compare(after).worse)
+    return found / pairs
+
+
+def percent(share: float, pairs: int) -> str:
+    """Return a share with its Monte Carlo error, in per cent."""
+    return f"{100 * share:.1f} ± {100 * math.sqrt(share * (1 - share) / pairs):.1f}"
+
+
+def tables(pairs: int, outside: list[str]) -> Iterator[str]:
+    """Yield the lines of both tables; a cell with too many alarms is appended to `outside`."""
+    worlds = Worlds()
+    fewer = min(pairs, FEWER_PAIRS)
+    most = MOST_ALARMS + 3 * math.sqrt(MOST_ALARMS * (1 - MOST_ALARMS) / pairs)
+    yield f"| equal models, {len(worlds.tests)} word tests, noise in | size | alarms, % of pairs | *old rule* |"
+    yield "|---|---|---|---|"
+    for everywhere in (True, False):
+        where = "all words" if everywhere else "target words"
+        for size in NOISES:
+            ours, old = alarms(worlds, size, everywhere, pairs)
+            if ours > most:
+                outside.append(f"noise of {size:g} in {where}: {100 * ours:.1f} % of equal pairs alarm")
+            yield f"| {where} | {size:g} | {percent(ours, pairs)} | *{percent(old, fewer)}* |"
+    yield ""
+    heads = [f"found, %, noise {size:g}" for size in NOISES]
+    yield f"| growth of d by {GROWTH:g} in | words | {' | '.join(heads)} |"
+    yield "|---" * (2 + len(heads)) + "|"
+    for name in PLANTED:
+        words = " + ".join(str(len(each.texts)) for each in wg.load_test(name).targets)
+        cells = [percent(power(worlds, name, size, fewer), fewer) for size in NOISES]
+        yield f"| {name} | {words} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Print both tables, write them into a document between its marks, and fail where equal models alarm."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs of equal models")
+    parser.add_argument("--write", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    outside: list[str] = []
+    lines = []
+    with threadpool_limits(1):
+        for line in tables(options.pairs, outside):
+            print(line, flush=True)
+            lines.append(line)
+    if options.write:
+        write_between(options.write, MARK, lines)
+    if outside:
+        sys.exit("\n".join(["equal models alarm too often:", *outside]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""Names that people use for sets, tests, topics and models: "men" for MaleNames, "all-MiniLM-L6-v2" for its path.
+
+Terminal, page, sentences, model card, figures and tables take their names from here and from nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from weatherglass.storage.printable import one_line
+
+GROUPS = {
+    "Male": "men",
+    "Female": "women",
+    "EuropeanAmerican": "European Americans",
+    "AfricanAmerican": "African Americans",
+    "WhiteFemale": "White women",
+    "BlackFemale": "Black women",
+    "YoungPeoples": "young people",
+    "OldPeoples": "old people",
+    "Math": "maths",
+    "MentalDisease": "mental illness",
+    "PhysicalDisease": "physical illness",
+    "NearAntonyms": "calm",
+    "AngryBlackWomanStereotype": "angry",
+    "CompetentAchievementOriented": "competent",
+    "IncompetentNotAchievementOriented": "incompetent",
+    "LikableNotHostile": "likable",
+    "UnlikableHostile": "unlikable",
+}
+"""Categories of the published tests, without "Names" and "Terms", in words."""
+ADJECTIVES = frozenset(
+    {
+        *("pleasant", "unpleasant", "calm", "angry", "temporary", "permanent"),
+        *("competent", "incompetent", "likable", "unlikable"),
+    }
+)
+"""Names of sets that describe: "pleasant words", not "words for pleasant"."""
+PROPER = frozenset({"Islam", "Christianity", "Judaism"})
+"""Names that keep their capital."""
+KINDS = {"Names": "names", "Terms": "group terms"}
+CONTEXTS = {
+    "word": "single words",
+    "sent": "in sentences",
+    "sent-unbleached": "in a telling sentence",
+    "paragraph": "in a vignette",
+}
+LISTS = {
+    "weat4": "names of a CV study",
+    "weat5": "names of a CV study, other attributes",
+    "weat5b": "group terms, other attributes",
+    "heilman_double_bind_competent_1": "in a vignette, whole",
+    "heilman_double_bind_competent_1+3-": "in a vignette, sentences 1 and 3",
+    "heilman_double_bind_competent_1-": "in a vignette, sentence 1",
+    "heilman_double_bind_likable_1": "in a vignette, whole",
+    "heilman_double_bind_likable_1+3-": "in a vignette, sentences 1 and 3",
+    "heilman_double_bind_likable_1-": "in a vignette, sentence 1",
+}
+"""What distinguishes a published test from others of the same categories and context."""
+TOPICS = {
+    "race and valence": "race and pleasantness",
+    "age and valence": "age and pleasantness",
+    "angry black woman": "“angry Black woman”",
+    "double bind: competence": "competence (double bind)",
+    "double bind: likability": "likability (double bind)",
+    "control": "sanity checks",
+}
+"""Topics of the catalogue whose names a reader would not use."""
+MOST_JOINED = 3
+"""Names of sets that one phrase joins; the others are counted."""
+
+
+def spaced(name: str) -> str:
+    """Return a name in CamelCase with spaces between its words.
+
+    >>> spaced("EuropeanAmericanNames"), spaced("IATCareer"), spaced("my list")
+    ('European American Names', 'IAT Career', 'my list')
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+
+
+def set_name(category: str) -> str:
+    """Return the name of a set in words, without saying that names or group terms represent it.
+
+    >>> set_name("MaleNames"), set_name("Instruments"), set_name("my list"), set_name("EntryLevelJobs")
+    ('men', 'instruments', 'my list', 'entry level jobs')
+    """
+    base = re.sub(r"(?<=[a-z])(Names|Terms)$", "", category)
+    if base in GROUPS:
+        return GROUPS[base]
+    if base in PROPER or not re.fullmatch(r"[A-Z][a-z]+(?:[A-Z][a-z]+)*", base):
+        return one_line(spaced(base))
+    return spaced(base).lower()
+
+
+def joined_names(categories: Iterable[str]) -> str:
+    """Return the names of several sets with "and", each once.
+
+    >>> joined_names(["Math", "Science", "Math"])
+    'maths and science'
+    """
+    names = list(dict.fromkeys(map(set_name, categories)))
+    if len(names) > MOST_JOINED:
+        names = [*names[: MOST_JOINED - 1], f"{len(names) - MOST_JOINED + 1} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def words_for(categories: Iterable[str]) -> str:
+    """Return the phrase by which a sentence names the words of sets.
+
+    >>> words_for(["MaleNames"]), words_for(["Pleasant"])
+    ('words for men', 'pleasant words')
+    """
+    name = joined_names(categories)
+    return f"{name} words" if name in ADJECTIVES else f"words for {name}"
+
+
+Sets = Sequence[Sequence[str]]
+"""The categories of X, Y, A and B; of a topic, those of all its tests."""
+
+
+def sets_of(categories: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the categories of X, Y, A and B over several tests, each once; empty unless every test has these four.
+
+    >>> sets_of([("Math", "Arts", "MaleTerms", "FemaleTerms"), ("Science", "Arts", "MaleTerms", "FemaleTerms")])
+    (('Math', 'Science'), ('Arts',), ('MaleTerms',), ('FemaleTerms',))
+    """
+    tests = list(categories)
+    if not tests or any(len(test) != 4 for test in tests):
+        return ()
+    return tuple(tuple(dict.fromkeys(names)) for names in zip(*tests, strict=True))
+
+
+def contrast(sets: Sets) -> str:
+    """Return what a positive d says in short; the names in a row where there are not two targets and two attributes.
+
+    >>> contrast([["MaleNames"], ["FemaleNames"], ["Career"], ["Family"]])
+    'men with career · women with family'
+    """
+    names = [joined_names(one) for one in sets]
+    if len(names) != 4:
+        return ", ".join(names)
+    x, y, a, b = names
+    return f"{x} with {a} · {y} with {b}"
+
+
+def direction(sets: Sets, sign: int) -> str:
+    """Return what an effect of this sign says in short; empty where there is no sign or no two pairs of sets.
+
+    >>> direction([["MaleNames"], ["FemaleNames"], ["Career"], ["Family"]], -1)
+    'men lean to family, women to career'
+    """
+    if len(sets) != 4 or not sign:
+        return ""
+    x, y, a, b = map(joined_names, sets)
+    if sign < 0:
+        a, b = b, a
+    return f"{x} lean to {a}, {y} to {b}"
+
+
+def nearer(sets: Sets, sign: int) -> str:
+    """Return the same as a clause that can be quoted.
+
+    >>> nearer([["Flowers"], ["Insects"], ["Pleasant"], ["Unpleasant"]], 1)
+    'words for flowers are nearer to pleasant words, words for insects to unpleasant words'
+    """
+    if len(sets) != 4 or not sign:
+        return ""
+    x, y, a, b = map(words_for, sets)
+    if sign < 0:
+        a, b = b, a
+    return f"{x} are nearer to {a}, {y} to {b}"
+
+
+def human_name(categories: Sequence[str]) -> str:
+    """Return what a positive d of one test says in short, as a heading.
+
+    >>> human_name(["MaleNames", "FemaleNames", "Career", "Family"])
+    'Men–career, women–family'
+    """
+    names = [set_name(category) for category in categories]
+    if len(names) != 4:
+        return capitalised(", ".join(names))
+    x, y, a, b = names
+    return capitalised(f"{x}–{a}, {y}–{b}")
+
+
+def list_name(test: str, categories: Sequence[str], context: str) -> str:
+    """Return which words ask the question, and in which surroundings.
+
+    >>> list_name("sent-weat6", ["MaleNames", "FemaleNames", "Career", "Family"], "sent")
+    'names, in sentences'
+    """
+    base = test.removeprefix("sent-")
+    if base in LISTS:
+        known = LISTS[base]
+        return known if "vignette" in known else f"{known}, {CONTEXTS.get(context, context)}"
+    kinds = {
+        kind
+        for category in categories
+        for ending, kind in KINDS.items()
+        if re.search(f"[a-z]{ending}$", category)
+    }
+    return ", ".join(filter(None, [*sorted(kinds), CONTEXTS.get(context, context)]))
+
+
+def topic_name(topic: str) -> str:
+    """Return a topic as a sentence names it.
+
+    >>> topic_name("race and valence"), topic_name("my topic"), topic_name("MyTopic")
+    ('race and pleasantness', 'my topic', 'my topic')
+    """
+    if topic in TOPICS:
+        return TOPICS[topic]
+    return set_name(topic) if re.fullmatch(r"(?:[A-Z][a-z]+){2,}", topic) else one_line(topic)
+
+
+def capitalised(text: str) -> str:
+    """Return the text with its first letter large, behind a quotation mark too; a symbol such as p stays as it is.
+
+    >>> capitalised("“angry Black woman”"), capitalised("p = 0.02")
+    ('“Angry Black woman”', 'p = 0.02')
+    """
+    if text[1:2] == " " and text[:1] != "a":
+        return text
+    first = 1 if text[:1] == "“" else 0
+    return text[:first] + text[first : first + 1].upper() + text[first + 1 :]
+
+
+def model_name(model: str) -> str:
+    """Return the name of a model's file or folder; options are left out.
+
+    >>> model_name("hf:sentence-transformers/all-MiniLM-L6-v2?pooling=cls"), model_name("data/glove.6B.50d.txt")
+    ('all-MiniLM-L6-v2', 'glove.6B.50d.txt')
+    """
+    target = re.sub(r"^[a-z][a-z0-9_+-]+:(?=.)", "", model).partition("?")[0]
+    return one_line(re.split(r"[/\\]", target.rstrip("/\\"))[-1] or model)
+
+
+def model_names(models: Sequence[str]) -> list[str]:
+    """Return names that tell the models apart: with as much of the path and the options as that needs.
+
+    >>> model_names(["a/small/model", "a/large/model", "wordllama"])
+    ['small/model', 'large/model', 'wordllama']
+    >>> model_names(["hf:bert?pooling=cls", "hf:bert?pooling=mean"])
+    ['bert?pooling=cls', 'bert?pooling=mean']
+    """
+    names = {model: model_name(model) for model in models}
+    for parts in (1, 2, 3, 4):
+        times = Counter(names.values())
+        for model, name in names.items():
+            if times[name] > 1:
+                names[model] = _end(model, parts)
+    times = Counter(names.values())
+    return [one_line(names[model] if times[names[model]] == 1 else model) for model in models]
+
+
+def _end(model: str, parts: int) -> str:
+    """Return the last parts of a path, with the options."""
+    path, mark, options = re.sub(r"^[a-z][a-z0-9_+-]+:(?=.)", "", model).partition("?")
+    return "/".join(re.split(r"[/\\]", path.rstrip("/\\"))[-parts:]) + mark + options
+
+
+def shortened_name(name: str, longest: int) -> str:
+    """Return a name without its beginning; its end is what distinguishes models.
+
+    >>> shortened_name("wordllama", 24), shortened_name("all-MiniLM-L6-v2-and-more", 12)
+    ('wordllama', '…v2-and-more')
+    """
+    return name if len(name) <= longest else "…" + name[len(name) - longest + 1 :]

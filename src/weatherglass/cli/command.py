@@ -1,0 +1,229 @@
+"""Commands on click: options in groups, help that breaks no word, examples, and commands imported when called."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weatherglass.cli.errors import EXIT_CODES
+from weatherglass.registry import unknown
+
+KEY = "weatherglass.command"
+WIDEST_NAME = 28
+"""Columns of an option's name in the help; the text of one that is wider begins on the next line."""
+GROUPS_FROM = 12
+"""Number of parameters from which the help lists them in groups."""
+
+
+class Formatter(click.HelpFormatter):
+    """Help whose lines are broken between words only; click also breaks names at their hyphens."""
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        indent = " " * self.current_indent
+        paragraphs = (self._lines(paragraph, indent) for paragraph in text.split("\n\n"))
+        self.write("\n\n".join(map("\n".join, paragraphs)) + "\n")
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = WIDEST_NAME, col_spacing: int = 2
+    ) -> None:
+        """Write names with their texts beside them."""
+        rows = list(rows)
+        indent = " " * (self.current_indent + min(col_max, max(len(name) for name, _ in rows)) + col_spacing)
+        for name, text in rows:
+            first, *further = self._lines(text, indent) or [""]
+            head = " " * self.current_indent + name
+            fits = len(head) + col_spacing <= len(indent)
+            lines = [head.ljust(len(indent)) + first.strip()] if fits else [head, first]
+            self.write("\n".join([*lines, *further]).rstrip() + "\n")
+
+    def _lines(self, text: str, indent: str) -> list[str]:
+        return textwrap.wrap(
+            text,
+            self.width,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+class Context(click.Context):
+    """A context whose help is written by our formatter."""
+
+    formatter_class = Formatter
+
+
+class Option(click.Option):
+    """An option that the help lists in a group, with its default if it has one."""
+
+    def __init__(self, *names: Any, group: str = "", **given: Any) -> None:
+        shown = bool(given.get("default")) and not given.get("is_flag")
+        super().__init__(*names, **{"show_default": shown, **given})
+        self.group = group
+
+
+class Argument(click.Argument):
+    """An argument that the help explains; click has that from 8.5 on."""
+
+    def __init__(self, *names: Any, help: str, **given: Any) -> None:
+        super().__init__(*names, **given)
+        self.about = help
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return what the help shows of it."""
+        return self.make_metavar(ctx), self.about
+
+
+option = partial(click.option, cls=Option)
+flag = partial(option, is_flag=True)
+file_option = partial(option, type=click.Path(path_type=Path), metavar="FILE")
+argument = partial(click.argument, cls=Argument)
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return one decorator that adds several options to a command."""
+
+    def add(command: Any) -> Any:
+        for one in reversed(options):
+            command = one(command)
+        return command
+
+    return add
+
+
+class Command(click.Command):
+    """A command whose help has its options in groups and ends with examples."""
+
+    context_class = Context
+
+    def __init__(self, *given: Any, examples: Sequence[str], **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.examples = examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write arguments and options by group, in the order in which they are declared."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        parameters = self.get_params(ctx)
+        in_groups = len(parameters) >= GROUPS_FROM
+        for parameter in parameters:
+            if record := parameter.get_help_record(ctx):
+                kind = "Arguments" if isinstance(parameter, Argument) else "Options"
+                group = getattr(parameter, "group", "") if in_groups else ""
+                groups.setdefault(group or kind, []).append(record)
+        if len(groups["Options"]) == 1:  # --help alone comes last
+            groups["Options"] = groups.pop("Options")
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """Write the examples, each on one line, to be copied."""
+        _write_examples(self.examples, formatter)
+
+
+def _write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:
+    with formatter.section("Example" if len(examples) == 1 else "Examples"):
+        formatter.write("".join(f"{'':{formatter.current_indent}}{example}\n" for example in examples))
+
+
+command = partial(click.command, cls=Command)
+
+
+class Group(click.Group):
+    """Commands, each listed with the first paragraph of its help."""
+
+    context_class = Context
+    command_class = Command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands; click would cut their texts at the width of a line, or behind "et al."."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.summary(ctx, name)) for name in self.list_commands(ctx)])
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the order in which the commands are declared."""
+        return list(self.commands)
+
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """Return what the list says of a command."""
+        found = self.get_command(ctx, name)
+        return first_paragraph((found and found.help) or "")
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names.
+
+        Raises:
+            UnknownNameError: naming the nearest command.
+        """
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise unknown("command", args[0], known)
+        return super().resolve_command(ctx, args)
+
+
+def first_paragraph(text: str) -> str:
+    """Return the first paragraph of a help text in one line."""
+    return " ".join(text.strip().split("\n\n")[0].split())
+
+
+class LazyGroup(Group):
+    """The program: its commands are imported when they are called, and the help of all of them imports none."""
+
+    def __init__(
+        self, places: Mapping[str, tuple[str, str]], examples: Sequence[str] = (), **given: Any
+    ) -> None:
+        """Make the program.
+
+        Args:
+            places: command -> "module:attribute" below weatherglass.cli, and the first paragraph of its help.
+            examples: of the whole program.
+            given: what click takes.
+        """
+        super().__init__(**given)
+        self.places, self.examples = places, examples
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the order of the table."""
+        return list(self.places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command."""
+        if cmd_name not in self.places:
+            return None
+        module, _, attribute = self.places[cmd_name][0].partition(":")
+        found: click.Command = getattr(import_module(f"weatherglass.cli.{module}"), attribute)
+        return found
+
+    def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
+        """Return what the table says of a command."""
+        return self.places[name][1]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the exit codes of all commands, then examples."""
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
+        _write_examples(self.examples, formatter)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as usual, and keep the arguments for the record of a run; `sys.argv` may be another program's."""
+        ctx.meta[KEY] = ("weatherglass", *args)
+        return super().parse_args(ctx, args)
+
+    def main(self, *given: Any, **more: Any) -> Any:
+        """Run under the program's name, however Python was started."""
+        return super().main(*given, **{"prog_name": self.name, **more})
+
+
+def command_line() -> tuple[str, ...]:
+    """Return the program name and arguments of the running command."""
+    words: tuple[str, ...] = click.get_current_context().meta[KEY]
+    return words

@@ -1,0 +1,104 @@
+"""`weatherglass docs`: the manual in the terminal, since the installed package is often all that a user has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from weatherglass.cli.command import argument, command
+from weatherglass.cli.completion import Completed, starting
+from weatherglass.cli.console import print_json, say, table, width_of
+from weatherglass.cli.options import json_option
+from weatherglass.report.layout import Bold, wrapped
+
+WIDTH = 80
+"""A page is at most this wide: it is read, and long lines are not."""
+_ITEM = re.compile(r"( *)([-*]|\d+\.) +(.*)")
+_CELL = re.compile(r"(?<!\\)\|")
+
+
+def _topics(_: object, incomplete: str) -> list[str]:
+    from weatherglass.manual import topics
+
+    return starting(incomplete, topics())
+
+
+@command("docs", examples=("weatherglass docs", "weatherglass docs warnings"))
+@argument(
+    "topic",
+    type=Completed(_topics),
+    required=False,
+    metavar="[TOPIC]",
+    help="A topic, or TOPIC#SECTION. Default: list the topics.",
+)
+@json_option
+def docs(topic: str | None, as_json: bool) -> None:
+    """Print a page of the manual, or the list of its pages."""
+    from weatherglass.manual import read_page, topics
+
+    width = min(WIDTH, width_of())
+    if topic is None:
+        titles = {name: read_page(name).title for name in topics()}
+        if as_json:
+            print_json(titles)
+            return
+        say(
+            table(
+                ["topic", "page"], [[name, title.replace("`", "")] for name, title in titles.items()], width
+            )
+        )
+        say(["", "weatherglass docs TOPIC prints a page, TOPIC#SECTION one section of it."])
+        return
+    name, _, anchor = topic.partition("#")
+    page = read_page(name.removesuffix(".md").removeprefix("docs/"))
+    if as_json:
+        print_json({"topic": page.topic, "title": page.title, "text": page.text(anchor)})
+        return
+    say(page_lines(page.text(anchor), width))
+    if named := page.topics_named(anchor):
+        say(["", *wrapped(f"weatherglass docs …  {'  '.join(named)}", width)])
+
+
+def page_lines(markdown: str, width: int) -> Iterator[str]:
+    """Yield a page of Markdown as lines of a terminal: headings bold, paragraphs and cells of tables folded.
+
+    >>> list(page_lines("# A\\n\\nSome **bold**\\ntext.\\n\\n- one\\n- two", 20))
+    ['A', '', 'Some bold text.', '', '- one', '- two']
+    """
+    waiting: list[str] = []
+    in_code = False
+    for line in markdown.strip().splitlines():
+        if in_code and not line.lstrip().startswith("```"):
+            yield from wrapped(f"    {line}", width, further="      ")
+            continue
+        starts_block = not line.strip() or _ITEM.match(line) or line.lstrip().startswith(("#", "```", "|"))
+        if waiting and (starts_block if not waiting[0].startswith("|") else not line.startswith("|")):
+            yield from _block(waiting, width)
+            waiting = []
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif line.startswith("#"):
+            yield Bold(_plain(line.lstrip("# ")))
+        elif line.strip():
+            waiting.append(line)
+        else:
+            yield ""
+    if waiting:
+        yield from _block(waiting, width)
+
+
+def _block(lines: list[str], width: int) -> Iterator[str]:
+    """Yield a paragraph, an item of a list, or a table."""
+    if lines[0].startswith("|"):
+        rows = [[_plain(cell) for cell in _CELL.split(line.strip()[1:-1])] for line in lines]
+        full = [[*row, *[""] * len(rows[0])][: len(rows[0])] for row in rows]
+        yield from table(full[0], full[2:], width)
+        return
+    text = _plain(" ".join(line.strip() for line in lines))
+    item = _ITEM.match(lines[0])
+    indent = item[1] if item else ""
+    yield from wrapped(indent + text, width, further=indent + " " * (len(item[2]) + 1 if item else 0))
+
+
+def _plain(text: str) -> str:
+    return text.replace("**", "").replace("\\|", "|").strip()

@@ -1,0 +1,139 @@
+"""Options that several commands share, and the options that are made from `Settings`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weatherglass.audit.settings import Settings
+from weatherglass.cli import completion
+from weatherglass.cli.command import argument, flag, option, together
+from weatherglass.cli.completion import DIR, Choice, Completed
+from weatherglass.errors import WeatherglassError
+
+if TYPE_CHECKING:
+    from weatherglass.inference.significance.base import Budget
+
+DEFAULT_BUDGET = "2s,1GB"
+NUMBER = r"(\d{0,12}\.?\d{1,12})"
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+OUTPUT, WHERE = "Output", "Where it runs"
+"""Groups of options in the help."""
+
+AT_LEAST_1 = click.IntRange(min=1)
+TEST, METRIC, MODEL = map(Completed, (completion.tests, completion.metrics, completion.models))
+MODEL_HELP = "As in 'weatherglass run': a path, a preset or kind:target?option=value."
+TESTS_HELP = "Name, glob, topic, file or folder; repeat for several."
+
+json_option = flag("--json", "as_json", help="Print JSON.", group=OUTPUT)
+quiet_option = flag("--quiet", "-q", help="Print no progress and no table.", group=OUTPUT)
+verbose_option = flag("--verbose", help="Print every warning in full.", group=OUTPUT)
+alpha_option = option("--alpha", type=float, default=0.05, metavar="P", help="Significance level.")
+jobs_option = option(
+    "--jobs", type=AT_LEAST_1, default=1, metavar="N", help="Number of processes.", group=WHERE
+)
+scheduler_option = option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="A Dask cluster: tcp://HOST:PORT or a scheduler file; or ENGINE:ADDRESS of another package.",
+    group=WHERE,
+)
+shared_dir_option = option(
+    "--shared-dir",
+    type=DIR,
+    metavar="DIR",
+    help="A folder that all machines of the cluster see.",
+    group=WHERE,
+)
+where_it_runs = together(jobs_option, scheduler_option, shared_dir_option)
+run_argument = argument("run", type=DIR, metavar="RUN", help="Folder of a run.")
+
+
+def repeated_tests(
+    default: Sequence[str] = ("*",), help: str = TESTS_HELP, metavar: str = "TEST", group: str = ""
+) -> Callable[[Any], Any]:
+    """Return `-t`, which can be repeated."""
+    names = ("-t", "--test", "tests")
+    return option(*names, type=TEST, multiple=True, default=default, metavar=metavar, help=help, group=group)
+
+
+def repeated_metrics(group: str, help: str) -> Callable[[Any], Any]:
+    """Return `-m`, which can be repeated."""
+    return option(
+        "-m",
+        "--metric",
+        "metrics",
+        type=METRIC,
+        multiple=True,
+        default=["cosine/mean"],
+        metavar="METRIC",
+        help=help,
+        group=group,
+    )
+
+
+def folder_option(default: str, help: str, name: str = "folder") -> Callable[[Any], Any]:
+    """Return `-o` for a folder."""
+    return option("-o", "--output", name, type=DIR, default=default, metavar="DIR", help=help, group=OUTPUT)
+
+
+def settings_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for every field of `Settings`; it is called with `settings`, built and checked."""
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        from weatherglass.audit.profile import chosen_settings
+
+        context = click.get_current_context()
+        chosen = {each.name: given.pop(each.name) for each in fields(Settings)}
+        # A profile has its own defaults, so it has to be known which options were given.
+        stated = {
+            name: value
+            for name, value in chosen.items()
+            if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+        }
+        command(settings=chosen_settings(None, stated), **given)
+
+    with_options: Callable[..., None] = together(*map(_setting, fields(Settings)))(called)
+    return with_options
+
+
+def _setting(field: Field[Any]) -> Callable[[Any], Any]:
+    """Return the option of a field: name, type, default and help are the field's."""
+    about, kind = field.metadata, str(field.type).removesuffix(" | None")
+    shown: dict[str, Any] = {"metavar": "FILE"}
+    if about["choices"]:
+        shown = {"type": Choice(about["choices"])}
+    elif kind == "Budget":
+        shown = {"callback": lambda _, __, text: parse_budget(text), "metavar": "SECONDS,MEMORY"}
+    elif kind == "int":
+        shown = {"type": click.IntRange(**about["range"]), "metavar": "N"}
+    elif kind == "float":
+        shown = {"type": float, "metavar": "NUMBER"}
+    default = DEFAULT_BUDGET if field.default is MISSING else field.default
+    return option(
+        f"--{field.name.replace('_', '-')}", default=default, show_default=default is not None,
+        help=about["help"], group=about["group"], **shown,
+    )  # fmt: skip
+
+
+def parse_budget(text: str) -> Budget:
+    """Return `2s,1GB` as seconds and bytes.
+
+    >>> parse_budget("0.5s,300MB")
+    Budget(seconds=0.5, bytes=300000000)
+
+    Raises:
+        WeatherglassError: for any other text.
+    """
+    from weatherglass.inference.significance.base import Budget
+
+    match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
+    if match is None:
+        raise WeatherglassError(f"budget '{text}' should be seconds,memory, such as 2s,1GB")
+    return Budget(float(match[1]), int(float(match[2]) * UNITS[match[3].upper()]))

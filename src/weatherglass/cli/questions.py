@@ -1,0 +1,323 @@
+"""Commands beyond one run: `weatherglass multiverse`, `mitigate` and `words`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from weatherglass.cli.command import argument, command, command_line, file_option, flag, option
+from weatherglass.cli.completion import DIR, Choice, comma_separated, listed
+from weatherglass.cli.options import (
+    MODEL,
+    MODEL_HELP,
+    OUTPUT,
+    TEST,
+    alpha_option,
+    folder_option,
+    json_option,
+    quiet_option,
+    repeated_tests,
+    where_it_runs,
+)
+from weatherglass.errors import WeatherglassError
+from weatherglass.inference import DEFAULT_CORRECTION
+
+CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
+
+
+@command("multiverse", examples=("weatherglass multiverse vectors:glove.txt -t 'gender and career'",))
+@argument(
+    "models",
+    type=MODEL,
+    nargs=-1,
+    metavar="[MODEL]...",
+    help="As in 'weatherglass run'; a pattern (vectors:study/forum-sgns-*.safetensors) is one model with a seed per "
+    "file. Default: the embedded model.",
+)
+@repeated_tests(help="Topic, name, glob, file or folder; repeat for several.", metavar="TOPIC|TEST")
+@option(
+    "--knobs",
+    type=comma_separated("multiverses.choices:CHOICES"),
+    default=CHOICES,
+    metavar="NAME,...",
+    help=f"The choices to vary, separated by commas: {CHOICES.replace(',', ', ')}.",
+    show_default="all",
+)
+@option(
+    "--similarity",
+    type=comma_separated("metrics.weat.measure:SIMILARITIES"),
+    default="cosine,euclidean,manhattan",
+    metavar="NAME,...",
+    help="Similarities, separated by commas; mahalanobis and dot can be added.",
+)
+@option(
+    "--statistic",
+    type=comma_separated("multiverses.choices:STATISTIC_NAMES"),
+    default="mean,median,nearest,farthest",
+    metavar="NAME,...",
+    help="Statistics, separated by commas and named for similarities; eq2 can be added.",
+)
+@alpha_option
+@folder_option("weatherglass-multiverse", "Folder for results and curves.")
+@flag(
+    "--table",
+    help="Print every word list in full. By default, more than 6 are reduced to a row each.",
+    group=OUTPUT,
+)
+@json_option
+@quiet_option
+@where_it_runs
+def multiverse(
+    models: Sequence[str],
+    tests: Sequence[str],
+    knobs: str,
+    similarity: str,
+    statistic: str,
+    alpha: float,
+    folder: Path,
+    table: bool,
+    as_json: bool,
+    quiet: bool,
+    **where: Any,
+) -> None:
+    """Run every combination of reasonable choices, and test whether they change the conclusion.
+
+    The result is one exact p for the mean of d over all specifications, maxT for any of them, a curve, the choices that
+    move d, and how often half of a word list flips the sign. The same command again computes only what is missing.
+    """
+    from weatherglass.api.multiverses import multiverse as run
+    from weatherglass.cli.console import print_json, say, width_of
+    from weatherglass.cli.progress import progress
+    from weatherglass.encoders import DEFAULT_MODEL
+
+    with progress(quiet or as_json, folder) as bar:
+        finished = run(
+            list(models) or [DEFAULT_MODEL],
+            tests,
+            _split(knobs),
+            folder=folder,
+            progress=bar,
+            command=command_line(),
+            similarities=_split(similarity),
+            statistics=_split(statistic),
+            alpha=alpha,
+            **where,
+        )
+    if as_json:
+        print_json(finished.to_json())
+    elif not quiet:
+        from weatherglass.report.multiverse.terminal import lines_of
+
+        say(lines_of(finished, width_of(), table))
+        say([f"Page: {folder / 'index.html'}"], whole=True)
+    if finished.failures:
+        raise click.exceptions.Exit(3)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+JUDGE = "Judgement"
+"""A group of options in the help."""
+
+
+@command(
+    "mitigate",
+    examples=(
+        "weatherglass mitigate vectors:glove.txt --with hard-debias -o better.txt",
+        "weatherglass mitigate vectors:glove.txt --with leace --judge",
+    ),
+)
+@argument(
+    "model", type=MODEL, metavar="MODEL", help="As in 'weatherglass run'; it may already have transforms."
+)
+@option(
+    "--with",
+    "transforms",
+    type=listed("mitigation.spelling:TRANSFORMS"),
+    multiple=True,
+    metavar="TRANSFORM",
+    help="Such as 'hard-debias?pairs=gender' or 'leace?classes=FILE'; repeat to apply several in turn.",
+)
+@file_option(
+    "-o",
+    "--output",
+    help="Write word vectors (.safetensors, .txt, .vec, .bin), or NAME.transform, which works with any encoder: "
+    "'MODEL | saved?file=NAME.transform'.",
+)
+@json_option
+@quiet_option
+@flag("--judge", help="Judge whether the mitigation worked, and write a page.", group=JUDGE)
+@option(
+    "--folder",
+    type=DIR,
+    default="weatherglass-mitigation",
+    metavar="DIR",
+    help="Folder for the page and the numbers.",
+    group=JUDGE,
+)
+@repeated_tests(
+    (),
+    "Tests to judge by; default: those of the topics that the word lists are about. Repeat for several.",
+    "TOPIC|TEST",
+    JUDGE,
+)
+@option(
+    "--pairs",
+    default="",
+    metavar="LIST",
+    help="Pairs whose direction is to be recovered; default: the transform's.",
+    group=JUDGE,
+)
+@option(
+    "--neutral",
+    default="neutral",
+    metavar="LIST",
+    help="Words without the attribute: a file with one word per line.",
+    group=JUDGE,
+)
+@file_option(
+    "--similarity",
+    multiple=True,
+    help="Pairs of words or sentences (STS) with a score, tab-separated; default: those of gensim. Repeat for several.",
+    group=JUDGE,
+)
+@file_option(
+    "--analogies",
+    multiple=True,
+    help="Analogies, four words per line; default: those of gensim. Repeat for several.",
+    group=JUDGE,
+)
+@alpha_option
+@where_it_runs
+def mitigate(
+    model: str,
+    transforms: Sequence[str],
+    output: Path | None,
+    as_json: bool,
+    quiet: bool,
+    judge: bool,
+    folder: Path,
+    tests: Sequence[str],
+    pairs: str,
+    neutral: str,
+    similarity: Sequence[Path],
+    analogies: Sequence[Path],
+    alpha: float,
+    **where: Any,
+) -> None:
+    """Fit transforms, write the changed vectors, and judge whether the mitigation worked.
+
+    Transforms: hard-debias, double-hard, mean-difference, inlp, leace, sentence-debias, centre, all-but-the-top, saved.
+    """
+    from weatherglass.api.mitigation import mitigate as fit
+    from weatherglass.cli.console import complain, print_json, say
+    from weatherglass.cli.progress import progress
+
+    if output is None and not judge:
+        raise WeatherglassError("nothing to do: name a file with -o FILE, or add --judge")
+    judgement = None
+    with progress(quiet or as_json, folder if judge else None) as bar:
+        mitigation = fit(model, transforms, progress=bar, **where)
+        written = mitigation.write(output) if output is not None else None
+        if judge:
+            judgement = mitigation.judge(
+                tests=tests,
+                pairs=pairs,
+                neutral=neutral,
+                similarity=similarity,
+                analogies=analogies,
+                alpha=alpha,
+                folder=folder,
+                progress=bar,
+                **where,
+            )
+    if as_json:
+        vectors = {"written": [written.path], "vectors": written.to_json()} if written else {}
+        print_json({**vectors, **({"judgement": judgement.to_json()} if judgement else {})})
+        return
+    if written:
+        for note in written.notes:
+            complain(f"note: {note}")
+        what = (
+            f"{written.words} words of {written.width} dimensions" if written.words else "a fitted transform"
+        )
+        usage = f"Use it with any model of {written.width} dimensions: MODEL | saved?file={written.path}"
+        say([f"{written.path}: {what}, {written.format}", *([] if written.words else [usage])], whole=True)
+    if judgement:
+        from weatherglass.report.cure.terminal import lines_of
+
+        say([*lines_of(judgement.to_json()), f"Page and numbers: {folder}"], whole=True)
+
+
+@command("words", examples=("weatherglass words vectors:glove.txt -w jobs.tsv --facts share_of_women",))
+@argument("model", type=MODEL, default="", metavar="[MODEL]", help=MODEL_HELP)
+@file_option(
+    "-w",
+    "--words",
+    "file",
+    help="Words, one per line; or a table with tabs and a header. Default: the target words of the test.",
+)
+@option(
+    "-t",
+    "--test",
+    type=TEST,
+    default="weat7",
+    metavar="TEST",
+    help="The test whose attribute sets A and B are used.",
+)
+@option("--facts", metavar="COLUMN", help="Column of the table to correlate with, such as share_of_women.")
+@option(
+    "--correction",
+    type=Choice("inference.correction:ADJUSTMENTS"),
+    default=DEFAULT_CORRECTION,
+    help="For multiple words: holm or benjamini-hochberg.",
+)
+@alpha_option
+@file_option("-o", "--output", help="Write the words as a table (.tsv).")
+@file_option("--figure", help="Draw the words (.svg, .png or .pdf).")
+@json_option
+@where_it_runs
+def words(
+    model: str,
+    file: Path | None,
+    test: str,
+    facts: str | None,
+    correction: str,
+    alpha: float,
+    output: Path | None,
+    figure: Path | None,
+    as_json: bool,
+    **where: Any,
+) -> None:
+    """Show which of two attribute sets each word leans to, and whether facts agree (WEFAT, SC-WEAT).
+
+    Every word has an exact p.
+    """
+    from weatherglass.audit.word_map import word_map
+    from weatherglass.catalogue import load_test
+    from weatherglass.cli.console import print_json, say, width_of
+    from weatherglass.cli.progress import progress
+    from weatherglass.encoders import DEFAULT_MODEL
+    from weatherglass.report.word_map import save_word_map, word_lines, word_table, write_word_table
+    from weatherglass.storage.documents import read_word_table
+
+    if file is None and facts is not None:
+        raise WeatherglassError("--facts names a column of the table that --words gives; add --words FILE")
+    loaded = load_test(test)
+    targets = dict.fromkeys(text for targets in loaded.targets for text in targets.texts)
+    given = read_word_table(file, facts) if file else targets
+    with progress(as_json) as bar:
+        found = word_map(given, loaded, model or DEFAULT_MODEL, correction=correction, progress=bar, **where)
+    if output:
+        write_word_table(found, output)
+    if figure:
+        save_word_map(found, figure, alpha)
+    if as_json:
+        print_json(found.to_json(), indent=None)
+    else:
+        say([*word_table(found, alpha, width_of()), *word_lines(found, alpha)])

@@ -1,0 +1,336 @@
+"""Commands that read finished runs: `weatherglass report`, `explain`, `compare` and `verdict`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from weatherglass.cli import completion
+from weatherglass.cli.command import argument, command, file_option, flag, option
+from weatherglass.cli.completion import DIR, FILE, Choice, Completed, listed
+from weatherglass.cli.console import complain, print_json, say, width_of
+from weatherglass.cli.options import METRIC, alpha_option, json_option, run_argument
+from weatherglass.cli.run import check_places, gate_files, write_gate_files
+from weatherglass.errors import OutputError, WeatherglassError, output_error
+from weatherglass.storage.documents import json_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weatherglass.runs.run import Run
+
+FIGURES = ("png", "svg", "pdf")
+FORMATS = ("html", "md", "latex", "csv", "methods", "sentences", "bibtex", "model-card", *FIGURES)
+SHOWN_DIGITS = 4
+"""Of numbers on the screen; JSON has all of them."""
+
+
+@command("report", examples=("weatherglass report weatherglass-run -f latex -o table.tex",))
+@argument("folders", type=DIR, nargs=-1, required=True, metavar="RUN...", help="Folders of runs.")
+@option(
+    "-f",
+    "--format",
+    "form",
+    type=Choice(FORMATS),
+    default="html",
+    help=f"What to write: {', '.join(FORMATS)}.",
+)
+@file_option(
+    "--comparison",
+    help="For the page of two runs: a file with the output of 'weatherglass compare RUN RUN --json'.",
+)
+@file_option(
+    "--multiverse",
+    help="For the page: a file with the output of 'weatherglass multiverse --json', or its multiverse.json.",
+)
+@option(
+    "--size",
+    metavar="SIZE",
+    help="For figures: one-column, two-columns, a width such as 12cm, or both such as 16x9cm or 6.3x4in.",
+)
+@option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="PATH",
+    help="File for a page or text; folder for figures. In an existing model card, the block of an earlier report is "
+    "replaced. Default: the page and figures are written into the run's folder, or into the current folder for "
+    "several runs; text is printed.",
+)
+@json_option
+def report(
+    folders: Sequence[Path],
+    form: str,
+    comparison: Path | None,
+    multiverse: Path | None,
+    size: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Make a page, a table for a paper, or figures from one or more runs.
+
+    A report only reads the folders of runs and computes nothing. Two runs are also shown side by side.
+    """
+    from weatherglass.runs.stored import labelled, read_whole_run
+    from weatherglass.storage.atomic import is_stream
+
+    runs = labelled(read_whole_run(folder) for folder in folders)
+    home = folders[0] if len(folders) == 1 else Path()
+    text = ""
+    try:
+        if form == "html":
+            path = output or home / "report.html"
+            written = _page(runs, path, _comparison(comparison), _multiverse(multiverse))
+        elif form in FIGURES:
+            written = _figures(runs, output or home, form, size)
+        else:
+            with _rendering(runs):
+                text = _text(runs, form)
+            written = _write_text(text, output, form)
+    except OSError as error:
+        raise output_error(error.filename or output or home, error) from error
+    notices = [f"{run.label}: {notice}" for run in runs for notice in run.notices]
+    if as_json:
+        shown = None if written else text
+        print_json({"format": form, "written": written, "text": shown, "warnings": notices})
+        return
+    if not written:
+        click.echo(text, nl=False)
+    for path in written:
+        if not is_stream(path):  # standard output has the content, and should have nothing else
+            click.echo(str(path))
+    for notice in notices:
+        complain(f"warning: {notice}")
+
+
+def _comparison(path: Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    comparison = json_document(path, OutputError)
+    if not _is_comparison(comparison):
+        raise OutputError(f"{path}: not the output of 'weatherglass compare --json'")
+    return cast(dict[str, Any], comparison)
+
+
+def _is_comparison(content: object) -> bool:
+    differences = content.get("differences") if isinstance(content, dict) else None
+    return isinstance(differences, list) and all(
+        isinstance(difference, dict) and "metric" in difference for difference in differences
+    )
+
+
+def _multiverse(path: Path | None) -> list[dict[str, Any]]:
+    if path is None:
+        return []
+    from weatherglass.runs.multiverse_p import read_multiverse
+
+    content = read_multiverse(path)
+    topics = content.get("topics") if isinstance(content, dict) else None
+    if not isinstance(topics, list) or not all(
+        isinstance(entry, dict) and "specifications" in entry for entry in topics
+    ):
+        raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")
+    return cast(list[dict[str, Any]], topics)
+
+
+def _page(
+    runs: Sequence[Run], path: Path, comparison: dict[str, Any] | None, multiverse: list[dict[str, Any]]
+) -> list[Path]:
+    from weatherglass.report.page.html import page
+    from weatherglass.runs.agreement import metric_agreement
+    from weatherglass.storage.atomic import write_whole
+
+    with _rendering(runs):
+        judged = [run.with_multiverse(multiverse) for run in runs] if multiverse else runs
+        agreement = metric_agreement([r for run in runs for r in run.results]) if len(runs) > 1 else None
+        content = page(judged, comparison or _changes(runs), multiverse, agreement)
+    write_whole(path, content)
+    return [path]
+
+
+def _changes(runs: Sequence[Run]) -> dict[str, Any] | None:
+    """Return what changed between two runs; None where they cannot be compared."""
+    if len(runs) != 2:
+        return None
+    try:
+        return runs[0].compare(runs[1]).to_json()
+    except WeatherglassError:
+        return None
+
+
+@contextmanager
+def _rendering(runs: Sequence[Run]) -> Iterator[None]:
+    """Turn whatever a page or a text cannot show of edited files into one line that names them."""
+    from weatherglass.storage.reading import one_line
+
+    with one_line(
+        ", ".join(str(run.path) for run in runs),
+        "cannot be shown: a record, comparison or multiverse has an entry that weatherglass does not write",
+        "write it again with the command that made it",
+        OutputError,
+    ):
+        yield
+
+
+def _figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None) -> list[Path]:
+    from weatherglass.report.figures import write_figures
+
+    if folder.is_file():
+        raise WeatherglassError(f"{folder} is a file; there are several figures, so -o should be a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    return write_figures(runs, folder, kind, size)
+
+
+def _text(runs: Sequence[Run], form: str) -> str:
+    from weatherglass.report import tables
+    from weatherglass.report.model_card import model_card_block
+    from weatherglass.report.paper import bibtex, methods_paragraph
+    from weatherglass.report.write_up import sentences
+
+    if form == "methods":
+        return "\n\n".join(methods_paragraph(run.results, run.record) for run in runs) + "\n"
+    if form == "sentences":
+        return "\n\n".join(line for run in runs for line in sentences(run.verdicts(), run.alpha)) + "\n"
+    if form == "bibtex":
+        return bibtex(_joined_record(runs))
+    if form == "model-card":
+        return "\n".join(model_card_block(run.results, run.record, run.verdicts()) for run in runs)
+    return {"md": tables.markdown, "latex": tables.latex, "csv": tables.comma_separated}[form](runs)
+
+
+def _joined_record(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the first record with the citations of all."""
+    citations = dict.fromkeys(key for run in runs for key in run.record.get("citations", []))
+    return {**runs[0].record, "citations": list(citations)}
+
+
+def _write_text(text: str, path: Path | None, form: str) -> list[Path]:
+    from weatherglass.report.model_card import put_into
+    from weatherglass.storage.atomic import is_stream, write_whole
+
+    if path is None:
+        return []
+    if form == "model-card" and path.is_file() and not is_stream(path):
+        text = put_into(path.read_text(encoding="utf-8"), text)
+    write_whole(path, text)
+    return [path]
+
+
+@command("explain", examples=("weatherglass explain weatherglass-run weat6",))
+@run_argument
+@argument("test", type=Completed(completion.tests_of_run), metavar="TEST", help="Name of a test in the run.")
+@option("--model", metavar="MODEL", help="Which model, if the run has several.")
+@option(
+    "-m",
+    "--metric",
+    "--measure",
+    "metric",
+    type=METRIC,
+    metavar="METRIC",
+    help="Which metric, if the run has several.",
+)
+@json_option
+def explain(run: Path, test: str, model: str | None, metric: str | None, as_json: bool) -> None:
+    """Print the steps from scores to effect size and p for one test, and what other tools would report."""
+    from weatherglass.audit.explain import ALL_DIGITS
+    from weatherglass.audit.explain import explain as explanation
+
+    explained = explanation(run, test, model, metric, ALL_DIGITS if as_json else SHOWN_DIGITS)
+    if not as_json:
+        say(explained.steps)
+        return
+    result = explained.result
+    names = {"test": result.row, "model": result.model, "metric": result.metric}
+    profiles = [asdict(profile) for profile in explained.profiles]
+    print_json({**names, "steps": list(explained.steps), "profiles": profiles})
+
+
+@command("compare", examples=("weatherglass compare before after",))
+@run_argument
+@argument(
+    "after",
+    type=DIR,
+    required=False,
+    metavar="[RUN]",
+    help="Folder of the run to compare it with. Without it, the other models of the run are compared with its first.",
+)
+@alpha_option
+@flag("--table", help="Print every effect. By default, more than 60 are reduced to those that changed.")
+@flag("--verbose", help="Name every test that has no counterpart.")
+@option(
+    "--fail-if",
+    type=listed(("worse",)),
+    metavar="worse",
+    help="Exit with 1 if an effect has grown significantly, after correction over all effects compared, or if "
+    "something cannot be compared.",
+)
+@gate_files
+@json_option
+def compare(
+    run: Path,
+    after: Path | None,
+    alpha: float,
+    table: bool,
+    verbose: bool,
+    fail_if: str | None,
+    junit: Path | None,
+    summary: Path | None,
+    as_json: bool,
+) -> None:
+    """Show which effects changed between two runs, or between the models of one.
+
+    Every difference has its interval; tests without a counterpart are listed.
+    """
+    from weatherglass.gate.worse import check_word, judge_models, judge_runs
+    from weatherglass.report.comparison import answer, caption, comparison_lines
+    from weatherglass.runs.stored import read_whole_run
+
+    if fail_if:
+        check_word(fail_if)
+    check_places(junit, summary)
+    first = read_whole_run(run)
+    second = first if after is None else read_whole_run(after)
+    judged = judge_models(first, alpha) if after is None else judge_runs(first, second, alpha)
+    comparison, breaches = judged.comparison, judged.breaches if fail_if else []
+    if as_json:
+        gate = {"gate": [str(breach) for breach in breaches]} if fail_if else {}
+        print_json({**comparison.to_json(), "verdicts_that_rose": judged.rises, **gate})
+    else:
+        width = width_of()
+        say(answer(comparison))
+        say([*comparison_lines(comparison, width, table), *caption(comparison, width, verbose)])
+    write_gate_files(second, breaches, bool(fail_if), judged, junit, summary)
+    if breaches:
+        raise click.exceptions.Exit(1)
+
+
+@command("verdict", examples=("weatherglass verdict weatherglass-run",))
+@run_argument
+@file_option(
+    "--multiverse",
+    help="A file with the output of 'weatherglass multiverse --json'. A robust verdict then also needs its p.",
+)
+@json_option
+def verdict(run: Path, multiverse: Path | None, as_json: bool) -> None:
+    """Print what the tests of each topic show together, and why.
+
+    A verdict is robust, limited, inconclusive, …; the rule is in docs/methods, section 12. A test can show an
+    association; no verdict says that there is none.
+    """
+    from weatherglass.report.terminal import reasons, screen_lines
+    from weatherglass.runs.multiverse_p import read_multiverse_p
+    from weatherglass.runs.stored import read_whole_run
+
+    stored = read_whole_run(run)
+    metrics = dict.fromkeys(result.metric for result in stored.results)
+    verdicts = stored.verdicts(read_multiverse_p(multiverse, metrics) if multiverse else None)
+    for notice in stored.notices:
+        complain(f"warning: {notice}")
+    if as_json:
+        print_json([one.to_json() for one in verdicts])
+    else:
+        say([*screen_lines(stored, verdicts, width_of()), "", *reasons(verdicts, stored.alpha)])

@@ -1,0 +1,247 @@
+"""`gguf:FILE`: a model of llama.cpp as an encoder, its weights unpacked by transformers' GGUF reader.
+
+The header is read here without any library, so that a spec is checked before weights load. Layout (ggml's
+docs/gguf.md): magic, version, number of tensors, number of entries, then the entries, each a key, a type and a value.
+Arrays, which contain the vocabulary, are skipped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import mmap
+import os
+import struct
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from weatherglass.encoders.kinds import require
+from weatherglass.encoders.model_files import ModelFiles
+from weatherglass.encoders.prompts import Prompt
+from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.transformers import TransformerEncoder, TransformerOptions
+from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.checksum import file_hash
+from weatherglass.storage.reading import is_folder, is_regular_file, reading
+
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+
+NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+"""The struct code of each type of number."""
+STRING, ARRAY = 8, 9
+
+SMALLEST_TENSOR = 8 + 4 + 4 + 8
+"""Bytes that describe one: the length of its name, its dimensions, type and place."""
+
+LONGEST = 2**26
+"""Bytes of a text, or entries of a table, above which a file must be damaged."""
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """Return the entries that are no arrays, by key.
+
+    Raises:
+        EncoderError: if the file cannot be read, is no GGUF file, or is damaged.
+    """
+    with reading(path, EncoderError, "a damaged GGUF file: it"):
+        if path.stat().st_size == 0:
+            raise EncoderError(f"{path}: the file is empty")
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            if content[:4] != MAGIC:
+                raise EncoderError(f"{path}: not a GGUF file (it does not begin with 'GGUF')")
+            return _Reader(content).metadata()
+
+
+class _Reader:
+    """Reads values one after another."""
+
+    def __init__(self, content: mmap.mmap) -> None:
+        self.content = content
+        self.at = len(MAGIC)
+
+    def metadata(self) -> dict[str, Any]:
+        if (version := self.number("I")) not in VERSIONS:
+            raise ValueError(f"version {version}; known: {', '.join(map(str, VERSIONS))}")
+        tensors = self.number("Q")
+        if tensors * SMALLEST_TENSOR > len(self.content):
+            raise ValueError(f"{tensors} tensors in {len(self.content)} bytes")
+        entries = self.size()
+        found = {}
+        for _ in range(entries):
+            key = self.text()
+            value = self.value(self.number("I"))
+            if value is not None:
+                found[key] = value
+        return found
+
+    def number(self, code: str) -> Any:
+        (value,) = struct.unpack_from(f"<{code}", self.content, self.at)
+        self.at += struct.calcsize(f"<{code}")
+        return value
+
+    def size(self) -> int:
+        size = int(self.number("Q"))
+        if size > LONGEST:
+            raise ValueError(f"a length of {size} at byte {self.at}")
+        return size
+
+    def text(self) -> str:
+        size = self.size()
+        if self.at + size > len(self.content):
+            raise ValueError(f"a text at byte {self.at} runs past the end")
+        self.at += size
+        return self.content[self.at - size : self.at].decode("utf-8", "replace")
+
+    def value(self, kind: int) -> Any:
+        """Return a number or a text; None for an array."""
+        if kind == STRING:
+            return self.text()
+        if kind != ARRAY:
+            if kind not in NUMBERS:
+                raise ValueError(f"type {kind} at byte {self.at}")
+            return self.number(NUMBERS[kind])
+        inner, count = self.number("I"), self.size()
+        if inner in NUMBERS:
+            self.at += count * struct.calcsize(f"<{NUMBERS[inner]}")
+        elif inner == STRING:
+            for _ in range(count):
+                size = self.size()
+                self.at += size
+        else:
+            raise ValueError(f"an array of type {inner} at byte {self.at}")
+        if self.at > len(self.content):
+            raise ValueError("an array runs past the end")
+        return None
+
+
+T = TypeVar("T")
+
+PACKAGES = ("torch", "transformers", "gguf", "accelerate")
+
+POOLING_TYPES = {1: "mean", 2: "cls", 3: "last"}
+"""llama.cpp's numbers in `ARCHITECTURE.pooling_type`; 0 is none."""
+
+FILE_TYPES = {
+    0: "F32",
+    1: "F16",
+    2: "Q4_0",
+    3: "Q4_1",
+    7: "Q8_0",
+    8: "Q5_0",
+    9: "Q5_1",
+    10: "Q2_K",
+    11: "Q3_K_S",
+}
+FILE_TYPES |= {12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M", 18: "Q6_K"}
+FILE_TYPES |= {32: "BF16"}
+"""llama.cpp's names of `general.file_type`, for the record."""
+
+
+@dataclass(frozen=True)
+class GgufFile(ModelFiles):
+    """One file that holds everything: no other file of its folder is read."""
+
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.target
+
+    def identity(self) -> str:
+        return file_hash(self.path)
+
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def json(self, name: str) -> Any:  # noqa: ARG002
+        return None
+
+    def about(self, key: str) -> Any:
+        """Return an entry that is kept under the architecture's name."""
+        return self.metadata.get(f"{self.metadata.get('general.architecture')}.{key}")
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """Return what config.json would say, as far as options are checked against it."""
+        return {
+            "model_type": self.metadata.get("general.architecture"),
+            "num_hidden_layers": self.about("block_count"),
+            "max_position_embeddings": self.about("context_length"),
+        }
+
+    def load(self, loader: Callable[..., T], **options: Any) -> T:
+        """`loader(…)` on this file alone: what lies beside it, such as a config.json that names code, is not seen.
+
+        The progress bar, which unpacking shows whatever the log level, is not shown either.
+        """
+        with tempfile.TemporaryDirectory() as alone, contextlib.redirect_stderr(io.StringIO()):
+            link = Path(alone) / "model.gguf"
+            try:
+                link.symlink_to(self.path.resolve())
+            except OSError:  # Windows allows it to few users
+                os.link(self.path, link)
+            return loader(alone, gguf_file=link.name, local_files_only=True, **options)
+
+
+def find_gguf(spec: Spec) -> GgufFile:
+    """Return the file that a spec names.
+
+    Raises:
+        SpecError: if there is no such file.
+        EncoderError: if it is no whole GGUF model.
+    """
+    path = Path(spec.target).expanduser()
+    if is_folder(path):
+        files = sorted(path.glob("*.gguf"))
+        if len(files) != 1:
+            names = f" ({', '.join(file.name for file in files)})" if files else ""
+            raise SpecError(f"{path}: a folder with {len(files)} GGUF files{names}; name one")
+        (path,) = files
+    if not is_regular_file(path):
+        raise SpecError(f"no file '{spec.target}' (gguf: reads a local file)")
+    metadata = read_metadata(path)
+    if not isinstance(metadata.get("general.architecture"), str):
+        raise EncoderError(f"{path}: a GGUF file without general.architecture, so it is no model")
+    if isinstance(parts := metadata.get("split.count"), int) and parts > 1:
+        raise EncoderError(f"{path}: one of {parts} parts; join them with: llama-gguf-split --merge")
+    return GgufFile(path.name, path.parent, metadata=metadata)
+
+
+class GgufEncoder(TransformerEncoder):
+    """A GGUF file through transformers, with pooling and layers as for `hf:`; no code comes with such a file."""
+
+    _files: GgufFile
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """Check the spec against the file's header; weights are loaded at the first `encode`."""
+        require(str(spec), PACKAGES, "gguf")
+        options = spec.reader()
+        files = find_gguf(spec)
+        if "trust_remote_code" in options.unread:
+            raise SpecError(f"'{spec}': a GGUF file holds no code, so there is none to trust")
+        pooling = POOLING_TYPES.get(files.about("pooling_type"), "last")
+        settings = TransformerOptions.from_options(options, files, pooling)
+        prompt = Prompt.from_options(options, files)
+        batch_size = options.integer("batch_size", 128)
+        options.done()
+        return cls(spec, files, settings, prompt, batch_size)
+
+    @property
+    def _head(self) -> str | None:
+        """Causal, but for a file that says how to pool its tokens: that one was trained to embed."""
+        return None if self._files.about("pooling_type") else "causal"
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        of_file = {
+            "architecture": str(self._files.metadata["general.architecture"]),
+            "weights": FILE_TYPES.get(self._files.metadata.get("general.file_type", -1), "unknown"),
+        }
+        choices = {name: value for name, value in super().options.items() if name != "trust_remote_code"}
+        return {**of_file, **choices}

@@ -1,0 +1,417 @@
+"""The files of a neural model: from a folder or the Hugging Face hub, and checked before a library reads them.
+
+A hub model that is in the local cache is used from there, without a network request; its commit is in the record.
+`revision=` names another one.
+
+config.json states how large a network is, and transformers builds it before it reads the weights: weights that are
+missing are allocated and filled with random numbers. It builds on torch's meta device, where a tensor has a shape and
+no memory, so modules and tensors are counted there and compared with the size of the files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from weatherglass.encoders.spec import Spec
+from weatherglass.errors import EncoderError, SpecError, UnsafeFileError
+from weatherglass.storage.checksum import folder_hash
+from weatherglass.storage.documents import json_document
+from weatherglass.storage.reading import exists, is_folder, reading, shown_size
+from weatherglass.storage.torch_file import check_torch
+
+T = TypeVar("T")
+
+SMALL_FILES = ["*.json", "*.txt", "*.model"]
+"""Configuration and tokenizer: enough to check a spec before any weights are fetched."""
+
+HUB_TIMEOUT = 5.0
+"""Seconds. The hub's own client retries for half a minute before it reports that there is no network."""
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model's files, by folder or by hub name and commit."""
+
+    target: str
+    """What the libraries are given: the folder or the hub name."""
+    folder: Path
+    """Where the small files are."""
+    commit: str = ""
+    """The hub's commit; empty for a folder of the user's own."""
+
+    def identity(self) -> str:
+        """Return a hash of the folder's content, or the hub's name and commit, which say the same."""
+        return f"{self.target}@{self.commit}" if self.commit else folder_hash(self.folder)
+
+    def size(self) -> int:
+        """Return bytes of all its files."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
+    def json(self, name: str) -> Any:
+        """Return a small JSON file of the model; None where there is none."""
+        path = self.folder / name
+        if not exists(path):
+            return None
+        with reading(path, EncoderError, "not readable as JSON: the file"):
+            return json.loads(path.read_text(encoding="utf-8"))
+
+    def table(self, name: str) -> dict[str, Any]:
+        """Return a small JSON file that should hold an object; empty where there is none."""
+        content = self.json(name)
+        return content if isinstance(content, dict) else {}
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """config.json, in which transformers keeps what a model is."""
+        return self.table("config.json")
+
+    def own_code(self) -> list[str]:
+        """Return the classes of its own that a model's configuration names, such as "modeling_own.OwnModel"."""
+        names: set[str] = set()
+        for file in ("config.json", "tokenizer_config.json"):
+            auto_map = self.table(file).get("auto_map")
+            values = auto_map.values() if isinstance(auto_map, dict) else [auto_map]
+            for value in values:  # of a tokenizer, a list: slow and fast
+                names |= {
+                    one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)
+                }
+        return sorted(names)
+
+    def load(self, loader: Callable[..., T], **options: Any) -> T:
+        """`loader(target, …)`, from the local files first and only then from the hub."""
+        if not self.commit:
+            return loader(str(self.folder), local_files_only=True, **options)
+        try:
+            return loader(self.target, revision=self.commit, local_files_only=True, **options)
+        except OSError:
+            check_reachable(self.target)
+            return loader(self.target, revision=self.commit, local_files_only=False, **options)
+
+
+def find_model(target: str, revision: str, probes: tuple[str, ...] = ("config.json",)) -> ModelFiles:
+    """Return the files of the model called `target`; one of `probes` must be among them.
+
+    Raises:
+        SpecError: if `target` is neither a model folder nor a hub name.
+        EncoderError: if the hub does not have it, or is needed and cannot be reached.
+    """
+    folder = Path(target).expanduser()
+    if is_folder(folder):
+        if not any((folder / probe).is_file() for probe in probes):
+            raise SpecError(
+                f"{target}: this folder has no {' or '.join(probes)}, so it is not a transformers model"
+            )
+        if revision:
+            raise SpecError(f"{target}: revision={revision} is for hub names; this is a folder")
+        return ModelFiles(target, folder)
+    if exists(folder):
+        raise SpecError(f"{target}: a file, but a model's folder or hub name is needed")
+    if not target or target.startswith((".", "~", os.sep)) or target.count("/") > 1:
+        raise SpecError(f"no folder '{target[:100]}' (and it is not a hub name either: NAME or OWNER/NAME)")
+    _check_name(target)
+    return _in_local_cache(target, revision, probes) or _from_hub(target, revision, probes)
+
+
+def _check_name(name: str) -> None:
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise SpecError(
+            f"no folder '{name[:100]}' (and it is not a hub name either: letters, digits, - _ and . , 96 at most)"
+        ) from None
+
+
+def _in_local_cache(name: str, revision: str, probes: tuple[str, ...]) -> ModelFiles | None:
+    from huggingface_hub import try_to_load_from_cache
+
+    for probe in probes:
+        cached = try_to_load_from_cache(name, probe, revision=revision or None)
+        if isinstance(cached, str):
+            return _snapshot(name, Path(cached).parent)
+    return None
+
+
+def _snapshot(name: str, folder: Path) -> ModelFiles:
+    return ModelFiles(name, folder, commit=folder.name)
+
+
+def _from_hub(name: str, revision: str, probes: tuple[str, ...]) -> ModelFiles:
+    from huggingface_hub import errors, snapshot_download
+
+    check_reachable(name)
+    try:
+        folder = Path(snapshot_download(name, revision=revision or None, allow_patterns=SMALL_FILES))
+    except errors.GatedRepoError:
+        raise EncoderError(
+            f"'{name}' is gated: accept its terms on the hub, then run: hf auth login"
+        ) from None
+    except errors.RepositoryNotFoundError:
+        raise EncoderError(
+            f"the hub has no model '{name}' (or it is private; then run: hf auth login)"
+        ) from None
+    except errors.RevisionNotFoundError:
+        raise EncoderError(f"the hub's '{name}' has no revision '{revision}'") from None
+    except (OSError, errors.HfHubHTTPError) as error:
+        raise EncoderError(f"'{name}' could not be downloaded from the hub: {first_line(error)}") from None
+    if not any((folder / probe).is_file() for probe in probes):
+        raise EncoderError(
+            f"the hub's '{name}' has no {' or '.join(probes)}, so it is not a transformers model"
+        )
+    return _snapshot(name, folder)
+
+
+def check_reachable(name: str) -> None:
+    """Send one request to the hub, so that without a network the error comes within seconds.
+
+    Raises:
+        EncoderError: saying how to use the model without the hub.
+    """
+    from huggingface_hub import constants, get_session
+
+    try:
+        if constants.HF_HUB_OFFLINE:
+            raise OSError("HF_HUB_OFFLINE is set")
+        get_session().head(constants.ENDPOINT, timeout=HUB_TIMEOUT)
+    except Exception as error:  # the HTTP client differs between versions, and so do its errors
+        raise EncoderError(
+            f"'{name}' is not in the local Hugging Face cache and the hub cannot be reached ({first_line(error)});"
+            " run once with a network, or copy the model's folder here and give its path"
+        ) from None
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of a library's error message, which may have many."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+OWN_MODULES = "sentence_transformers."
+
+
+def read_modules(files: ModelFiles) -> list[dict[str, Any]] | None:
+    """Return the entries of modules.json; None without that file.
+
+    Raises:
+        EncoderError: if the file is not a list of modules.
+    """
+    modules = files.json("modules.json")
+    if modules is None:
+        return None
+    if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
+        raise EncoderError(f"{files.folder / 'modules.json'}: should be a list of modules")
+    return modules
+
+
+def module_types(files: ModelFiles) -> list[tuple[str, str]]:
+    """Return the last part of each module's type, such as "Pooling", and its folder."""
+    modules = read_modules(files) or []
+    return [(str(m.get("type", "")).rpartition(".")[2], str(m.get("path", ""))) for m in modules]
+
+
+def refuse_foreign_modules(spec: Spec, files: ModelFiles, remedy: str = "") -> None:
+    """Refuse modules from elsewhere: a name in modules.json is enough to import its code.
+
+    Raises:
+        UnsafeFileError: naming the module, with `remedy` after it.
+    """
+    for module in read_modules(files) or []:
+        kind = str(module.get("type", ""))
+        if not kind.startswith(OWN_MODULES):
+            raise UnsafeFileError(
+                f"'{spec}': its module '{kind}' is code that comes with the model, which is not run{remedy}"
+            )
+
+
+TOKENIZER = "tokenizer.json"
+
+
+def read_tokenizer(path: Path, noun: str) -> Any:
+    """Return a tokenizer of the library.
+
+    Args:
+        path: the file.
+        noun: what an error calls it.
+
+    Raises:
+        EncoderError: if it is damaged, or if it numbers its tokens as only a larger file could.
+    """
+    from tokenizers import Tokenizer
+
+    check_tokenizer(path)
+    with reading(path, EncoderError, noun):
+        return Tokenizer.from_file(str(path))
+
+
+def check_tokenizer(path: Path) -> None:
+    """Refuse a tokenizer with a number that only a larger file could have.
+
+    The library goes through all numbers up to the largest, and ends the process where memory does not suffice.
+
+    Raises:
+        EncoderError: naming the token.
+    """
+    content = json_document(path, EncoderError)
+    most = path.stat().st_size
+    for token, number in _numbers(content if isinstance(content, dict) else {}):
+        if isinstance(number, int) and number > most:
+            raise EncoderError(
+                f"{path}: the token '{str(token)[:50]}' has the number {number}, but a file of {most} bytes cannot have"
+                " so many; get it again"
+            )
+
+
+def _numbers(content: Mapping[str, Any]) -> Iterable[tuple[Any, Any]]:
+    """Yield tokens and their numbers, where they stand; what is of another form, the library refuses."""
+    model = content.get("model")
+    vocabulary = model.get("vocab") if isinstance(model, dict) else None
+    if isinstance(vocabulary, dict):
+        yield from vocabulary.items()
+    added = content.get("added_tokens")
+    for token in added if isinstance(added, list) else ():
+        if isinstance(token, dict):
+            yield token.get("content"), token.get("id")
+
+
+NUMBERS = 2**26
+NUMBERS_PER_BYTE = 8
+"""Numbers of a network: 256 MB of them as float32, or as many as its files can hold at one bit each."""
+
+PARTS = 10_000
+BYTES_PER_PART = 32
+"""Modules and tensors. A tensor has a name, a type and a shape in the file of weights, which takes more than that."""
+
+ADAPTER = "adapter_config.json"
+
+MOST_OF_A_KIND = 2**20
+LONGEST_WINDOW = 2**16
+_LIMITS = (
+    (re.compile(r"(layers?|labels|groups|experts|blocks|stages)$"), MOST_OF_A_KIND),
+    (re.compile(r"(attention_window|block_size|chunk_length)$"), LONGEST_WINDOW),
+)
+"""By the end of a key: what is counted through while a configuration is read, and what texts are padded to."""
+
+
+def check_counts(name: str, config: Mapping[str, Any]) -> None:
+    """Refuse counts that keep a library busy before a network is built, or that pad every text.
+
+    Raises:
+        EncoderError: naming the first.
+    """
+    tables: list[Mapping[str, Any]] = [config]
+    while tables:
+        for key, value in tables.pop().items():
+            if isinstance(value, dict):
+                tables.append(value)
+            largest = max(
+                (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, int)),
+                default=0,
+            )
+            for end, most in _LIMITS:
+                if largest > most and end.search(key):
+                    raise EncoderError(
+                        f"'{name}': its configuration says {key} = {largest}, and {most} is the most that is read;"
+                        " is it damaged?"
+                    )
+
+
+def check_module_sizes(name: str, files: ModelFiles) -> None:
+    """Refuse a module of sentence-transformers that is far larger than the model's files.
+
+    Those but the first are built in memory at once; the largest of their arrays has two of their numbers as its shape.
+
+    Raises:
+        EncoderError: naming its configuration.
+    """
+    for kind, path in module_types(files):
+        if kind == "Transformer":
+            continue
+        file = str(Path(path) / "config.json")
+        config = files.table(file)
+        check_counts(f"{name}, {file}", config)
+        sizes = sorted(value for value in config.values() if isinstance(value, int))
+        if len(sizes) > 1 and sizes[-1] * sizes[-2] > NUMBERS + NUMBERS_PER_BYTE * files.size():
+            raise EncoderError(_too_large(name, file, sizes[-1] * sizes[-2], "numbers", files.size()))
+
+
+@contextmanager
+def limited_by_files(name: str, files: ModelFiles) -> Iterator[None]:
+    """Within, a network that is built has no more parts and numbers than the model's files can hold.
+
+    Not so for an adapter: the model that it changes has its own files, elsewhere. Weights that torch.save wrote are
+    looked over before torch reads them.
+
+    Raises:
+        EncoderError: at the first part that is too many, before it has memory.
+        VectorFileError: for a file of weights that asks for more than it has.
+    """
+    with _checked_weights(), _counted_network(name, files):
+        yield
+
+
+@contextmanager
+def _checked_weights() -> Iterator[None]:
+    """Within, torch.load looks over a file first: only the library knows which ones it reads, or fetches."""
+    import torch
+
+    load = torch.load
+
+    def checked(file: Any, *arguments: Any, **options: Any) -> Any:
+        if isinstance(file, str | PathLike):
+            check_torch(Path(file))
+        return load(file, *arguments, **options)
+
+    torch.load = checked
+    try:
+        yield
+    finally:
+        torch.load = load
+
+
+@contextmanager
+def _counted_network(name: str, files: ModelFiles) -> Iterator[None]:
+    if exists(files.folder / ADAPTER):
+        yield
+        return
+    from torch.nn.modules import module as torch_modules
+
+    numbers: dict[tuple[int, str], int] = {}
+    total = 0
+
+    def count(owner: Any, part: str, value: Any) -> None:
+        nonlocal total
+        place = (id(owner), part)  # weights take the place of what was built
+        added = value.numel() if hasattr(value, "numel") else 0
+        total += added - numbers.get(place, 0)
+        numbers[place] = added
+        if total > NUMBERS and total > NUMBERS + NUMBERS_PER_BYTE * files.size():
+            raise EncoderError(_too_large(name, "config.json", total, "numbers", files.size()))
+        if len(numbers) > PARTS and len(numbers) > PARTS + files.size() // BYTES_PER_PART:
+            raise EncoderError(_too_large(name, "config.json", len(numbers), "parts", files.size()))
+
+    hooks = [
+        torch_modules.register_module_module_registration_hook(count),
+        torch_modules.register_module_parameter_registration_hook(count),
+        torch_modules.register_module_buffer_registration_hook(count),
+    ]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _too_large(name: str, file: str, count: int, noun: str, size: int) -> str:
+    return (
+        f"'{name}': {file} asks for a network of {count} {noun} or more, but all files of the model together have"
+        f" {shown_size(size)}; get the configuration and the weights again"
+    )

@@ -1,0 +1,504 @@
+"""`onnx:FOLDER-OR-FILE`: a sentence model exported to ONNX, run by onnxruntime on the processor."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix, Integers, unit_length
+from weatherglass.encoders.base import Asked, Coverage, Encoder
+from weatherglass.encoders.kinds import require
+from weatherglass.encoders.model_files import (
+    ModelFiles,
+    first_line,
+    module_types,
+    read_tokenizer,
+    refuse_foreign_modules,
+)
+from weatherglass.encoders.onnx_graph import ELEMENT_TYPES, Graph, Port, read_graph
+from weatherglass.encoders.pooling import by_length, pool
+from weatherglass.encoders.prompts import Prompt
+from weatherglass.encoders.spec import OptionReader, Spec
+from weatherglass.encoders.torch_model import max_tokens
+from weatherglass.errors import EncoderError, SpecError
+from weatherglass.storage.checksum import file_hash
+from weatherglass.storage.reading import is_folder, is_regular_file
+
+SUBFOLDER = "onnx"
+"""Where exporters put the graph if the folder also holds the weights in another format."""
+
+POOLING_NAMES = {"cls": "cls", "mean": "mean", "max": "max", "lasttoken": "last"}
+"""sentence-transformers' names of the poolings that one graph output allows, and ours."""
+
+LEGACY_POOLINGS = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_lasttoken": "lasttoken",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+}
+
+NO_LIMIT = 1_000_000
+"""Tokenizers without a limit say 1e30."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxFiles:
+    """A graph, and the folder with its tokenizer and configuration."""
+
+    graph: Path
+    around: ModelFiles
+
+    @property
+    def name(self) -> str:
+        """Return the graph's path within its folder."""
+        return self.graph.relative_to(self.around.folder).as_posix()
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.around.folder / "tokenizer.json"
+
+
+def find_onnx(options: OptionReader) -> OnnxFiles:
+    """Return the files that a spec's target and its option `file` mean.
+
+    Raises:
+        SpecError: if there is no graph, or several and none is chosen.
+        EncoderError: if there is no tokenizer.json.
+    """
+    target, wanted = options.spec.target, options.text("file", "")
+    path = Path(target).expanduser()
+    if is_regular_file(path):
+        if wanted:
+            raise SpecError(f"'{options.spec}': file={wanted} is for a folder; this is a file already")
+        graph = path
+        folder = path.parent
+        if folder.name == SUBFOLDER and not (folder / "tokenizer.json").is_file():
+            folder = folder.parent
+    elif is_folder(path):
+        folder = path
+        graph = _graph_in(path, wanted)
+    else:
+        raise SpecError(
+            f"no file or folder '{target}' (onnx: reads local files; for a hub model first run:"
+            " hf download NAME --local-dir FOLDER)"
+        )
+    files = OnnxFiles(graph, ModelFiles(str(folder), folder))
+    if not is_regular_file(files.tokenizer):
+        raise EncoderError(
+            f"{folder}: no tokenizer.json beside the ONNX file; save it with:"
+            " AutoTokenizer.from_pretrained(NAME).save_pretrained(FOLDER)"
+        )
+    return files
+
+
+def _graph_in(folder: Path, wanted: str) -> Path:
+    places = (folder, folder / SUBFOLDER)
+    if wanted:
+        for place in places:
+            if (place / wanted).is_file():
+                return place / wanted
+        raise SpecError(f"{folder}: no file '{wanted}'{_listing(folder)}")
+    for place in places:
+        if (place / "model.onnx").is_file():
+            return place / "model.onnx"
+    graphs = _graphs(folder)
+    if len(graphs) != 1:
+        problem = "several ONNX files; choose one with file=NAME" if graphs else "no ONNX file in this folder"
+        raise SpecError(f"{folder}: {problem}{_listing(folder)}")
+    return graphs[0]
+
+
+def _graphs(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.onnx"), *(folder / SUBFOLDER).glob("*.onnx")])
+
+
+def _listing(folder: Path) -> str:
+    names = [graph.relative_to(folder).as_posix() for graph in _graphs(folder)]
+    return f" (there are: {', '.join(names)})" if names else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What the files beside a graph say; a value is None where they say nothing."""
+
+    pooling: str | None = None
+    normalise: bool = False
+    max_length: int = 0
+    lowercase: bool = False
+    pools_prompt: bool = True
+    """Whether the tokens of a prompt count when tokens are pooled."""
+    other_modules: tuple[str, ...] = ()
+    """Modules after pooling that a graph without them would leave out, such as Dense."""
+
+
+def read_configuration(options: OptionReader, files: ModelFiles) -> Configuration:
+    """modules.json, the configuration of its Pooling, sentence_bert_config.json and the tokenizer's.
+
+    Raises:
+        UnsafeFileError: if a module is code that comes with the model.
+        EncoderError: if a file is damaged, or asks for a pooling that is not known here.
+    """
+    refuse_foreign_modules(options.spec, files)
+    types = module_types(files)
+    pooling_folder = next((folder for kind, folder in types if kind == "Pooling"), "1_Pooling")
+    pooling = files.table(f"{pooling_folder}/config.json")
+    transformer = files.table("sentence_bert_config.json")
+    return Configuration(
+        _configured_pooling(files, pooling),
+        any(kind == "Normalize" for kind, _ in types),
+        _limit(files, transformer),
+        bool(transformer.get("do_lower_case")),
+        bool(pooling.get("include_prompt", True)),
+        tuple(kind for kind, _ in types if kind not in ("Transformer", "Pooling", "Normalize")),
+    )
+
+
+def _configured_pooling(files: ModelFiles, table: dict[str, Any]) -> str | None:
+    if not table:
+        return None
+    named = table.get("pooling_mode") or [
+        mode for key, mode in LEGACY_POOLINGS.items() if table.get(key) is True
+    ]
+    modes = [named] if isinstance(named, str) else list(named)
+    if len(modes) != 1 or modes[0] not in POOLING_NAMES:
+        raise EncoderError(
+            f"{files.folder}: its Pooling configuration asks for {'+'.join(map(str, modes)) or 'nothing'}; known here:"
+            f" {', '.join(POOLING_NAMES)}, one at a time"
+        )
+    return POOLING_NAMES[modes[0]]
+
+
+def _limit(files: ModelFiles, transformer: dict[str, Any]) -> int:
+    """As sentence-transformers: its own max_seq_length, else the tokenizer's and the model's limits; 0 for none."""
+    if isinstance(own := transformer.get("max_seq_length"), int) and own > 0:
+        return own
+    of_tokenizer = files.table("tokenizer_config.json").get("model_max_length")
+    limits = [
+        int(limit)
+        for limit in (of_tokenizer, max_tokens(files.config))
+        if isinstance(limit, int | float) and 0 < limit < NO_LIMIT
+    ]
+    return min(limits, default=0)
+
+
+PACKAGES = ("onnxruntime", "tokenizers")
+
+SENTENCE_OUTPUTS = ("sentence_embedding",)
+TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+"""The names that optimum, sentence-transformers and fastembed give to what is wanted here, best first."""
+
+IN_THE_GRAPH = "graph"
+"""The pooling of an output that is one vector per text already."""
+
+POOLINGS = ("cls", "mean", "max", "last")
+"""cls is the first token, as in sentence-transformers."""
+
+READABLE_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+
+TOKENS_PER_BATCH = 512
+"""As for torch on a processor: more tokens no longer fit in its cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxOptions:
+    """The options that determine a text's vector: with the files, they are the encoder's identity."""
+
+    output: str
+    pooling: str
+    normalise: bool
+    lowercase: bool
+    max_length: int
+    """0 where nothing sets a limit."""
+    prompt: Prompt
+    batch_size: int
+
+    @classmethod
+    def from_options(
+        cls, options: OptionReader, files: OnnxFiles, graph: Graph, configuration: Configuration
+    ) -> OnnxOptions:
+        """Return the options of a spec; what they leave open comes from the model's configuration."""
+        output = _output(options, graph)
+        pooling = _pooling(options, output, configuration)
+        prompt = Prompt.from_options(options, files.around)
+        if prompt.text and pooling != IN_THE_GRAPH and not configuration.pools_prompt:
+            raise SpecError(
+                f"'{options.spec}': this model leaves the prompt's tokens out of its pooling, which onnx: cannot;"
+                " use st: or prompt_name=none"
+            )
+        return cls(
+            output.name,
+            pooling,
+            options.flag("normalise", configuration.normalise),
+            options.flag("lowercase", configuration.lowercase),
+            options.integer("max_length", configuration.max_length, least=0),
+            prompt,
+            options.integer("batch_size", 1 if graph.depends_on_batch else 128),
+        )
+
+    def as_options(self) -> dict[str, str]:
+        """In the spelling of a spec."""
+        flags = {"normalise": self.normalise, "lowercase": self.lowercase}
+        return {
+            "output": self.output,
+            "pooling": self.pooling,
+            **{name: "yes" if flag else "no" for name, flag in flags.items()},
+            "max_length": str(self.max_length),
+            **self.prompt.as_options(),
+            "batch_size": str(self.batch_size),
+        }
+
+
+def _output(options: OptionReader, graph: Graph) -> Port:
+    """Return the output that the spec names, else one with a known name, else the only one."""
+    by_name = {port.name: port for port in graph.outputs}
+    wanted = options.text("output", "")
+    if not wanted:
+        known = [name for name in (*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS) if name in by_name]
+        if not known and len(by_name) > 1:
+            raise SpecError(
+                f"'{options.spec}': which output? add output=NAME (there are: {', '.join(by_name)})"
+            )
+        wanted = known[0] if known else graph.outputs[0].name
+    if wanted not in by_name:
+        raise SpecError(
+            f"'{options.spec}': the graph has no output '{wanted}' (it has: {', '.join(by_name)})"
+        )
+    port = by_name[wanted]
+    if port.dimensions is None and port.name in (*SENTENCE_OUTPUTS, *TOKEN_OUTPUTS):
+        return Port(port.name, port.element, 2 if port.name in SENTENCE_OUTPUTS else 3)
+    if port.dimensions not in (2, 3):
+        raise SpecError(
+            f"'{options.spec}': output '{wanted}' has {port.dimensions or 'unknown'} dimensions; an encoder's has 2"
+            " (texts) or 3 (tokens)"
+        )
+    return port
+
+
+def _pooling(options: OptionReader, output: Port, configuration: Configuration) -> str:
+    asked = "pooling" in options.unread
+    if output.dimensions == 2:
+        pooling = options.text("pooling", IN_THE_GRAPH)
+        if pooling != IN_THE_GRAPH:
+            raise SpecError(
+                f"'{options.spec}': pooling={pooling}, but output '{output.name}' is one vector per text already"
+            )
+        return pooling
+    if configuration.other_modules and not asked:
+        raise SpecError(
+            f"'{options.spec}': modules.json has {'+'.join(configuration.other_modules)} after pooling, which is not in"
+            f" output '{output.name}'; export the model with its sentence_embedding, or say pooling=mean to go without"
+        )
+    if configuration.pooling is None and not asked:
+        raise SpecError(
+            f"'{options.spec}': the model's files do not say how to pool its tokens; add pooling=mean or another of"
+            f" {', '.join(POOLINGS)}"
+        )
+    return options.choice("pooling", POOLINGS, configuration.pooling or "")
+
+
+class OnnxEncoder(Encoder):
+    """A graph of onnxruntime between a tokenizer and pooling."""
+
+    costly: ClassVar[bool] = True
+    by_kind: ClassVar[bool] = True
+
+    def __init__(
+        self, spec: Spec, files: OnnxFiles, graph: Graph, settings: OnnxOptions, from_files: Sequence[str]
+    ) -> None:
+        self._spec = spec
+        self._files = files
+        self._graph = graph
+        self._settings = settings
+        self._from_files = list(from_files)
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """Check the spec, the graph and the files beside it; weights are loaded at the first `encode`.
+
+        Raises:
+            SpecError: if an option does not fit the model, or pooling is neither told nor configured.
+            EncoderError: if a file is damaged or missing.
+            UnsafeFileError: if the model needs code of its own.
+        """
+        require(str(spec), PACKAGES, "onnx")
+        options = spec.reader()
+        given = set(options.unread)
+        files = find_onnx(options)
+        graph = read_graph(files.graph)
+        foreign = [port.name for port in graph.inputs if port.name not in READABLE_INPUTS]
+        if foreign or "input_ids" not in {port.name for port in graph.inputs}:
+            names = ", ".join(foreign or (port.name for port in graph.inputs))
+            raise EncoderError(
+                f"{files.graph}: not a text encoder that can be read here: its inputs include {names}; known:"
+                f" {', '.join(READABLE_INPUTS)}"
+            )
+        if unknown := [port.name for port in graph.inputs if port.element not in ELEMENT_TYPES.values()]:
+            raise EncoderError(f"{files.graph}: its input {unknown[0]} is of a type that no tokenizer makes")
+        settings = OnnxOptions.from_options(options, files, graph, read_configuration(options, files.around))
+        options.done()
+        from_files = {"pooling", "normalise", "max_length", "lowercase"} - given
+        return cls(spec, files, graph, settings, sorted(from_files))
+
+    @property
+    def name(self) -> str:
+        return str(self._spec)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return {"file": self._files.name, **self._settings.as_options()}
+
+    def identity(self) -> str:
+        """Return graph, external tensors, tokenizer, options and versions; the batch size only if vectors depend on
+        it.
+        """
+        folder = self._files.graph.parent
+        options = self._settings.as_options()
+        if not self._graph.depends_on_batch:
+            options.pop("batch_size")
+        content = [
+            "onnx",
+            file_hash(self._files.graph),
+            {name: file_hash(folder / name) for name in sorted(self._graph.external_files)},
+            file_hash(self._files.tokenizer),
+            options,
+            {name: version(name) for name in PACKAGES},
+        ]
+        if configured := dict(self._settings.prompt.configured):  # in a file that is not hashed here
+            content.append(configured)
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def notes(self) -> list[str]:
+        """Return what was taken from the model's files, and what a quantised graph does to vectors."""
+        values = self._settings.as_options()
+        taken = [f"{name}={values[name]}" for name in self._from_files if values[name] not in ("no", "0")]
+        notes = [f"'{self.name}': {', '.join(taken)}, as the model's own files say"] if taken else []
+        if self._graph.depends_on_batch:
+            notes.append(
+                f"'{self.name}': quantised by the numbers of each batch, so batch_size={self._settings.batch_size} is a"
+                " part of the result"
+            )
+        return [*notes, *self._settings.prompt.notes(self.name)]
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        tokenizer = read_tokenizer(self._files.tokenizer, "not a tokenizer: the file")
+        # The file may fix a length to pad to, as MiniLM's does; both are done here, batch by batch.
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        if self._settings.max_length:
+            try:
+                tokenizer.enable_truncation(self._settings.max_length)
+            except Exception as error:
+                raise SpecError(
+                    f"'{self.name}': max_length={self._settings.max_length}: {first_line(error)}"
+                ) from None
+        return tokenizer
+
+    @cached_property
+    def _padding(self) -> int:
+        """Return the padding token's number; it is masked, so any number serves where the model names none."""
+        number = self._files.around.config.get("pad_token_id")
+        return number if isinstance(number, int) and 0 <= number < 2**31 else 0
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime
+
+        onnxruntime.set_default_logger_severity(4)
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        try:
+            return onnxruntime.InferenceSession(
+                str(self._files.graph), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime's errors share no type
+            raise EncoderError(
+                f"{self._files.graph}: onnxruntime cannot load it ({first_line(error)})"
+            ) from None
+
+    def _tokenised(self, texts: Sequence[Asked]) -> list[Any]:
+        prepared = self._settings.prompt.before(texts)
+        if self._settings.lowercase:
+            prepared = [text.lower() for text in prepared]
+        encodings: list[Any] = self._tokenizer.encode_batch(prepared)
+        return encodings
+
+    def coverage(self, texts: Sequence[Asked]) -> list[Coverage]:
+        return [self._coverage(encoding) for encoding in self._tokenised(texts)]
+
+    def _coverage(self, encoding: Any) -> Coverage:
+        unknown = self._unknown_token
+        notes = []
+        if encoding.overflowing:
+            notes.append(f"cut to {len(encoding.ids)} tokens")
+        if unknown and (count := encoding.tokens.count(unknown)):
+            notes.append(f"{count} unknown, read as {unknown}")
+        if not encoding.ids:
+            notes.append("no tokens")
+        return Coverage(tuple(encoding.tokens), note="; ".join(notes))
+
+    @cached_property
+    def _unknown_token(self) -> str:
+        model = self._files.around.table("tokenizer.json").get("model")
+        unknown = model.get("unk_token") if isinstance(model, dict) else None
+        return unknown if isinstance(unknown, str) else ""
+
+    def encode(self, texts: Sequence[Asked]) -> AnyMatrix:
+        encodings = self._tokenised(texts)
+        lengths = [len(encoding.ids) for encoding in encodings]
+        rows, positions = [], []
+        for batch in by_length(lengths, self._settings.batch_size, TOKENS_PER_BATCH):
+            rows.append(self._encode_batch([encodings[position] for position in batch]))
+            positions.append(batch)
+        if not rows:
+            return np.empty((0, 0), dtype=np.float32)
+        vectors = np.empty((len(texts), rows[0].shape[1]), dtype=rows[0].dtype)
+        vectors[np.concatenate(positions)] = np.concatenate(rows)
+        return vectors
+
+    def _encode_batch(self, encodings: Sequence[Any]) -> AnyMatrix:
+        lengths = np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
+        inputs = self._inputs(encodings, lengths)
+        try:
+            (output,) = self._session.run([self._settings.output], inputs)
+        except Exception as error:
+            raise EncoderError(
+                f"'{self.name}': the model cannot read what its tokenizer makes ({first_line(error)}); do the two"
+                " belong together?"
+            ) from None
+        states = output if output.dtype.itemsize >= 4 else output.astype(np.float32)
+        if self._settings.pooling == IN_THE_GRAPH:
+            vectors: AnyMatrix = np.where((lengths > 0)[:, None], states, states.dtype.type(np.nan))
+        else:
+            pooling = "first" if self._settings.pooling == "cls" else self._settings.pooling
+            vectors = pool(states, lengths, pooling)
+        return unit_length(vectors) if self._settings.normalise else vectors
+
+    def _inputs(self, encodings: Sequence[Any], lengths: Integers) -> dict[str, Any]:
+        """Return each input of the graph, padded on the right, in the type that the graph asks for."""
+        width = max(1, int(lengths.max()))
+        is_token = np.arange(width) < lengths[:, None]
+        columns = {
+            "input_ids": np.full(is_token.shape, self._padding, dtype=np.int64),
+            "token_type_ids": np.zeros(is_token.shape, dtype=np.int64),
+        }
+        columns["input_ids"][is_token] = [number for encoding in encodings for number in encoding.ids]
+        columns["token_type_ids"][is_token] = [kind for encoding in encodings for kind in encoding.type_ids]
+        # A text without tokens is given one to look at; its row becomes NaN.
+        columns["attention_mask"] = is_token.astype(np.int64)
+        columns["attention_mask"][:, 0] = 1
+        columns["position_ids"] = np.broadcast_to(np.arange(width), is_token.shape)
+        return {
+            port.name: np.ascontiguousarray(columns[port.name], dtype=port.element)
+            for port in self._graph.inputs
+        }

@@ -1,0 +1,221 @@
+"""What an ONNX file says of itself: inputs, outputs, operators, external data. Nothing is loaded or run.
+
+An ONNX file is one protobuf message. Only the few fields that matter here are read, and tensors are stepped over, so
+a file of 1 GB takes milliseconds. The numbers of the fields are those of onnx.proto, which never change.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from weatherglass.errors import EncoderError, UnsafeFileError
+from weatherglass.storage.reading import is_regular_file, reading
+
+BUILT_IN_DOMAINS = {
+    "",
+    "ai.onnx",
+    "ai.onnx.ml",
+    "ai.onnx.preview",
+    "com.microsoft",
+    "com.microsoft.nchwc",
+    "com.ms.internal.nhwc",
+}
+"""Operators that onnxruntime has itself. Any other domain needs a library of machine code."""
+
+BATCH_DEPENDENT = {"DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
+"""Operators that round by the largest number of the whole batch: a text's vector depends on its neighbours."""
+
+DEEPEST = 64
+"""Graphs within graphs; a file that nests deeper is not an exported model."""
+
+ELEMENT_TYPES = {1: "float32", 6: "int32", 7: "int64", 10: "float16", 11: "float64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or output of a graph."""
+
+    name: str
+    element: str
+    """A numpy type, or the number of an ONNX type that no text model uses."""
+    dimensions: int | None
+    """How many; None where the file does not say."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """The facts about one ONNX file."""
+
+    inputs: list[Port] = field(default_factory=list)
+    outputs: list[Port] = field(default_factory=list)
+    operators: set[tuple[str, str]] = field(default_factory=set)
+    """Domain and name of every operator, in subgraphs and functions too."""
+    own_domains: set[str] = field(default_factory=set)
+    """Domains whose operators are functions within this file."""
+    external_files: set[str] = field(default_factory=set)
+    """Files with tensors, relative to the file's folder."""
+
+    @property
+    def depends_on_batch(self) -> bool:
+        """Return whether a text's vector changes with the texts that it is encoded with."""
+        return any(name in BATCH_DEPENDENT for _, name in self.operators)
+
+
+def read_graph(path: Path) -> Graph:
+    """Return the graph of an ONNX file, after refusing what would need code or files from elsewhere.
+
+    Raises:
+        EncoderError: if the file cannot be read or is no ONNX model.
+        UnsafeFileError: if it needs a library of custom operators, or reads files outside its folder.
+    """
+    with reading(path, EncoderError, "not an ONNX model, or a damaged one: the file"):
+        if path.stat().st_size == 0:
+            raise EncoderError(f"{path}: the file is empty")
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            graph = _model(content)
+        if not graph.outputs:
+            raise EncoderError(f"{path}: not an ONNX model, or a damaged one (it has no graph with outputs)")
+        _check_operators(path, graph)
+        _check_external_files(path, graph)
+    return graph
+
+
+def _check_operators(path: Path, graph: Graph) -> None:
+    foreign = sorted(op for op in graph.operators if op[0] not in BUILT_IN_DOMAINS | graph.own_domains)
+    if foreign:
+        domain, name = foreign[0]
+        raise UnsafeFileError(
+            f"{path}: its operator '{domain}.{name}' needs a library of custom operators, which is code and is not"
+            " loaded; export the model without it"
+        )
+
+
+def _check_external_files(path: Path, graph: Graph) -> None:
+    for name in sorted(graph.external_files):
+        parts = PurePosixPath(name.replace("\\", "/"))
+        if not parts.parts or parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0]:
+            raise UnsafeFileError(f"{path}: it would read tensors from '{name}', outside its own folder")
+        if not is_regular_file(path.parent / parts):
+            raise EncoderError(f"{path}: its tensors are in '{name}', which is not beside it")
+
+
+class _Fields:
+    """The fields of one protobuf message: (number, whole number or span of bytes), fixed-width ones left out."""
+
+    def __init__(self, content: mmap.mmap, start: int, end: int) -> None:
+        self.content = content
+        self.start = start
+        self.end = end
+
+    def __iter__(self) -> Iterator[tuple[int, int | _Fields]]:
+        at = self.start
+        while at < self.end:
+            tag, at = self._varint(at)
+            number, wire_type = tag >> 3, tag & 7
+            if number == 0:
+                raise ValueError(f"field 0 at byte {at}")
+            if wire_type == 0:
+                value, at = self._varint(at)
+                yield number, value
+            elif wire_type == 2:
+                length, at = self._varint(at)
+                if at + length > self.end:
+                    raise ValueError(f"a field at byte {at} runs past the end")
+                yield number, _Fields(self.content, at, at + length)
+                at += length
+            elif wire_type in (1, 5):
+                at += 8 if wire_type == 1 else 4
+            else:
+                raise ValueError(f"wire type {wire_type} at byte {at}")
+
+    def _varint(self, at: int) -> tuple[int, int]:
+        value = shift = 0
+        while True:
+            if at >= self.end or shift > 63:
+                raise ValueError(f"a number at byte {at} does not end")
+            byte = self.content[at]
+            value |= (byte & 127) << shift
+            at += 1
+            if byte < 128:
+                return value, at
+            shift += 7
+
+    def messages(self, number: int) -> Iterator[_Fields]:
+        """Yield the fields of that number that are messages or texts."""
+        for found, value in self:
+            if found == number and isinstance(value, _Fields):
+                yield value
+
+    def text(self, number: int) -> str:
+        """Return the last text of that number; empty where there is none."""
+        texts = [self.content[span.start : span.end].decode() for span in self.messages(number)]
+        return texts[-1] if texts else ""
+
+    def number(self, number: int) -> int:
+        """Return the last whole number of that number; 0 where there is none."""
+        return next((v for found, v in reversed(list(self)) if found == number and isinstance(v, int)), 0)
+
+
+def _model(content: mmap.mmap) -> Graph:
+    graph = Graph()
+    for number, value in _Fields(content, 0, len(content)):
+        if isinstance(value, int):
+            continue
+        if number == 7:  # ModelProto.graph
+            weights = {tensor.text(8) for tensor in value.messages(5)}  # older files list them as inputs too
+            graph.inputs = [port for port in map(_port, value.messages(11)) if port.name not in weights]
+            graph.outputs = [_port(port) for port in value.messages(12)]
+            _read_graph_fields(value, graph, 0)
+        elif number == 25:  # ModelProto.functions
+            graph.own_domains.add(value.text(10))
+            for node in value.messages(7):
+                _read_node(node, graph, 0)
+    return graph
+
+
+def _port(value: _Fields) -> Port:
+    """ValueInfoProto: a name, and a type that is a tensor of elements with a shape."""
+    element, dimensions = "0", None
+    for kind in value.messages(2):
+        for tensor in kind.messages(1):
+            code = tensor.number(1)
+            element = ELEMENT_TYPES.get(code, str(code))
+            for shape in tensor.messages(2):
+                dimensions = len(list(shape.messages(1)))
+    return Port(value.text(1), element, dimensions)
+
+
+def _read_graph_fields(value: _Fields, graph: Graph, depth: int) -> None:
+    if depth > DEEPEST:
+        raise ValueError(f"graphs are nested more than {DEEPEST} deep")
+    for number, child in value:
+        if isinstance(child, int):
+            continue
+        if number == 1:
+            _read_node(child, graph, depth)
+        elif number == 5:
+            _read_tensor(child, graph)
+        elif number == 15:  # sparse: values and indices, each a tensor
+            for tensor in (*child.messages(1), *child.messages(2)):
+                _read_tensor(tensor, graph)
+
+
+def _read_node(node: _Fields, graph: Graph, depth: int) -> None:
+    graph.operators.add((node.text(7), node.text(4)))
+    for attribute in node.messages(5):
+        for number, value in attribute:
+            if isinstance(value, int):
+                continue
+            if number in (5, 10):
+                _read_tensor(value, graph)
+            elif number in (6, 11):
+                _read_graph_fields(value, graph, depth + 1)
+
+
+def _read_tensor(tensor: _Fields, graph: Graph) -> None:
+    for entry in tensor.messages(13):
+        if entry.text(1) == "location":
+            graph.external_files.add(entry.text(2))

@@ -1,0 +1,304 @@
+"""ELMo (Peters et al. 2018): a bidirectional language model over characters, from its original files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import AnyMatrix, Integers
+from weatherglass.encoders.base import Coverage, Encoder
+from weatherglass.encoders.kinds import require
+from weatherglass.encoders.pooling import Layers, by_equal_length, pool
+from weatherglass.encoders.spec import Spec
+from weatherglass.encoders.views import View
+from weatherglass.errors import EncoderError, SpecError
+from weatherglass.languages.tokenise import TOKENISERS
+from weatherglass.storage.array_file import read_hdf5
+from weatherglass.storage.checksum import file_hash
+from weatherglass.storage.reading import is_folder, reading
+
+if TYPE_CHECKING:
+    from weatherglass.encoders.papers.elmo_network import ElmoModel
+
+BEGIN_SENTENCE: Final = 256
+END_SENTENCE: Final = 257
+BEGIN_WORD: Final = 258
+END_WORD: Final = 259
+PADDING: Final = 260
+CHARACTERS: Final = 261
+"""256 bytes and the five marks. Implementations that pad whole sentences add a 262nd, which no word can hold."""
+
+
+def character_ids(words: Sequence[str], width: int) -> Integers:
+    """Return one row of `width` numbers per word; bytes beyond width - 2 are cut off, as in training."""
+    rows = np.full((len(words), width), PADDING, dtype=np.int64)
+    for row, word in zip(rows, words, strict=True):
+        _write(row, word.encode("utf-8", "ignore")[: width - 2])
+    return rows
+
+
+def boundary_ids(width: int) -> Integers:
+    """Return the two "words" that stand before and after every sentence, as rows like those of `character_ids`."""
+    rows = np.full((2, width), PADDING, dtype=np.int64)
+    _write(rows[0], [BEGIN_SENTENCE])
+    _write(rows[1], [END_SENTENCE])
+    return rows
+
+
+def _write(row: Integers, codes: Sequence[int]) -> None:
+    row[0] = BEGIN_WORD
+    row[1 : 1 + len(codes)] = list(codes)
+    row[1 + len(codes)] = END_WORD
+
+
+MOST_LAYERS: Final = 64
+MOST_CHARACTERS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ElmoOptions:
+    """What options.json states and the shapes of the weights do not."""
+
+    layers: int
+    convolutions: int
+    highways: int
+    activation: str
+    word_width: int
+    """Characters a word is cut or padded to, the marks of its beginning and end included."""
+    cell_clip: float
+    projection_clip: float
+    skip_connections: bool
+
+
+def find_files(folder: Path) -> tuple[Path, Path]:
+    """Return the options and the weights in `folder`; the original downloads have longer names, with the same
+    endings.
+    """
+    if not is_folder(folder):
+        raise SpecError(
+            f"no folder '{folder}'; elmo: takes the folder that holds options.json and the weights"
+        )
+    return _single_file(folder, "*options.json"), _single_file(folder, "*weights.hdf5", "*.hdf5", "*.h5")
+
+
+def _single_file(folder: Path, *patterns: str) -> Path:
+    """Return the one file that matches; a later pattern counts where the earlier ones match nothing."""
+    for pattern in patterns:
+        matches = sorted(folder.glob(pattern))
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            names = ", ".join(path.name for path in matches)
+            raise SpecError(
+                f"{folder}: {len(matches)} files match {pattern} ({names}); keep one ELMo per folder"
+            )
+    raise SpecError(f"{folder}: no file matches {' or '.join(patterns)}; is this the folder of an ELMo?")
+
+
+def read_options(path: Path) -> ElmoOptions:
+    """Read options.json.
+
+    Raises:
+        EncoderError: if it is no JSON or lacks what the network needs.
+    """
+    with reading(path, EncoderError, "these are not the options of an ELMo: the file"):
+        whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        lstm, cnn = whole["lstm"], whole["char_cnn"]
+        options = ElmoOptions(
+            layers=_count(lstm.get("n_layers", 1), "n_layers", 1, MOST_LAYERS),
+            convolutions=_count(len(cnn["filters"]), "filters", 1, MOST_LAYERS),
+            highways=_count(cnn.get("n_highway") or 0, "n_highway", 0, MOST_LAYERS),
+            activation=str(cnn["activation"])[:40],
+            word_width=_count(
+                cnn["max_characters_per_token"], "max_characters_per_token", 3, MOST_CHARACTERS
+            ),
+            cell_clip=_clip(lstm.get("cell_clip")),
+            projection_clip=_clip(lstm.get("proj_clip")),
+            skip_connections=bool(lstm["use_skip_connections"]),
+        )
+    if options.activation not in ("relu", "tanh"):
+        raise EncoderError(f"{path}: activation '{options.activation}' is neither relu nor tanh")
+    return options
+
+
+def _count(value: object, name: str, least: int, most: int) -> int:
+    """Return a whole number that a network can have; arrays are made as large as it says."""
+    if not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{name} should be a whole number from {least} to {most}")
+    return value
+
+
+def _clip(value: float | None) -> float:
+    limit = float("inf") if value is None else float(value)
+    if not limit > 0:
+        raise ValueError(f"a clip of {limit}")
+    return limit
+
+
+def read_weights(path: Path, options: ElmoOptions) -> dict[str, NDArray[np.float32]]:
+    """Return every array of the weight file by its full name, checked against one another.
+
+    Raises:
+        EncoderError: if an array is missing or of the wrong shape.
+    """
+    with reading(path, EncoderError):
+        arrays = read_hdf5(path, EncoderError).arrays
+        has_projection = any(name.startswith("CNN_proj/") for name in arrays)
+        weights = {name: _array(arrays, name, path) for name in _names(options, has_projection)}
+        _check_shapes(weights, options, path)
+    return weights
+
+
+def _names(options: ElmoOptions, has_projection: bool) -> list[str]:
+    names = ["char_embed"]
+    names += [f"CNN/{kind}_cnn_{i}" for i in range(options.convolutions) for kind in "Wb"]
+    names += [
+        f"CNN_high_{i}/{kind}_{gate}"
+        for i in range(options.highways)
+        for gate in ("carry", "transform")
+        for kind in "Wb"
+    ]
+    names += ["CNN_proj/W_proj", "CNN_proj/b_proj"] if has_projection else []
+    names += [
+        f"RNN_{direction}/RNN/MultiRNNCell/Cell{i}/LSTMCell/{kind}"
+        for direction in (0, 1)
+        for i in range(options.layers)
+        for kind in ("W_0", "B", "W_P_0")
+    ]
+    return names
+
+
+def _array(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[np.float32]:
+    if name not in arrays:
+        raise EncoderError(f"{path}: no array '{name}'; the file does not belong to the options beside it")
+    array = arrays[name].astype(np.float32)
+    if not np.isfinite(array).all():
+        raise EncoderError(f"{path}: '{name}' has entries that are not finite; get the file again")
+    return array
+
+
+def _check_shapes(weights: dict[str, NDArray[np.float32]], options: ElmoOptions, path: Path) -> None:
+    characters = weights["char_embed"].shape[0]
+    if characters != CHARACTERS:
+        raise EncoderError(
+            f"{path}: char_embed has {characters} rows, but ELMo knows {CHARACTERS} characters"
+        )
+    for direction in (0, 1):
+        for i in range(options.layers):
+            prefix = f"RNN_{direction}/RNN/MultiRNNCell/Cell{i}/LSTMCell"
+            dim, projection = weights[f"{prefix}/W_P_0"].shape
+            shape = weights[f"{prefix}/W_0"].shape
+            if shape != (2 * projection, 4 * dim):
+                raise EncoderError(
+                    f"{path}: {prefix}/W_0 is {shape}, but W_P_0 requires {(2 * projection, 4 * dim)}"
+                )
+
+
+BATCH: Final = 64
+
+
+@dataclass(slots=True, eq=False)
+class ElmoEncoder(Encoder):
+    """Texts as ELMo sees them: 1024 dimensions, or three times that with layers=concat."""
+
+    costly: ClassVar[bool] = True
+
+    spec: Spec
+    options_file: Path
+    weights_file: Path
+    network: ElmoOptions
+    pooling: str
+    layers: Layers
+    tokens: str
+    _model: ElmoModel | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """`elmo:FOLDER?pooling=mean&layers=sum&tokens=words`."""
+        require(str(spec), ("torch", "h5py"), "elmo")
+        options = spec.reader()
+        pooling = options.choice("pooling", ("mean", "max", "last"), "mean")
+        layers = Layers.parse(options.text("layers", "sum"))
+        tokens = options.choice("tokens", ("words", "whitespace", "characters"), "words")
+        options.done()
+        options_file, weights_file = find_files(Path(spec.target).expanduser())
+        network = read_options(options_file)
+        layers.numbers(network.layers + 1)
+        return cls(spec, options_file, weights_file, network, pooling, layers, tokens)
+
+    @property
+    def name(self) -> str:
+        return str(self.spec)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return {"pooling": self.pooling, "layers": str(self.layers), "tokens": self.tokens}
+
+    def identity(self) -> str:
+        files = [file_hash(self.options_file), file_hash(self.weights_file)]
+        return hashlib.sha256(json.dumps(["elmo", files, dict(self.options)]).encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str]) -> AnyMatrix:
+        (vectors,) = self.encode_views(texts, [self.view])
+        return vectors
+
+    @property
+    def view(self) -> View:
+        return View(self.pooling, self.layers)
+
+    def with_view(self, view: View) -> Self:
+        spec = self.spec.with_options(pooling=view.pooling, layers=str(view.layers))
+        return replace(self, spec=spec, pooling=view.pooling, layers=view.layers)
+
+    def other_views(self) -> tuple[list[str], list[Layers]]:
+        return ["mean", "max", "last"], [Layers.parse(text) for text in ("sum", "1", "-1")]
+
+    def encode_views(self, texts: Sequence[str], views: Sequence[View]) -> list[AnyMatrix]:
+        model = self._load()
+        splits = [TOKENISERS[self.tokens](text) for text in texts]
+        chosen = [view.layers.numbers(self.network.layers + 1) for view in views]
+        widths = [
+            model.width * (len(numbers) if view.layers.join == "concat" else 1)
+            for view, numbers in zip(views, chosen, strict=True)
+        ]
+        vectors = [np.full((len(texts), width), np.nan, dtype=np.float32) for width in widths]
+        for rows in by_equal_length([len(split) for split in splits], BATCH):
+            states = model.states([splits[row] for row in rows])
+            lengths = np.full(len(rows), states.shape[2], dtype=np.int64)
+            for view, numbers, matrix in zip(views, chosen, vectors, strict=True):
+                matrix[rows] = view.layers.combine(
+                    [pool(states[layer], lengths, view.pooling) for layer in numbers]
+                )
+        return vectors
+
+    def coverage(self, texts: Sequence[str]) -> list[Coverage]:
+        """Return every token can be read, since ELMo spells; one that is too long is cut."""
+        longest = self.network.word_width - 2
+        covered = []
+        for text in texts:
+            tokens = tuple(TOKENISERS[self.tokens](text))
+            cut = any(len(token.encode("utf-8", "ignore")) > longest for token in tokens)
+            covered.append(Coverage(tokens, note=f"a token cut to {longest} bytes" if cut else ""))
+        return covered
+
+    def notes(self) -> list[str]:
+        if self.tokens == "characters":
+            return ["tokens=characters: every character is a token, as in the released code of May et al."]
+        return []
+
+    def _load(self) -> ElmoModel:
+        if self._model is None:
+            from weatherglass.encoders.papers.elmo_network import ElmoModel
+
+            with reading(self.weights_file, EncoderError):
+                model = ElmoModel.load(self.network, self.weights_file)
+                model.states([["a"]])  # arrays that do not fit one another are noticed here
+            self._model = model
+        return self._model

@@ -1,0 +1,383 @@
+"""`hf:NAME-OR-FOLDER`: any transformers encoder or decoder, with pooling and layers as the spec says.
+
+It gives vectors of texts, vectors of a word at its place in a text and, if it is a language model, log-probabilities.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
+from typing import ClassVar, Self
+
+import numpy as np
+
+from weatherglass.arrays import AnyMatrix, AnyVector, Integers, unit_length
+from weatherglass.encoders.base import (
+    STATIC,
+    Asked,
+    Coverage,
+    Encoder,
+    Input,
+    Observations,
+    What,
+    check_asked,
+    text_of,
+)
+from weatherglass.encoders.kinds import require
+from weatherglass.encoders.model_files import ModelFiles, check_counts, find_model
+from weatherglass.encoders.pooling import POOLINGS, Layers, States, by_equal_length, by_length, pool
+from weatherglass.encoders.prompts import Prompt
+from weatherglass.encoders.spec import OptionReader, Spec
+from weatherglass.encoders.torch_model import (
+    DEVICES,
+    DTYPES,
+    Pieces,
+    Place,
+    Tokenizer,
+    TorchModel,
+    encoding,
+    has_cls_token,
+    head_of,
+    load_tokenizer,
+    max_tokens,
+)
+from weatherglass.encoders.views import View
+from weatherglass.errors import EncoderError, SpecError
+
+MOST_LAYERS = 10_000
+
+LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+"""The names that config.json uses for the number of layers above the token layer."""
+
+NO_CONTEXT = "the first token has no token before it, so it has no probability"
+
+SPAN_POOLINGS = ("mean", "first", "last")
+"""Over the pieces of the word at a span."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerOptions:
+    """The options that determine a text's vector: with the weights, they are the encoder's identity."""
+
+    pooling: str
+    layers: Layers
+    special_tokens: bool
+    lowercase: bool
+    normalise: bool
+    max_length: int
+    """0 where the model itself sets no limit."""
+    dtype: str
+    device: str
+    trust_remote_code: bool
+    span_pooling: str = SPAN_POOLINGS[0]
+
+    @classmethod
+    def from_options(
+        cls, options: OptionReader, files: ModelFiles, default_pooling: str | None = None
+    ) -> TransformerOptions:
+        """Return the options of a spec, checked against the model's config."""
+        spec = options.spec
+        special_tokens = options.flag("special_tokens", True)
+        papers_pooling = "cls" if special_tokens and has_cls_token(files) else "last"
+        pooling = options.choice("pooling", POOLINGS, default_pooling or papers_pooling)
+        if pooling == "cls" and not special_tokens:
+            raise SpecError(
+                f"'{spec}': pooling=cls needs special_tokens=yes; for the first piece use pooling=first"
+            )
+        check_counts(str(spec), files.config)
+        layers = Layers.parse(options.text("layers", "-1"))
+        count = next(
+            (files.config[key] for key in LAYER_COUNT_KEYS if isinstance(files.config.get(key), int)), None
+        )
+        if count is not None:
+            if not 0 <= count <= MOST_LAYERS:
+                raise EncoderError(f"'{spec}': its configuration promises {count} layers; is it damaged?")
+            layers.numbers(count + 1)
+        limit = max_tokens(files.config) or 0
+        max_length = options.integer("max_length", limit, least=1 if limit else 0)
+        if limit and max_length > limit:
+            raise SpecError(f"'{spec}': max_length={max_length}, but the model reads {limit} tokens at most")
+        return cls(
+            pooling,
+            layers,
+            special_tokens,
+            options.flag("lowercase", False),
+            options.flag("normalise", False),
+            max_length,
+            options.choice("dtype", DTYPES, "float32"),
+            options.choice("device", DEVICES, "auto"),
+            options.flag("trust_remote_code", False),
+            options.choice("span_pooling", SPAN_POOLINGS, SPAN_POOLINGS[0]),
+        )
+
+    def as_options(self) -> dict[str, str]:
+        """In the spelling of a spec; `span_pooling`, which only words at a span have, where it is not the default."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        if self.span_pooling == SPAN_POOLINGS[0]:
+            del values["span_pooling"]
+        return {
+            name: {True: "yes", False: "no"}[v] if isinstance(v, bool) else str(v)
+            for name, v in values.items()
+        }
+
+
+class TransformerEncoder(Encoder):
+    """A transformers model: tokens are pooled within each layer, then layers are joined (docs/methods 6)."""
+
+    costly: ClassVar[bool] = True
+    """Its encodings are worth caching."""
+    by_kind: ClassVar[bool] = True
+
+    def __init__(
+        self, spec: Spec, files: ModelFiles, settings: TransformerOptions, prompt: Prompt, batch_size: int
+    ) -> None:
+        self._spec = spec
+        self._files = files
+        self._settings = settings
+        self._prompt = prompt
+        self._batch_size = batch_size
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """Check the spec against the model's small files; weights are loaded at the first `encode`."""
+        require(str(spec), ("torch", "transformers"), "transformers")
+        options = spec.reader()
+        files = find_model(spec.target, options.text("revision", ""))
+        settings = TransformerOptions.from_options(options, files)
+        prompt = Prompt.from_options(options, files)
+        batch_size = options.integer("batch_size", 128)
+        options.done()
+        return cls(spec, files, settings, prompt, batch_size)
+
+    @property
+    def name(self) -> str:
+        return str(self._spec)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        revision = {"revision": self._files.commit} if self._files.commit else {}
+        choices = {**self._settings.as_options(), **self._prompt.as_options()}
+        return {**choices, "batch_size": str(self._batch_size), **revision}
+
+    def identity(self) -> str:
+        """Return weights, choices and library versions; not the batch size, which changes no more than the last
+        digit.
+        """
+        libraries = {library: version(library) for library in ("torch", "transformers", "tokenizers")}
+        choices = {**self._settings.as_options(), **self._prompt.as_options()}
+        content = ["hf", self._files.identity(), choices, libraries]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def notes(self) -> list[str]:
+        notes = self._prompt.notes(self.name)
+        if self._settings.trust_remote_code:
+            notes.append(
+                f"'{self.name}': trust_remote_code=yes, so code that came with the model was allowed to run"
+            )
+        return notes
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        settings = self._settings
+        inner = load_tokenizer(self.name, self._files, settings.trust_remote_code)
+        longest = inner.model_max_length
+        if not isinstance(longest, int):
+            raise EncoderError(
+                f"'{self.name}': model_max_length in tokenizer_config.json is not a whole number; is it damaged?"
+            )
+        limit = min(settings.max_length or longest, longest)
+        return Tokenizer(inner, settings.special_tokens, settings.lowercase, limit)
+
+    @cached_property
+    def _model(self) -> TorchModel:
+        settings = self._settings
+        return TorchModel.load(
+            self.name, self._files, settings.device, settings.dtype, settings.trust_remote_code
+        )
+
+    @property
+    def _head(self) -> str | None:
+        """Return which kind of language model it is, masked or causal; None for one without a head."""
+        return head_of(self._files.config.get("architectures"))
+
+    @cached_property
+    def _language_model(self) -> TorchModel:
+        settings = self._settings
+        return TorchModel.load(
+            self.name, self._files, settings.device, settings.dtype, settings.trust_remote_code, self._head
+        )
+
+    @property
+    def gives(self) -> frozenset[What]:
+        return STATIC | {"log-probabilities"} if self._head else STATIC
+
+    def observe(self, inputs: Sequence[Asked], what: What = "vectors") -> Observations:
+        check_asked(self, inputs, what)
+        with encoding(self.name):
+            pieces = self._pieces(inputs, what)
+            if what == "log-probabilities":
+                return self._log_probabilities(inputs, pieces)
+            view = (
+                self.view if what == "vectors" else View(self._settings.span_pooling, self._settings.layers)
+            )
+            (vectors,) = self._pooled(pieces, [view])
+            return Observations(inputs, what, vectors, self._coverage(inputs, pieces))
+
+    def _pieces(self, inputs: Sequence[Asked], what: What = "vectors") -> list[Pieces]:
+        """Return the pieces of each text with its prompt and, but for vectors, which of them are the word's or the
+        text's.
+        """
+        texts = self._prompt.before(inputs)
+        if what == "vectors":
+            return self._tokenizer(texts)
+        # A causal model may need one more token, at the beginning.
+        spare = int(what == "log-probabilities" and self._head == "causal")
+        return self._tokenizer(texts, list(map(_place, inputs, texts)), spare)
+
+    def _coverage(self, inputs: Sequence[Asked], pieces: Sequence[Pieces]) -> list[Coverage]:
+        rows = zip(inputs, pieces, strict=True)
+        return [
+            self._tokenizer.coverage_of(some, "" if some.at is None else _word(asked)) for asked, some in rows
+        ]
+
+    def coverage(self, texts: Sequence[Asked]) -> list[Coverage]:
+        with encoding(self.name):
+            return self._coverage(texts, self._pieces(texts))
+
+    def encode(self, texts: Sequence[Asked]) -> AnyMatrix:
+        (vectors,) = self.encode_views(texts, [self.view])
+        return vectors
+
+    @property
+    def view(self) -> View:
+        return View(self._settings.pooling, self._settings.layers)
+
+    def with_view(self, view: View) -> Self:
+        spec = self._spec.with_options(pooling=view.pooling, layers=str(view.layers))
+        settings = replace(self._settings, pooling=view.pooling, layers=view.layers)
+        return type(self)(spec, self._files, settings, self._prompt, self._batch_size)
+
+    def other_views(self) -> tuple[list[str], list[Layers]]:
+        whole = "cls" if self._settings.special_tokens and has_cls_token(self._files) else "last"
+        return [whole, "mean", "max"], [Layers.parse(text) for text in ("-1", "-2", "mean:-4..")]
+
+    def encode_views(self, texts: Sequence[Asked], views: Sequence[View]) -> list[AnyMatrix]:
+        with encoding(self.name):
+            return self._pooled(self._pieces(texts), views)
+
+    def _pooled(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
+        """Return the vectors under each view: over all tokens, or over those at the place that was asked for."""
+        lengths = [len(text.ids) for text in pieces]
+        rows: list[list[AnyMatrix]] = []
+        positions = []
+        for batch in by_length(lengths, self._batch_size, self._model.tokens_per_batch):
+            rows.append(self._encode_batch([pieces[position] for position in batch], views))
+            positions.append(batch)
+        if not rows:
+            return [np.empty((0, 0), dtype=np.float32) for _ in views]
+        order = np.concatenate(positions)
+        return [_in_order(np.concatenate(parts), order) for parts in zip(*rows, strict=True)]
+
+    def _encode_batch(self, pieces: Sequence[Pieces], views: Sequence[View]) -> list[AnyMatrix]:
+        with_cls = any(view.pooling == "cls" for view in views)
+        cls_positions = self._tokenizer.cls_positions(pieces) if with_cls else None
+        lengths = np.array([len(text.ids) for text in pieces], dtype=np.int64)
+        selections = list(dict.fromkeys(view.layers for view in views))
+        states = dict(
+            zip(
+                selections,
+                self._model.hidden_states(pieces, self._tokenizer.padding(), selections),
+                strict=True,
+            )
+        )
+        if pieces[0].at is not None:
+            states = {some: [_at_place(layer, pieces) for layer in states[some]] for some in selections}
+            lengths = np.array([len(text.at or ()) for text in pieces], dtype=np.int64)
+        vectors = [
+            view.layers.combine(
+                [pool(layer, lengths, view.pooling, cls_positions) for layer in states[view.layers]]
+            )
+            for view in views
+        ]
+        return [unit_length(some) for some in vectors] if self._settings.normalise else vectors
+
+    def _log_probabilities(self, inputs: Sequence[Asked], pieces: Sequence[Pieces]) -> Observations:
+        """Return the log-probability of each token of the text, or of the word at the span.
+
+        A causal model predicts a token from those before it; a masked one from all others, the token being masked and,
+        for a word at a span, the other pieces of the word with it.
+        """
+        is_causal = self._head == "causal"
+        if is_causal:
+            pieces = [self._tokenizer.begun(text) for text in pieces]
+        mask = None if is_causal else self._tokenizer.mask()
+        at = [text.at or [] for text in pieces]
+        values: list[AnyVector] = [np.full(len(places), np.nan) for places in at]
+        jobs: list[tuple[int, list[int]]] = []  # a row, and its tokens that one pass of the model gives
+        for row, asked in enumerate(inputs):
+            tokens = [token for token, place in enumerate(at[row]) if place or not is_causal]
+            at_once = [tokens] if is_causal or _word(asked) else [[token] for token in tokens]
+            jobs += [(row, some) for some in at_once if some]
+        lengths = [len(pieces[row].ids) for row, _ in jobs]
+        model, padding = self._language_model, self._tokenizer.padding()
+        for batch in by_equal_length(lengths, self._batch_size, model.logits_per_batch):
+            some = [jobs[job] for job in batch]
+            cells = [(copy, row, token) for copy, (row, tokens) in enumerate(some) for token in tokens]
+            found = model.log_probabilities(
+                [_masked(pieces[row], [at[row][token] for token in tokens], mask) for row, tokens in some],
+                padding,
+                [copy for copy, _, _ in cells],
+                [at[row][token] - is_causal for _, row, token in cells],
+                [pieces[row].ids[at[row][token]] for _, row, token in cells],
+            )
+            for (_, row, token), value in zip(cells, found, strict=True):
+                values[row][token] = value
+        coverage = [
+            replace(covered, note="; ".join(filter(None, [covered.note, NO_CONTEXT])))
+            if is_causal and 0 in (text.at or ())
+            else covered
+            for covered, text in zip(self._coverage(inputs, pieces), pieces, strict=True)
+        ]
+        return Observations(inputs, "log-probabilities", values, coverage)
+
+
+def _word(asked: Asked) -> str:
+    """Return the word at the span; empty where there is none."""
+    return asked.word if isinstance(asked, Input) and asked.span else ""
+
+
+def _place(asked: Asked, text: str) -> Place:
+    """Return where the word, without blanks around it, is in the text with its prompt; else all of the text without
+    it.
+    """
+    start = len(text) - len(text_of(asked))
+    if not isinstance(asked, Input) or asked.span is None:
+        return start, None
+    first = start + asked.span[0] + len(asked.word) - len(asked.word.lstrip())
+    return first, first + len(asked.word.strip())
+
+
+def _at_place(layer: States, pieces: Sequence[Pieces]) -> States:
+    """Return the states of the pieces at each text's place, padded at the end."""
+    width = max([1, *(len(text.at or ()) for text in pieces)])
+    places = np.array([[*(text.at or ()), *[0] * (width - len(text.at or ()))] for text in pieces])
+    at_place: States = layer[np.arange(len(pieces))[:, None], places]
+    return at_place
+
+
+def _masked(pieces: Pieces, places: Sequence[int], mask: int | None) -> Pieces:
+    if mask is None:
+        return pieces
+    hidden = set(places)
+    return replace(pieces, ids=[mask if n in hidden else number for n, number in enumerate(pieces.ids)])
+
+
+def _in_order(rows: AnyMatrix, order: Integers) -> AnyMatrix:
+    """Return the rows of sorted batches, back in the order of the texts."""
+    vectors = np.empty_like(rows)
+    vectors[order] = rows
+    return vectors

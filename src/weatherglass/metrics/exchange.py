@@ -1,0 +1,229 @@
+"""What a null hypothesis makes exchangeable, and p by exchanging it: labels of scores, signs, or labels of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Vector
+
+if TYPE_CHECKING:
+    from weatherglass.inference.significance.base import Alternative, Budget, Significance
+
+
+@dataclass(frozen=True, slots=True)
+class PValueOptions:
+    """How p is computed, and what it may cost."""
+
+    method: str
+    budget: Budget
+    precision: float
+    seed: int
+    inner: bool = False
+    """Whether it is one of many p, such as those without each word, for which fewer draws do."""
+
+    def rng(self) -> np.random.Generator:
+        """The same draws for every p of a run."""
+        return np.random.default_rng(self.seed)
+
+    def for_many(self, rough: bool = False) -> PValueOptions:
+        """Return the options of p without a word or template: there are many, so each may cost little.
+
+        Args:
+            rough: whether it is enough to know on which side of alpha p is.
+        """
+        from weatherglass.inference.significance.base import Budget
+
+        precision = max(self.precision, ROUGH) if rough else self.precision
+        return replace(self, budget=Budget(seconds=INNER_SECONDS), precision=precision, inner=True)
+
+
+INNER_SECONDS = 0.01
+"""For p without a word or template: there are many, so bounds within 1 % do where counting takes longer."""
+ROUGH = 0.1
+"""The relative width of bounds of p that only say whether it is below alpha; far less work than 1 %."""
+
+
+class Null(Protocol):
+    """A null hypothesis with the data that it speaks of."""
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """How many units it exchanges: of the first set and of the others; (pairs, 0) for signs."""
+
+    def tail(self, requested: Alternative) -> Alternative:
+        """The alternative that is tested where this one is asked for."""
+
+    def test(self, requested: Alternative, options: PValueOptions) -> Significance:
+        """p under that tail."""
+
+    def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
+        """Return the exact two-sided p, which the interval agrees with whatever tail and method were asked for.
+
+        Args:
+            reported: p as `test` gave it for the same alternative and options.
+            requested: the alternative that was asked for.
+            options: how that p was computed.
+
+        Returns:
+            None where the value is always on one side of that without bias, so that there are no two sides.
+        """
+
+    def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
+        """The value under exchanged labels, at these levels; empty where there is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exchange:
+    """Two groups of scores whose labels are exchangeable; the value depends on the sum over one of them."""
+
+    x: Vector
+    y: Vector
+    effect_size: Callable[[Vector, Vector], float]
+    """The metric's value for any such scores."""
+    significance: Callable[[Vector, Vector, Alternative, np.random.Generator], Significance] | None = None
+    """p as the metric's profile has it; None for the exact permutation test."""
+    ddof: int = 1
+    """Of the standard deviation in d."""
+    alternatives: tuple[Alternative, ...] = ()
+    """The tails that the profile knows, its default first; empty for all of them."""
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """Scores of X and of Y."""
+        return len(self.x), len(self.y)
+
+    def tail(self, requested: Alternative) -> Alternative:
+        """The alternative to test."""
+        known = self.alternatives
+        return requested if not known or requested in known else known[0]
+
+    def test(self, requested: Alternative, options: PValueOptions) -> Significance:
+        """By the exact methods, or as the profile has it."""
+        if self.significance:
+            return self.significance(self.x, self.y, self.tail(requested), options.rng())
+        from weatherglass.inference.significance import permutation_test
+
+        return permutation_test(
+            self.x,
+            self.y,
+            method=options.method,
+            alternative=requested,
+            budget=options.budget,
+            precision=options.precision,
+            rng=options.rng(),
+        )
+
+    def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
+        """Return p of the permutation test, whatever the profile and the method reported."""
+        exact = self.significance is None and options.method in ("auto", "exact")
+        if exact and self.tail(requested) == "two-sided":
+            return reported
+        plain = replace(self, significance=None, alternatives=())
+        return plain.test("two-sided", replace(options, method="auto")).p_value
+
+    def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
+        """Of the value, from drawn partitions."""
+        from weatherglass.inference.significance.grid import on_grid
+        from weatherglass.inference.significance.sampled import sample_sums
+
+        grid = on_grid(self.x, self.y)
+        if grid.constant:
+            return []
+        shares = sample_sums(grid, NULL_DRAWS, options.rng()).astype(np.float64)
+        total, least = float(np.sum(self.x) + np.sum(self.y)), min(self.x.min(), self.y.min())
+        step = (max(self.x.max(), self.y.max()) - least) / float(grid.values[-1])
+        sums = len(self.x) * least + step * shares
+        n_x, n_y = self.units
+        return [float(v) for v in np.quantile(sums / n_x - (total - sums) / n_y, levels)]
+
+
+NULL_DRAWS = 9_999
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignFlips:
+    """Scores, such as those of pairs, of which each could as well have the other sign; the value is their mean."""
+
+    scores: Vector
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """The scores; there is no second group."""
+        return len(self.scores), 0
+
+    def tail(self, requested: Alternative) -> Alternative:
+        """Every tail makes sense."""
+        return requested
+
+    def test(self, requested: Alternative, options: PValueOptions) -> Significance:
+        """Exact up to 36 scores."""
+        from weatherglass.inference.sign_flips import DRAWS, sign_flip_test
+
+        draws = NULL_DRAWS if options.inner else DRAWS
+        return sign_flip_test(self.scores, requested, options.rng(), draws)
+
+    def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
+        """Return p of both tails."""
+        return reported if requested == "two-sided" else self.test("two-sided", options).p_value
+
+    def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
+        """Of the mean, from drawn signs."""
+        signs = 2.0 * options.rng().integers(0, 2, (NULL_DRAWS, len(self.scores))) - 1.0
+        means = signs @ self.scores / len(self.scores)
+        return [float(v) for v in np.quantile(means, levels)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relabelling:
+    """Units of several sets whose labels are exchangeable; the value is computed anew for every labelling."""
+
+    sizes: tuple[int, ...]
+    values: Callable[[Integers], Vector]
+    """For labellings (one a row: the pooled units in their new order), the value of each."""
+    alternatives: tuple[Alternative, ...] = ()
+    """The tails that make sense; empty for all."""
+    draws: int = 9_999
+    inner_draws: int = 999
+    ordered: bool = False
+    """Whether the order of the units within a set matters, as it does for pairs."""
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """Units of the first set and of all others."""
+        return self.sizes[0], sum(self.sizes[1:])
+
+    def tail(self, requested: Alternative) -> Alternative:
+        """The alternative to test."""
+        known = self.alternatives
+        return requested if not known or requested in known else known[0]
+
+    def test(self, requested: Alternative, options: PValueOptions) -> Significance:
+        """Counted where the labellings are few, else drawn."""
+        from weatherglass.inference.relabelling import relabelling_test
+
+        draws = self.inner_draws if options.inner else self.draws
+        tail = self.tail(requested)
+        return relabelling_test(
+            self.sizes, self.values, tail, draws, options.rng(), self.ordered
+        ).significance
+
+    def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
+        """Return p of both tails; None where only one of them makes sense."""
+        if self.tail("two-sided") != "two-sided":
+            return None
+        if self.tail(requested) == "two-sided":
+            return reported
+        return self.test("two-sided", options).p_value
+
+    def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
+        """Of the value, from the labellings that p counted."""
+        from weatherglass.inference.relabelling import relabelling_test
+
+        values = relabelling_test(
+            self.sizes, self.values, "greater", self.inner_draws, options.rng(), self.ordered
+        ).values
+        return [float(v) for v in np.quantile(values, levels)]

@@ -1,0 +1,333 @@
+"""Read each corpus format: plain text, WikiExtractor, JSON lines, CSV and TSV, Parquet and Arrow."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from weatherglass.errors import CorpusError, MissingExtraError
+from weatherglass.reliability.corpus.readers import (
+    FIELDS,
+    Reader,
+    Texts,
+    Where,
+    field_named,
+    matches,
+    no_such_field,
+    require_fields,
+    text_lines,
+)
+from weatherglass.storage.child_process import Content, read_in_child
+from weatherglass.storage.documents import parsed_json
+from weatherglass.storage.reading import one_line
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def plain_texts(_path: Path, stream: BinaryIO) -> Iterator[str]:
+    """The lines of the file."""
+    yield from text_lines(stream)
+
+
+PLAIN = Reader(plain_texts)
+
+
+START, END = "<doc ", "</doc>"
+
+
+def is_document_start(line: str) -> bool:
+    """Whether a line begins an article."""
+    return line.startswith(START) and line.rstrip().endswith(">") and ' title="' in line
+
+
+def wiki_texts(path: Path, stream: BinaryIO) -> Iterator[str]:
+    """The lines of the articles, the first of each its title.
+
+    Raises:
+        CorpusError: if an article is not closed: the file is cut off.
+    """
+    inside = False
+    for line in text_lines(stream):
+        if is_document_start(line):
+            inside = True
+        elif line.rstrip() == END:
+            inside = False
+        else:
+            yield unescape(line)
+    if inside:
+        raise CorpusError(f"{path}: ends within an article, without {END}; the file is cut off")
+
+
+WIKI_EXTRACTOR = Reader(wiki_texts)
+
+
+DELETED = frozenset({"[deleted]", "[removed]"})
+"""Text of a deleted comment in a dump."""
+
+
+def is_json_object(line: str) -> bool:
+    """Whether a line is a JSON object; if the first line of a file is, so should be all others."""
+    if not line.lstrip().startswith("{"):
+        return False
+    try:
+        return isinstance(parsed_json(line), dict)
+    except ValueError:
+        return False
+
+
+def json_texts(
+    path: Path, stream: BinaryIO, fields: Sequence[str] = FIELDS, where: Where | None = None
+) -> Iterator[str]:
+    """The lines of each object's text: of the first of `fields` that holds one.
+
+    Args:
+        path: for messages.
+        stream: of the file.
+        fields: where the text is looked for.
+        where: only the objects whose fields have these values.
+
+    Raises:
+        CorpusError: if a line is not a JSON object, no object has a text, or none has a field of `where`.
+    """
+    where = where or {}
+    has_text = False
+    any_fits = not where
+    names: dict[str, None] = {}
+    seen: set[str] = set()
+    for number, line in enumerate(text_lines(stream), 1):
+        if not line.strip() or (len(seen) == len(where) and _cannot_fit(line, where)):
+            continue
+        try:
+            record = parsed_json(line)
+            seen |= {field for field in where if _value(record, field) is not None}
+            if not all(matches(_value(record, field), wanted) for field, wanted in where.items()):
+                names |= dict.fromkeys(record) if len(seen) < len(where) else {}
+                continue
+            any_fits = True
+            found = (_value(record, field) for field in fields)
+            text = next((value for value in found if isinstance(value, str)), None)
+        except (ValueError, AttributeError, TypeError):
+            raise CorpusError(f"{path}, line {number}: not a JSON object") from None
+        if text is None:
+            names |= dict.fromkeys(record) if not has_text else {}
+            continue
+        has_text = True
+        if text not in DELETED:
+            yield from text.splitlines()
+    if len(seen) < len(where):
+        require_fields(path, list(names), {field: () for field in where if field not in seen})
+    if not has_text and any_fits:
+        raise CorpusError(no_such_field(path, list(names), fields))
+
+
+def _cannot_fit(line: str, where: Where) -> bool:
+    """Return whether a line certainly lacks a wanted value, without parsing it: a dump has a hundred gigabytes.
+
+    A value may be escaped in JSON, so only plain letters and digits are looked for, in lines without such escapes.
+    """
+    lowered = line.lower()
+    return "\\u00" not in lowered and any(
+        all(one.isascii() and one.replace("_", "").isalnum() and one.lower() not in lowered for one in wanted)
+        for wanted in where.values()
+    )
+
+
+def _value(record: dict[str, Any], field: str) -> Any:
+    """The value of a field; "data.text" is the field text of the object in data."""
+    if field in record or "." not in field:
+        return record.get(field)
+    outer, _, inner = field.partition(".")
+    return _value(record[outer], inner) if isinstance(record.get(outer), dict) else None
+
+
+def _texts_of_field(field: str) -> Texts:
+    return partial(json_texts, fields=(field,))
+
+
+def _texts_where(field: str, where: Where) -> Texts:
+    return partial(json_texts, fields=(field,) if field else FIELDS, where=where)
+
+
+JSON_LINES = Reader(json_texts, texts_of_field=_texts_of_field, texts_where=_texts_where)
+
+
+LONGEST = 2**31 - 1
+"""Characters of a text; the library's limit of 131 072 is less than a book."""
+
+
+def delimited_texts(
+    path: Path,
+    stream: BinaryIO,
+    delimiter: str = ",",
+    fields: Sequence[str] = FIELDS,
+    where: Where | None = None,
+) -> Iterator[str]:
+    """The lines of each row's text; a text may have several, in quotes.
+
+    Args:
+        path: for messages.
+        stream: of the file.
+        delimiter: between two cells.
+        fields: the columns where the text is looked for.
+        where: only the rows whose columns have these values.
+
+    Raises:
+        CorpusError: if no column has the name, or a row is too short to have it.
+    """
+    csv.field_size_limit(LONGEST)
+    rows = csv.reader(text_lines(stream, newline=""), delimiter=delimiter, strict=True)
+    try:
+        names = next(rows, [])
+        column = names.index(field_named(path, names, fields))
+        require_fields(path, names, where or {})
+        conditions = [(names.index(name), wanted) for name, wanted in (where or {}).items()]
+        last = max([column, *(place for place, _ in conditions)])
+        for row in rows:
+            if not row:
+                continue
+            if len(row) <= last:
+                raise CorpusError(
+                    f"{path}, line {rows.line_num}: {len(row)} columns, but '{names[last]}' is number {last + 1}"
+                )
+            if all(matches(row[place], wanted) for place, wanted in conditions):
+                yield from row[column].splitlines()
+    except csv.Error as error:
+        raise CorpusError(f"{path}, line {rows.line_num}: not a table ({error})") from None
+
+
+def _delimited_reader(delimiter: str) -> Reader:
+    def texts_of_field(field: str) -> Texts:
+        return partial(delimited_texts, delimiter=delimiter, fields=(field,))
+
+    def texts_where(field: str, where: Where) -> Texts:
+        return partial(
+            delimited_texts, delimiter=delimiter, fields=(field,) if field else FIELDS, where=where
+        )
+
+    return Reader(
+        partial(delimited_texts, delimiter=delimiter), texts_of_field=texts_of_field, texts_where=texts_where
+    )
+
+
+CSV, TSV = _delimited_reader(","), _delimited_reader("\t")
+
+
+DAMAGED = "damaged, or not what its name says"
+ROWS = 20_000
+"""Rows in memory at a time."""
+PARQUET_FILE, ARROW_FILE = b"PAR1", b"ARROW1"
+"""How files begin; a stream of it, which HuggingFace writes, begins otherwise."""
+STREAM_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+"""How a stream ends; its reader does not miss it, and gives the rows that there are."""
+
+
+def column_texts(
+    path: Path,
+    _stream: BinaryIO,
+    table: Callable[[Path], pl.LazyFrame],
+    fields: Sequence[str] = FIELDS,
+    where: Where | None = None,
+) -> Iterator[str]:
+    """The lines of each row's text.
+
+    Args:
+        path: the file.
+        table: opens it.
+        fields: the columns where the text is looked for.
+        where: only the rows whose columns have these values.
+
+    Raises:
+        CorpusError: if the file cannot be read, no column has the name, or it does not hold text.
+    """
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtraError(
+            f"{path}: reading it needs polars; run: pip install 'weatherglass[reliability]'"
+        ) from None
+    read_in_child(f"{__name__}:rehearsal", path, CorpusError)
+    try:
+        lazy = table(path)
+        schema = lazy.collect_schema()
+        field = field_named(path, schema.names(), fields)
+        if schema[field] not in (pl.String, pl.Categorical):
+            raise CorpusError(f"{path}: the column '{field}' holds {schema[field]}, not text")
+        require_fields(path, schema.names(), where or {})
+        columns = [
+            pl.col(field).cast(pl.String).alias("text"),
+            *(pl.col(name).cast(pl.String).alias(f"where {name}") for name in where or {}),
+        ]
+        for part in _parts(lazy.select(columns)):
+            for name, wanted in (where or {}).items():
+                fits = pl.col(f"where {name}").str.to_lowercase().is_in([one.lower() for one in wanted])
+                part = part.filter(fits)
+            for text in part["text"]:
+                yield from (text or "").splitlines()
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise CorpusError(f"{path}: {DAMAGED} ({_first_line(error)})") from None
+
+
+def rehearsal(path: Path) -> Content:
+    """Read all column_texts of a file and forget them: in a child process, since polars may crash on a damaged file.
+
+    A crash would end the study, and a panic would fill the terminal; what a child reads whole can be read again.
+    """
+    import polars as pl
+
+    with one_line(str(path), DAMAGED, "get it again", CorpusError):
+        with path.open("rb") as file:
+            is_parquet = file.read(len(PARQUET_FILE)) == PARQUET_FILE
+        lazy = _parquet(path) if is_parquet else _arrow(path)
+        kinds = lazy.collect_schema().items()
+        for column in [name for name, kind in kinds if kind in (pl.String, pl.Categorical)]:
+            for part in _parts(lazy.select(pl.col(column).cast(pl.String))):
+                part.to_series().to_list()
+    return None, {}
+
+
+def _parts(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    start = 0
+    while len(part := lazy.slice(start, ROWS).collect()):
+        yield part
+        start += len(part)
+
+
+def _parquet(path: Path) -> pl.LazyFrame:
+    import polars as pl
+
+    return pl.scan_parquet(path, glob=False)
+
+
+def _arrow(path: Path) -> pl.LazyFrame:
+    import polars as pl
+
+    with path.open("rb") as file:
+        is_file = file.read(len(ARROW_FILE)) == ARROW_FILE
+        if not is_file:
+            file.seek(max(0, path.stat().st_size - len(STREAM_END)))
+            if file.read() != STREAM_END:
+                raise CorpusError(f"{path}: {DAMAGED} (an Arrow stream without the mark of its end)")
+    # A stream has no index: it is read whole. HuggingFace splits a data set into files of at most 500 MB.
+    return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _column_reader(table: Callable[[Path], pl.LazyFrame]) -> Reader:
+    def texts_of_field(field: str) -> Texts:
+        return partial(column_texts, table=table, fields=(field,))
+
+    def texts_where(field: str, where: Where) -> Texts:
+        return partial(column_texts, table=table, fields=(field,) if field else FIELDS, where=where)
+
+    return Reader(partial(column_texts, table=table), texts_of_field=texts_of_field, texts_where=texts_where)
+
+
+PARQUET, ARROW = _column_reader(_parquet), _column_reader(_arrow)

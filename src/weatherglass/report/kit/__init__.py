@@ -1,0 +1,114 @@
+"""Render every page from one kit: head with its security policy, marks, colours, script, downloads."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from weatherglass import __version__
+from weatherglass.catalogue.names import capitalised, shortened_name
+from weatherglass.report import numbers
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+def render(
+    package: str,
+    template: str,
+    values: Mapping[str, Any],
+    *,
+    styles: Sequence[str] = (),
+    scripts: Sequence[str] = (),
+) -> str:
+    """Return a page: one file that opens from the disk and fetches nothing.
+
+    Args:
+        package: whose folder `templates` has the page's own template, styles and scripts.
+        template: extends kit.html.
+        values: what the template shows; every text is escaped.
+        styles: the page's own, after those of the kit.
+        scripts: the page's own, after kit.js, in the same function: no other script can see its names.
+    """
+    own = files(package).joinpath("templates")
+    parts = [files(__package__).joinpath("kit.js"), *map(own.joinpath, scripts)]
+    body = "\n".join(part.read_text(encoding="utf-8") for part in parts)
+    script = f'\n(async () => {{\n"use strict";\n{body}\nreveal();\nstops();\n}})();\n'
+    html: str = (
+        environment(package)
+        .get_template(template)
+        .render(
+            values,
+            version=__version__,
+            styles="\n".join(own.joinpath(name).read_text(encoding="utf-8") for name in styles),
+            script=script,
+            script_hash=script_hash(script),
+        )
+    )
+    return html
+
+
+@cache
+def environment(package: str) -> Environment:
+    """Return Jinja for the templates of a package and the kit; text is escaped, an undefined name is an error.
+
+    It is made once per package: compiling the templates takes ten times as long as filling them.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("weatherglass.report", "kit")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=without_controls,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "effect": numbers.effect,
+        "p": numbers.p_value,
+        "capitalised": capitalised,
+        "shortened": shortened_name,
+    }
+    made.globals |= {"interval": numbers.interval}
+    return made
+
+
+def in_json(value: object) -> str:
+    """Return compact JSON; NaN is an error."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def compress(text: str) -> str:
+    """Return a text as gzip in base64, which kit.js unpacks; the same text gives the same bytes."""
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=4, mtime=0)).decode()
+
+
+def without_controls(value: object) -> object:
+    """Return a value of a template with its control characters as escapes, since names may come from any file.
+
+    >>> without_controls("a\\x1b[2J")
+    'a\\\\x1b[2J'
+    """
+    if not isinstance(value, str) or not _CONTROL.search(value):
+        return value
+    return type(value)(_CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), value))
+
+
+def script_hash(script: str) -> str:
+    """Return the source that a content security policy allows: this script, to the letter, and no other.
+
+    >>> script_hash("")
+    'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
+    """
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,0 +1,118 @@
+"""Du, Fang & Nguyen (2021), "Assessing the Reliability of Word Embedding Gender Bias Measures", on your own corpora.
+
+Their corpora are not available, so the procedure is theirs and the corpora are yours: SGNS and GloVe over
+several seeds, gender and sexual-orientation pairs (the latter from the reproduction), three scoring rules; then the
+Pearson tables beside the published ones, and a verdict on each of the three claims.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from weatherglass.reliability.agreement.assess_study import ALL_CORPORA
+from weatherglass.reliability.agreement.claims import verdicts as verdicts
+from weatherglass.reliability.corpus.corpus import CorpusSettings
+from weatherglass.reliability.lists import FREQUENT
+from weatherglass.reliability.study_file import Study
+from weatherglass.reliability.training.train import Algorithm, Settings, default_settings
+from weatherglass.storage.atomic import write_whole
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ALGORITHMS: Final[tuple[Algorithm, ...]] = ("sgns", "glove")
+PAIRS: Final = ("gender", "sexual_orientation")
+SEEDS: Final = 32
+FIGURE_NUMBERS: Final = "figures.tsv"
+"""The file that lists the figures of the study by the numbers of the reproduction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Pearson's r of two rules, ours beside the published ones."""
+
+    pairs: str
+    algorithm: str
+    rules: str
+    ours: float | None
+    """None where the corpora have none of the base pairs."""
+    reproduced: float
+    original: float | None
+
+
+def study(
+    corpora: Mapping[str, tuple[Path, CorpusSettings]],
+    seeds: int = SEEDS,
+    dimensions: int = 300,
+    pairs: Sequence[str] = PAIRS,
+    frequent: int | str = FREQUENT,
+) -> Study:
+    """Return the study of the paper on these corpora.
+
+    Args:
+        corpora: name -> path and how it is read; `tokeniser.PREPARED` has the paper's two ways.
+        seeds: how many.
+        dimensions: of the vectors.
+        pairs: sets of base pairs, by name or file.
+        frequent: the frequent words: a file such as Google10K, or how many of each corpus's own.
+    """
+    settings: dict[Algorithm, Settings] = {
+        name: replace(default_settings(name), dimensions=dimensions) for name in ALGORITHMS
+    }
+    return Study(
+        name="Du et al. 2021",
+        corpora=corpora,
+        algorithms=settings,
+        seeds=tuple(range(1, seeds + 1)),
+        pairs=tuple(pairs),
+        frequent=frequent,
+    )
+
+
+@cache
+def _published() -> list[dict[str, Any]]:
+    text = files(__package__).joinpath("du2021.toml").read_text(encoding="utf-8")
+    entries: list[dict[str, Any]] = tomllib.loads(text)["pearson"]
+    return entries
+
+
+def correlations(tables: Mapping[str, pl.DataFrame]) -> list[Correlation]:
+    """The published Pearson tables with ours beside them, over the stacked vocabularies of all corpora."""
+    ours = {
+        (row["pairs"], row["algorithm"], frozenset(row["rules"].split("-"))): row["r"]
+        for row in tables["pearson"].iter_rows(named=True)
+        if row["corpus"] == ALL_CORPORA
+    }
+    return [
+        Correlation(
+            entry["pairs"],
+            entry["algorithm"],
+            rules,
+            ours.get((entry["pairs"], entry["algorithm"], frozenset(rules.split("-")))),
+            r,
+            entry.get("original", {}).get(rules),
+        )
+        for entry in _published()
+        for rules, r in entry["rules"].items()
+    ]
+
+
+def figure_numbers(tables: Mapping[str, pl.DataFrame]) -> list[tuple[str, str]]:
+    """Return the numbers of the reproduction's figures and the name of ours, sorted by number."""
+    from weatherglass.report.study.figures import drawings
+
+    drawn = [(drawing.published, drawing.name) for drawing in drawings(tables) if drawing.published]
+    return sorted(drawn, key=lambda entry: int(re.findall(r"\d+", entry[0])[-1]))
+
+
+def write_figure_numbers(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write which file in the folder `figures` shows which of the reproduction's figures."""
+    rows = [f"{numbers}\tfigures/{name}.png\n" for numbers, name in figure_numbers(tables)]
+    write_whole(folder / FIGURE_NUMBERS, "".join(["reproduction\tfile\n", *rows]))
