@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from benchmarks._rows import Options, Row, cpu, exponent
 
-from weatherglass.inference.significance import permutation_test
 from weatherglass.runs.folder import RunFolder
 from weatherglass.runs.judge import Correction, judge
 from weatherglass.runs.results import Result
+from weatherglass.stats.permutation import permutation_test
 
 
 def elements(n: int) -> float:

@@ -21,7 +21,6 @@ import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
 from weatherglass.catalogue import load_test, load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
-from weatherglass.inference.outcome import Outcome
 from weatherglass.report import statements
 from weatherglass.report.figures import write_figures
 from weatherglass.report.model_card import model_card_block
@@ -34,6 +33,7 @@ from weatherglass.report.terminal import reasons, results_lines, screen_lines
 from weatherglass.report.view import view
 from weatherglass.runs.run import Run
 from weatherglass.runs.verdict import Verdict
+from weatherglass.stats.outcome import Outcome
 
 HOSTILE = "<b>bold</b> **stars** [link](x) | pipe & \x1b[31m"
 WIDTH = 100

@@ -58,7 +58,7 @@ def terminal(run: Run) -> list[str]:
 
 def computed(call: Callable[[], Any]) -> set[tuple[str, str]]:
     """The functions of the rooms that compute, with the names of their files, that a call enters."""
-    rooms = tuple(str(SOURCE / room) for room in ("inference", "metrics"))
+    rooms = tuple(str(SOURCE / room) for room in ("stats", "metrics"))
     numeric = (*rooms, *(str(SOURCE / "runs" / name) for name in ("judge.py", "compare.py")))
     entered: set[tuple[str, str]] = set()
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.results import made_result
 
-from weatherglass.inference.outcome import Outcome
 from weatherglass.runs.marks import Mark, mark_of, mark_of_row, stars
+from weatherglass.stats.outcome import Outcome
 
 
 def test_every_outcome_has_its_mark_and_none_is_shared() -> None:

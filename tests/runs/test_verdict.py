@@ -14,15 +14,15 @@ from tests.results import info_of, made_result, other_info
 
 import weatherglass as wg
 from weatherglass.errors import OutputError
-from weatherglass.inference.outcome import Limit, Outcome
-from weatherglass.inference.removal import LeftOut
-from weatherglass.inference.trust import Trust
 from weatherglass.report.terminal import topic_chart
 from weatherglass.runs.multiverse_p import read_multiverse_p
 from weatherglass.runs.reference import reference_effect_sizes, standing
 from weatherglass.runs.results import NO_P, ElementScore, Result
 from weatherglass.runs.stored import read_run
 from weatherglass.runs.verdict import Verdict, conclude
+from weatherglass.stats.outcome import Limit, Outcome
+from weatherglass.stats.removal import LeftOut
+from weatherglass.stats.trust import Trust
 
 TRUST = Trust(0.95, True, None, None, False, 1.1, None, (), ())
 TOPICS = {"a1": "age", "a2": "age", "c1": "control", "c2": "control"}

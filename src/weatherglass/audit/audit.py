@@ -17,7 +17,6 @@ from weatherglass.audit.target_texts import read_targets, related_in_sets
 from weatherglass.audit.unit import Job, evaluate_job
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
-from weatherglass.inference.significance.prepare import prepare
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.parallel import Backend
@@ -28,6 +27,7 @@ from weatherglass.runs.judge import judge
 from weatherglass.runs.results import Failure, Result
 from weatherglass.runs.run import Run
 from weatherglass.runs.verdict import outcomes_record, recorded
+from weatherglass.stats.permutation.prepare import prepare
 from weatherglass.warnings import as_warnings
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Matrix
-from weatherglass.inference.rank_agreement import RankAgreement, kendall_tau, rank_agreement, too_few_tests
 from weatherglass.runs.results import Result, plain_value
+from weatherglass.stats.rank_agreement import RankAgreement, kendall_tau, rank_agreement, too_few_tests
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference.correction import adjust
-from weatherglass.inference.paired import paired_change
-from weatherglass.inference.recomputed import paired_change_of_values
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.runs.run import Run
 from weatherglass.runs.stored import read_whole_run
 from weatherglass.runs.verdict import CONTROL
+from weatherglass.stats.correction import adjust
+from weatherglass.stats.paired import paired_change
+from weatherglass.stats.recomputed import paired_change_of_values
 
 MOST_NAMED = 5
 """Tests of a run that an error names."""

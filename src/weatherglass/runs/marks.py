@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from weatherglass.inference.outcome import Outcome as Outcome
+from weatherglass.stats.outcome import Outcome as Outcome
 
 if TYPE_CHECKING:
     from weatherglass.runs.results import Result

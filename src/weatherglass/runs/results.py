@@ -12,10 +12,10 @@ import numpy as np
 
 from weatherglass.catalogue.names import direction, set_name
 from weatherglass.catalogue.test import set_roles
-from weatherglass.inference.topic_layout import AttributeTables
-from weatherglass.inference.trust import Trust
 from weatherglass.metrics.base import ElementScore, Estimate, MetricInfo
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.stats.topic_layout import AttributeTables
+from weatherglass.stats.trust import Trust
 from weatherglass.warnings import Warning
 
 NO_DIRECTION = "no clear direction"

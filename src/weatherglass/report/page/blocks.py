@@ -24,7 +24,7 @@ from weatherglass.runs.run import Run
 from weatherglass.warnings import folded
 
 if TYPE_CHECKING:
-    from weatherglass.inference.trust import Trust
+    from weatherglass.stats.trust import Trust
 
 WORD_STEPS, SENTENCE_STEPS = 9999, 999
 """Scores are stored as integer multiples of the largest |s| divided by one of these: of words to four digits; of the
