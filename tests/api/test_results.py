@@ -242,7 +242,7 @@ def test_a_run_with_a_failure_is_saved_and_loaded(tmp_path: Path) -> None:
 def test_the_page_of_a_run_is_the_page_of_its_folder(again: bool, tmp_path: Path) -> None:
     # It is written from memory: with a failure, words that are unknown, a d that is not defined, every metric.
     from weatherglass.audit.stored import read_run
-    from weatherglass.report.page.html import PAGE, write_page
+    from weatherglass.report.page import PAGE, write_page
 
     models = [
         HashedEncoder(name="a"),

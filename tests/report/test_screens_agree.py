@@ -27,7 +27,7 @@ from weatherglass.report import statements
 from weatherglass.report.figures import write_figures
 from weatherglass.report.model_card import model_card_block
 from weatherglass.report.notebook import run_html
-from weatherglass.report.page.html import page
+from weatherglass.report.page import page
 from weatherglass.report.page.subjects import lay_out
 from weatherglass.report.page.topics import chart
 from weatherglass.report.pull_request import pull_request_summary

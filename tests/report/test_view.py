@@ -18,7 +18,7 @@ import weatherglass as wg
 from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_run
 from weatherglass.cli import app
-from weatherglass.report.page.html import page
+from weatherglass.report.page import page
 from weatherglass.report.terminal import reasons, results_lines, screen_lines, spread_lines
 from weatherglass.report.view import OWN, run_of_view, view
 

@@ -202,7 +202,7 @@ class Run:
         Returns:
             The file.
         """
-        from weatherglass.report.page.html import page
+        from weatherglass.report.page import page
         from weatherglass.storage.atomic import write_whole
 
         file = checked_path("path", path) if path is not None else (self.folder or Path()) / PAGE
@@ -300,7 +300,7 @@ class Run:
 
     def methods(self) -> str:
         """How the numbers were computed, as a paper's methods section says it."""
-        from weatherglass.report.paper import methods_paragraph
+        from weatherglass.report.writing import methods_paragraph
 
         return methods_paragraph(self.results, self.record)
 
@@ -312,7 +312,7 @@ class Run:
 
     def bibtex(self) -> str:
         """The papers behind the tests and the correction, and the software."""
-        from weatherglass.report.paper import bibtex
+        from weatherglass.report.writing import bibtex
 
         return bibtex(self.record)
 

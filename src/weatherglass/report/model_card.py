@@ -9,7 +9,7 @@ from typing import Any
 from weatherglass.audit.results import Result
 from weatherglass.audit.verdict import Verdict
 from weatherglass.report import statements
-from weatherglass.report.paper import model_card
+from weatherglass.report.writing import model_card
 from weatherglass.storage.printable import printable_json
 
 START, END = "<!-- weatherglass:start -->", "<!-- weatherglass:end -->"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from weatherglass.catalogue.names import capitalised, topic_name
 from weatherglass.report import statements
 from weatherglass.report.numbers import effect, interval, p_value, percent
-from weatherglass.report.paper import in_markdown
+from weatherglass.report.writing import in_markdown
 
 if TYPE_CHECKING:
     from weatherglass.audit.compare import Comparison

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weatherglass.report.cure.figures import effects_figure, recovery_figure
 from weatherglass.report.kit import render
+from weatherglass.report.mitigation.figures import effects_figure, recovery_figure
 
 PAGE = "index.html"
 
@@ -19,7 +19,7 @@ def page(judgement: Mapping[str, Any]) -> str:
         "tests_figure": effects_figure(_effects(judgement["tests"])),
         "recovery_figure": recovery_figure(judgement["recovered"]),
     }
-    return render(__package__, "cure.html", values, styles=["cure.css"])
+    return render(__package__, "mitigation.html", values, styles=["mitigation.css"])
 
 
 def _effects(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
