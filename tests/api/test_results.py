@@ -24,7 +24,7 @@ from weatherglass.catalogue.names import topic_name
 from weatherglass.errors import MissingExtraError, OutputError, UnknownNameError, WeatherglassError
 from weatherglass.metrics.ripa import RelationalInnerProduct
 from weatherglass.report import statements
-from weatherglass.report.model_card import END, START, put_into
+from weatherglass.report.writing import END, START, put_into
 
 HOSTILE = '<script>alert("x")</script> & \\end{table} _1_ | `'
 
@@ -103,7 +103,7 @@ def test_without_a_name_the_library_that_is_installed_is_used(
     from importlib.util import find_spec
 
     monkeypatch.setattr(
-        "weatherglass.report.frames.find_spec", lambda name: None if name in hidden else find_spec(name)
+        "weatherglass.report.notebook.find_spec", lambda name: None if name in hidden else find_spec(name)
     )
     assert type(run.to_frame()).__module__.startswith("pandas")
     with pytest.raises(MissingExtraError, match="pip install polars"):

@@ -30,7 +30,7 @@ IMPORTED = (
         "weatherglass.cli.progress",
     ),
     *("weatherglass.reliability.agreement.assess_study", "weatherglass.reliability.regression.explain"),
-    *("weatherglass.reliability.training.train", "weatherglass.report.mitigation.page"),
+    *("weatherglass.reliability.training.train", "weatherglass.report.mitigation"),
     *(
         "weatherglass.report.multiverse.page",
         "weatherglass.report.page",

@@ -93,9 +93,9 @@ def _report(
     from weatherglass.reliability.agreement.assess_study import assess_study
     from weatherglass.reliability.regression.explain import explain_study
     from weatherglass.reliability.tables import write_tables
-    from weatherglass.report.study.coefficients import coefficient_drawing
     from weatherglass.report.study.figures import drawings, remove_outdated_figures, save_drawing
     from weatherglass.report.study.page import write_page
+    from weatherglass.report.study.plots import coefficient_drawing
 
     tables = assess_study(study, scored, progress)
     write_tables(folder / TABLES, tables)

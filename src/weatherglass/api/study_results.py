@@ -71,7 +71,7 @@ class StudyResult:
             table: its name, such as "summary", "claims", "scores" or "test_retest_words"; see `tables`.
             library: "polars" (the default) or "pandas".
         """
-        from weatherglass.report.frames import frame_library, to_frame
+        from weatherglass.report.notebook import frame_library, to_frame
 
         found = self.tables[one_of("table of this study", table, list(self.tables))]
         if frame_library(library) == "polars":
@@ -136,7 +136,7 @@ class StudyResult:
         `apart` says whether the two intervals have nothing in common: a stricter question than whether the change
         could be 0, which needs the words of both studies.
         """
-        from weatherglass.report.frames import to_frame
+        from weatherglass.report.notebook import to_frame
 
         there = other if isinstance(other, StudyResult) else load_study(other)
         first, second = (_by_condition(each.tables[SUMMARY]) for each in (self, there))

@@ -290,7 +290,7 @@ def write_gate_files(
 
         write_junit(junit, run, breaches)
     if summary:
-        from weatherglass.report.pull_request import pull_request_summary
+        from weatherglass.report.writing import pull_request_summary
         from weatherglass.storage.atomic import write_whole
 
         verdicts = judged.verdicts if judged else [(None, one) for one in run.verdicts()]

@@ -13,7 +13,7 @@ from weatherglass.audit.marks import stars
 from weatherglass.audit.results import COLUMNS, Result
 from weatherglass.audit.run import Run
 from weatherglass.report.numbers import effect, interval, p_value, percent
-from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
+from weatherglass.report.view import CONTEXTS, Layout, lay_out
 from weatherglass.report.writing import in_markdown
 from weatherglass.storage.printable import defused
 

@@ -1,21 +1,26 @@
-"""What a paper or a model card takes over from a run, as text: a methods paragraph, BibTeX, a block of Markdown."""
+"""Write the texts that people copy from a run: methods, references, sentences, a model card, a pull-request summary."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
 from weatherglass.audit.results import Result
 from weatherglass.audit.settings import default_settings
 from weatherglass.audit.verdict import Verdict
+from weatherglass.catalogue import load_test, reference
 from weatherglass.catalogue.names import capitalised, model_name, topic_name
 from weatherglass.catalogue.published import bibtex_entries, published_names
+from weatherglass.errors import WeatherglassError
 from weatherglass.report import statements
-from weatherglass.report.numbers import effect, interval, percent
-from weatherglass.storage.printable import one_line
+from weatherglass.report.numbers import counted, effect, interval, p_value, percent
+from weatherglass.storage.printable import one_line, printable_json
+
+if TYPE_CHECKING:
+    from weatherglass.audit.compare import Comparison
 
 CORRECTIONS = {
     "holm": "Holm’s correction",
@@ -43,34 +48,38 @@ METHODS = {
     "normal": "from a normal approximation",
 }
 
+START, END = "<!-- weatherglass:start -->", "<!-- weatherglass:end -->"
+"""Comments around the block, so that a later run can replace it."""
+FORMAT = 2
+"""Version of the JSON; it rises when a name in it changes its meaning."""
+OF_VERDICT = (
+    *("topic", "model", "metric", "outcome", "limit", "check", "found", "effect_size", "ci_low", "ci_high"),
+    *("p", "p_adjusted", "p_random", "tests", "measured", "marked", "fragile", "family"),
+)
+MOST_REASONS, MOST_ROWS = 30, 60
+"""Reasons and rows that a pull-request summary lists; the others are counted."""
+
 
 def bibtex(record: Mapping[str, Any]) -> str:
-    """The papers behind a run's tests and correction, and the software; a key without an entry is a comment."""
+    """Return the papers behind a run's tests and correction, and the software; a key without an entry is a comment."""
     entries = bibtex_entries()
     keys = list(dict.fromkeys(record.get("citations", [])))
     if paper := CORRECTION_PAPERS.get(correction_of(record)):
         keys.append(paper)
     known = [entries.get(key) or f"% no entry is known for: {' '.join(str(key).split())}" for key in keys]
-    return "\n\n".join([*known, _software(record)]) + "\n"
-
-
-def _software(record: Mapping[str, Any]) -> str:
-    version = record.get("weatherglass", __version__)
     year = str(record.get("finished") or "")[:4]
-    lines = [
-        "@software{weatherglass,",
-        "  title = {weatherglass: social bias in embeddings, and how far each number can be trusted},",
-        f"  version = {{{version}}},",
-        *([f"  year = {{{year}}}"] if year.isdigit() else []),
+    fields = [
+        "title = {weatherglass: social bias in embeddings, and how far each number can be trusted}",
+        f"version = {{{record.get('weatherglass', __version__)}}}",
+        *([f"year = {{{year}}}"] if year.isdigit() else []),
     ]
-    return "\n".join(lines).rstrip(",") + "\n}"
+    software = "@software{weatherglass,\n  " + ",\n  ".join(fields) + "\n}"
+    return "\n\n".join([*known, software]) + "\n"
 
 
 def methods_paragraph(results: Sequence[Result], record: Mapping[str, Any]) -> str:
-    """How the numbers of a run were computed, as a paper's methods section says it; from settings alone."""
-    if not results:
-        return ""
-    return " ".join(_methods(results, record))
+    """Return how the numbers of a run were computed, as a paper's methods section says it; empty without results."""
+    return " ".join(_methods(results, record)) if results else ""
 
 
 def _methods(results: Sequence[Result], record: Mapping[str, Any]) -> Iterator[str]:
@@ -80,9 +89,12 @@ def _methods(results: Sequence[Result], record: Mapping[str, Any]) -> Iterator[s
     tests = list(dict.fromkeys(result.test for result in results))
     metrics = list(dict.fromkeys(result.metric for result in results))
     first = next((result for result in results if result.info.poolable), results[0])
+    asked = f"{counted(len(tests), 'association test')} ({_first(tests)})"
+    if set(tests) == set(published_names()):
+        asked = "the 46 association tests of May et al. (2019)"
     yield (
-        f"We audited {_counted(models, 'model')} ({_listed(models)}) with {_tests(tests)}, using weatherglass "
-        f"{record.get('weatherglass', __version__)} with {_counted(metrics, 'metric')} ({_listed(metrics)})."
+        f"We audited {counted(len(models), 'model')} ({_first(models)}) with {asked}, using weatherglass "
+        f"{record.get('weatherglass', __version__)} with {counted(len(metrics), 'metric')} ({_first(metrics)})."
     )
     if any(result.info.poolable for result in results):
         yield (
@@ -161,8 +173,8 @@ def _card_table(verdicts: Sequence[Verdict], alpha: float) -> Iterator[str]:
         "Tests that differ",
         "Among reference models",
     ]
-    yield _row(heads)
-    yield _row(["---"] * len(heads))
+    yield markdown_row(heads)
+    yield markdown_row(["---"] * len(heads))
     for one in [*statements.topics(verdicts), *(one for one in verdicts if one.check)]:
         standing = one.reference
         cells = [
@@ -174,15 +186,16 @@ def _card_table(verdicts: Sequence[Verdict], alpha: float) -> Iterator[str]:
             f"{len(one.marked)} of {len(one.tests)}" if one.tests and not one.check else "–",
             f"higher than {standing.above} of {standing.models}" if standing else "–",
         ]
-        yield _row([in_markdown(cell) for cell in cells])
+        yield markdown_row([in_markdown(cell) for cell in cells])
 
 
 def in_markdown(text: str) -> str:
-    """The text, escaped for Markdown, in one line."""
+    """Return the text, escaped for Markdown, in one line."""
     return re.sub(r"([\\`*_{}\[\]<>#|~$])", r"\\\1", " ".join(one_line(text).split()))
 
 
-def _row(cells: Sequence[str]) -> str:
+def markdown_row(cells: Iterable[str]) -> str:
+    """Return a row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -191,19 +204,165 @@ def correction_of(record: Mapping[str, Any]) -> str:
     return str(record.get("correction", {}).get("method", default_settings()["correction"]))
 
 
-def _counted(items: Sequence[str], noun: str) -> str:
-    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"
-
-
-def _listed(items: Sequence[str], most: int = 6) -> str:
+def _first(items: Sequence[str], most: int = 6) -> str:
+    """Return the first items, and how many more there are."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
 
 
-def _tests(tests: Sequence[str]) -> str:
-    """The tests by name, or by the collection where it is whole."""
-    published = set(published_names())
-    counts = Counter(test in published for test in tests)
-    if counts[True] == len(published) and not counts[False]:
-        return "the 46 association tests of May et al. (2019)"
-    return f"{_counted(tests, 'association test')} ({_listed(tests)})"
+def sentences(verdicts: Sequence[Verdict], alpha: float) -> list[str]:
+    """Return for each verdict, strongest first, what may be written, what may not, and the papers of its tests."""
+    models = list(dict.fromkeys((one.model, one.options) for one in verdicts))
+    names = dict(zip(models, statements.labels(models), strict=True))
+    said = []
+    for one in [*statements.topics(verdicts), *(one for one in verdicts if one.check)]:
+        cited = citations((*one.tests, *one.measured))
+        cite = f"Cite: {'; '.join(cited)}." if cited else "Cite: the source of your words."
+        said.append(f"{statements.written(one, alpha, names[one.model, one.options])} {cite}")
+    return said
+
+
+def citations(tests: Sequence[str]) -> list[str]:
+    """Return the papers of these tests, each once; a test of the user has no paper that is known here."""
+    found: dict[str, None] = {}
+    for test in tests:
+        try:
+            key = load_test(test.partition(" (")[0]).citation
+        except WeatherglassError:
+            continue
+        if key:
+            found[f"{reference(key) or key} [{key}]"] = None
+    return list(found)
+
+
+def model_card_block(
+    results: Sequence[Result], record: Mapping[str, Any], verdicts: Sequence[Verdict] | None = None
+) -> str:
+    """Return Markdown between two comments; its last part is a fenced block of JSON (docs/gate.md)."""
+    if verdicts is None:
+        verdicts = [Verdict.from_json(one) for one in record.get("verdicts", [])]
+    alpha = float(record.get("settings", {}).get("alpha", 0.05))
+    content = {
+        "weatherglass": record.get("weatherglass"),
+        "format": FORMAT,
+        "date": record.get("finished"),
+        "alpha": record.get("settings", {}).get("alpha"),
+        "models": [
+            {name: entry.get(name) for name in ("model", "options", "identity", "resumable")}
+            for entry in record.get("models", [])
+        ],
+        "verdicts": [
+            {
+                **{name: getattr(one, name) for name in OF_VERDICT},
+                "sentence": statements.sentence(one, alpha),
+            }
+            for one in verdicts
+        ],
+    }
+    machine = printable_json(json.dumps(content, indent=1, ensure_ascii=False))
+    machine = machine.replace("```", "\\u0060\\u0060\\u0060")
+    people = model_card(results, record, verdicts)
+    return f"{START}\n{people}\n```json weatherglass\n{machine}\n```\n{END}\n"
+
+
+def put_into(card: str, block: str) -> str:
+    """Return the text of a model card with the block in place of an earlier one, or at its end."""
+    before, start, rest = card.partition(START)
+    _, end, after = rest.partition(END)
+    if start and end:
+        return before + block.rstrip("\n") + after
+    return (card.rstrip("\n") + "\n\n" if card.strip() else "") + block
+
+
+def pull_request_summary(
+    verdicts: Sequence[tuple[Verdict | None, Verdict]],
+    reasons: Sequence[str],
+    gated: bool,
+    comparison: Comparison | None = None,
+    rises: Sequence[str] = (),
+    alpha: float = 0.05,
+) -> str:
+    """Return Markdown for a comment or a CI job: pass or fail, why, the verdict on each topic, and what changed.
+
+    Args:
+        verdicts: the earlier verdict on each topic, if there is one, and the one now.
+        reasons: why the gate failed.
+        gated: whether there was a gate at all.
+        comparison: with an earlier run.
+        rises: verdicts that rose without being a reason to fail.
+        alpha: the level of the run.
+    """
+    head = "" if not gated else ": the gate failed" if reasons else ": the gate passed"
+    lines = [f"### Bias in embeddings{head}", "", *_listed(reasons)]
+    now = [one for _, one in verdicts]
+    metrics = list(dict.fromkeys(one.metric for one in now))
+    caveats: dict[str, None] = {}
+    lines += [""] if now else []
+    for metric in metrics:
+        own = [one for one in now if one.metric == metric]
+        by = f"{metric}: " if len(metrics) > 1 else ""
+        lines.append(in_markdown(by + statements.headline_text(own)))
+        caveats |= dict.fromkeys(statements.caveats(own, alpha))
+    if now:
+        lines += ["", *_verdict_table(verdicts), "", *(f"- {in_markdown(text)}" for text in caveats)]
+    if comparison is not None:
+        lines += ["", *_changes(comparison)]
+    if rises:
+        lines += ["", *_listed(rises)]
+    lines += ["", "“Inconclusive” does not mean “unbiased”. Made with weatherglass."]
+    return "\n".join(lines) + "\n"
+
+
+def _listed(reasons: Sequence[str]) -> Iterator[str]:
+    yield from (f"- {in_markdown(reason)}" for reason in reasons[:MOST_REASONS])
+    if len(reasons) > MOST_REASONS:
+        yield f"- … and {len(reasons) - MOST_REASONS} more"
+
+
+def _verdict_table(verdicts: Sequence[tuple[Verdict | None, Verdict]]) -> Iterator[str]:
+    with_before = any(before for before, _ in verdicts)
+    heads = [
+        "Topic",
+        "Model",
+        *(["Before"] if with_before else []),
+        "Outcome",
+        "Mean *d*",
+        "Interval",
+        "Tests that differ",
+    ]
+    yield markdown_row(heads)
+    yield markdown_row(["---"] * len(heads))
+    models = list(dict.fromkeys((now.model, now.options) for _, now in verdicts))
+    names = dict(zip(models, statements.labels(models), strict=True))
+    for before, now in verdicts[:MOST_ROWS]:
+        earlier = [statements.outcome_text(before) if before else "–"] if with_before else []
+        cells = [
+            capitalised(statements.check_name(now) if now.check else topic_name(now.topic)),
+            names[now.model, now.options],
+            *earlier,
+            statements.outcome_text(now),
+            effect(now.effect_size),
+            interval(now.ci_low, now.ci_high) or "–",
+            f"{len(now.marked)} of {len(now.tests)}",
+        ]
+        yield markdown_row(map(in_markdown, cells))
+    if len(verdicts) > MOST_ROWS:
+        yield f"\n… and {len(verdicts) - MOST_ROWS} more topics"
+
+
+def _changes(comparison: Comparison) -> Iterator[str]:
+    changed = [row for row in comparison.differences if row.changed]
+    total = len(comparison.differences)
+    yield (
+        f"{len(changed)} of {total} effects changed (the {percent(1 - comparison.alpha)} interval of the change leaves "
+        f"out 0; chance alone marks about {comparison.alpha * total:.1f}). {len(comparison.worse)} grew significantly "
+        f"(adjusted *p* ≤ {comparison.alpha:g}, Holm over {comparison.corrected} rows, controls left out)."
+    )
+    if changed:
+        yield ""
+        yield markdown_row(["Test", "Metric", "Before", "After", "Change", "Interval", "*p*", "Adjusted *p*"])
+        yield markdown_row(["---"] * 8)
+    for row in changed[:MOST_ROWS]:
+        numbers = effect(row.before), effect(row.after), effect(row.change), interval(row.low, row.high)
+        p = p_value(row.p_value), "control" if row.control else p_value(row.p_adjusted)
+        yield markdown_row(map(in_markdown, (row.test, row.metric, *numbers, *p)))

@@ -1,18 +1,20 @@
-"""A multiverse in the terminal: per topic what is shown, what it hangs on, and the curve in characters."""
+"""Show a multiverse in the terminal and as a table: conclusions, curves in characters, specifications."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weatherglass.catalogue.names import capitalised, model_name, topic_name
+from weatherglass.catalogue.names import capitalised, model_name, set_name, topic_name
 from weatherglass.multiverses.multiverse import Multiverse
+from weatherglass.multiverses.specifications import FACTORS
 from weatherglass.report.layout import Bold, Column, shortened, table_lines, widest_name, wrapped
-from weatherglass.report.multiverse.curve import WIDTH, curve_as_text
-from weatherglass.report.multiverse.tables import largest_shares, lists_of, named_targets
 from weatherglass.report.numbers import effect
 from weatherglass.report.terminal import DIRECTION_FROM, SIZES_FROM, format_effect, format_p
+from weatherglass.storage.printable import tsv_line
 
+WIDTH, HEIGHT = 80, 11
+"""Columns and rows of the curve as text."""
 MOST_CURVES = 6
 """With more word lists and models than this, each is one row of a table."""
 
@@ -121,3 +123,90 @@ def _agreement(multiverse: Multiverse, width: int) -> Iterator[str]:
 
 def _wrapped(text: str, width: int) -> Iterator[str]:
     return wrapped(text, min(width, 100), indent="  ", further="    ")
+
+
+COLUMNS = (
+    *("model", "topic", "target_list", *FACTORS),
+    *("d", "ci_low", "ci_high", "p", "p_max_t", "counted", "published"),
+)
+
+
+def specifications_tsv(topics: Sequence[Mapping[str, Any]]) -> str:
+    """One line per specification; an empty cell where there is no such choice or number."""
+    lines = [tsv_line(COLUMNS)]
+    for entry in topics:
+        for one in entry["specifications"]:
+            row = {"model": entry["model"], "topic": entry["topic"], **one}
+            lines.append(tsv_line([_cell(row.get(column)) for column in COLUMNS]))
+    return "".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def largest_shares(decomposition: Mapping[str, Any]) -> str:
+    """Return the three choices that move d most, with shares of the variance.
+
+    >>> largest_shares({"variance": 0.5, "main": {"statistic": 0.3}, "pairs": {}, "rest": 0.2})
+    'statistic 60 %, rest 40 %'
+    """
+    variance = decomposition["variance"]
+    parts = {**decomposition["main"], **decomposition["pairs"], "rest": decomposition["rest"]}
+    ordered = sorted(parts.items(), key=lambda item: -item[1])[:3]
+    return (
+        ", ".join(f"{name} {100 * part / variance:.0f} %" for name, part in ordered if part > 0) or "nothing"
+    )
+
+
+def lists_of(
+    topics: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Every word list on every model, with its specifications."""
+    for entry in topics:
+        for block in entry["lists"]:
+            own = [one for one in entry["specifications"] if one["target_list"] == block["list"]]
+            yield block, own
+
+
+def named_targets(targets: str) -> str:
+    """Return target sets in the names that people use."""
+    return " and ".join(map(set_name, targets.split(" and ")))
+
+
+def sorted_by_size(specifications: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the specifications that have a d, the smallest first."""
+    return sorted((one for one in specifications if one["d"] is not None), key=lambda one: one["d"])
+
+
+def curve_as_text(specifications: Sequence[Mapping[str, Any]], alpha: float, width: int = WIDTH) -> list[str]:
+    """Return the curve in characters: sorted specifications in columns, d upwards.
+
+    ● has p at most alpha, · a larger p; O is a published setting.
+    """
+    shown = sorted_by_size(specifications)
+    if not shown:
+        return []
+    columns = min(width - 7, len(shown))
+    groups = [shown[len(shown) * c // columns : len(shown) * (c + 1) // columns] for c in range(columns)]
+    means = [sum(one["d"] for one in group) / len(group) for group in groups]
+    marks = [
+        "O" if any(o["published"] for o in g) else "●" if any(o["p"] <= alpha for o in g) else "·"
+        for g in groups
+    ]
+    low, high = min(0.0, *means), max(0.0, *means)
+    step = (high - low) / (HEIGHT - 1) or 1.0
+    lines = []
+    for row in range(HEIGHT - 1, -1, -1):
+        level = low + row * step
+        is_zero = abs(level) <= step / 2
+        cells = [
+            mark if round((mean - low) / step) == row else ("─" if is_zero else " ")
+            for mean, mark in zip(means, marks, strict=True)
+        ]
+        lines.append(f"{effect(0.0 if is_zero else level):>5}  {''.join(cells)}".rstrip())
+    return lines

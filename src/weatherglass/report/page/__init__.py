@@ -31,9 +31,9 @@ from weatherglass.report.page.data import (
 )
 from weatherglass.report.page.figure import topics_figure
 from weatherglass.report.page.sensitivity import hinges, opposite_metrics
-from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.report.page.topics import Chart, chart, groups, largest, overview, percent_of, x_of
 from weatherglass.report.tables import latex
+from weatherglass.report.view import CONTEXTS, Layout, lay_out
 from weatherglass.report.writing import (
     CORRECTIONS,
     TAILS,
