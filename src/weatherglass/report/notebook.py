@@ -8,8 +8,7 @@ from html import escape
 from importlib.util import find_spec
 from typing import Any
 
-from weatherglass.audit.marks import mark_of_row
-from weatherglass.audit.results import COLUMNS, Result
+from weatherglass.audit.results import COLUMNS, Result, mark_of_row
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import topic_name
 from weatherglass.errors import MissingExtraError
