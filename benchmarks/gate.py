@@ -30,7 +30,7 @@ from weatherglass.arrays import Matrix, Vector, unit_length
 from weatherglass.audit.plan import choose_models
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.gate.worse import judge_runs
-from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.runs.verdict import CONTROL
 
 MARK = "alarms and power"

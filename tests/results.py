@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from weatherglass.metrics.base import MetricInfo, Shape, exactly
-from weatherglass.metrics.weat.measure import STATISTICS
+from weatherglass.metrics.weat.association import STATISTICS
 from weatherglass.metrics.weat.metric import Weat
 from weatherglass.runs.folder import RECORD
 from weatherglass.runs.results import Result

@@ -17,7 +17,7 @@ from weatherglass.arrays import AnyMatrix
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.cli import app
 from weatherglass.errors import OutputError, WeatherglassError
-from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.runs.compare import compare_models, compare_runs
 
 

@@ -19,7 +19,7 @@ from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics import select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.sets import VectorSet, matrix
-from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.weat.association import Association
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
 from weatherglass.registry import wrong_type
@@ -27,7 +27,7 @@ from weatherglass.runs.results import Result
 
 
 def measure(
-    metric: str | Measure | Metric,
+    metric: str | Association | Metric,
     targets: Sequence[ArrayLike | Sequence[str]],
     attributes: Sequence[ArrayLike | Sequence[str]],
     model: Any = None,

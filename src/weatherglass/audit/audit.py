@@ -27,7 +27,7 @@ from weatherglass.runs.judge import judge
 from weatherglass.runs.results import Failure, Result
 from weatherglass.runs.run import Run
 from weatherglass.runs.verdict import outcomes_record, recorded
-from weatherglass.stats.permutation.prepare import prepare
+from weatherglass.stats.permutation.kernels import prepare
 from weatherglass.warnings import as_warnings
 
 

@@ -17,18 +17,17 @@ from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import ByElements, Context, Estimate, Metric
-from weatherglass.metrics.exchange import PValueOptions
-from weatherglass.metrics.resample import Tested
+from weatherglass.metrics.exchange import PValueOptions, Tested
 from weatherglass.metrics.sets import VectorSet, check, matrix
+from weatherglass.metrics.weat.metric import under_profile
 from weatherglass.metrics.weat.profiles import profiles_of
-from weatherglass.metrics.weat.spelling import under_profile
 from weatherglass.runs.judge import is_small, power_fields
 from weatherglass.runs.results import NO_P, Result, plain_value
 from weatherglass.stats.permutation.base import Significance
 
 if TYPE_CHECKING:
+    from weatherglass.metrics.weat.association import Association
     from weatherglass.metrics.weat.covariance import Covariance
-    from weatherglass.metrics.weat.measure import Measure
 
 
 def associate(
@@ -36,7 +35,7 @@ def associate(
     Y: ArrayLike,
     A: ArrayLike,
     B: ArrayLike,
-    measure: str | Measure | Metric = DEFAULT_METRIC,
+    measure: str | Association | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     **changes: Any,
 ) -> Result:
@@ -114,7 +113,7 @@ def evaluate(
     started = time.perf_counter()
     context = Context(metrics, settings.permute, settings.ddof, covariances)
     for metric in metrics:
-        estimate = metric.measure(sets, context)
+        estimate = metric.evaluate(sets, context)
         result = _result(metric, estimate, settings, targets)
         if covariances and metric.info.covariances:
             a, b = covariances

@@ -23,10 +23,9 @@ from weatherglass.audit.registrations import Registration
 from weatherglass.catalogue import load_test
 from weatherglass.errors import ClusterError, UnitError, WeatherglassError
 from weatherglass.gate.junit import junit
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.covariance import ESTIMATORS, Covariance, estimate_covariance
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
-from weatherglass.metrics.weat.similarity import COSINE, Similarity
-from weatherglass.metrics.weat.statistic import PairStatistic, SetStatistic
+from weatherglass.metrics.weat.scores import COSINE, PairStatistic, SetStatistic, Similarity
 from weatherglass.registry import Registry
 from weatherglass.runs.results import NO_DIRECTION, Result
 from weatherglass.runs.stored import read_run

@@ -26,7 +26,7 @@ from weatherglass.reproduce import specs_by_name
 from weatherglass.reproduce.may2019.designs import DesignContrast, design_contrasts
 from weatherglass.runs.results import Result
 from weatherglass.runs.run import Run
-from weatherglass.stats.correction import adjust
+from weatherglass.stats.multiplicity import adjust
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 
