@@ -18,7 +18,7 @@ PARTS: Mapping[str, str] = {
     "stats/": "intervals, leave-one-out",
     "metrics/": "scores",
     "encoders/": "encode",
-    "runs/": "journal, table, judging",
+    "audit/": "journal, table, judging",
     "report/": "page and tables",
     "weatherglass/": "the rest of weatherglass",
     "numba": "numba and LLVM: load and compile",

@@ -11,10 +11,10 @@ from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
+from weatherglass.audit.judge import Correction
 from weatherglass.audit.settings import JUDGING, Settings
 from weatherglass.cli.questions import words
 from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.runs.judge import Correction
 from weatherglass.stats import DEFAULT_CORRECTION
 from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.permutation import Budget

@@ -18,7 +18,11 @@ from typing import Any
 
 IMPORTED = (
     *("gensim.models", "matplotlib.figure", "polars", "scipy.stats", "jinja2"),
-    *("weatherglass.api.cures", "weatherglass.api.mitigation", "weatherglass.api.multiverses"),
+    *(
+        "weatherglass.api.mitigation_evaluation",
+        "weatherglass.api.mitigation",
+        "weatherglass.api.multiverses",
+    ),
     *(
         "weatherglass.api.studies",
         "weatherglass.audit.audit",

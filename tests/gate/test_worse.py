@@ -16,11 +16,11 @@ from tests.models import HashedEncoder
 
 import weatherglass
 from weatherglass.arrays import AnyMatrix
+from weatherglass.audit import compare
 from weatherglass.cli import app
 from weatherglass.errors import GateError
 from weatherglass.gate.rules import RANKS
 from weatherglass.gate.worse import judge_runs
-from weatherglass.runs import compare
 from weatherglass.stats.interval import Interval
 from weatherglass.stats.outcome import Outcome
 from weatherglass.stats.paired import PairedChange

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from tests.results import info_of
 
+from weatherglass.audit.folder import RunFolder
+from weatherglass.audit.results import ElementScore, Result, word_scores
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import Test
-from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.results import ElementScore, Result, word_scores
-from weatherglass.runs.stored import read_run
 from weatherglass.stats.bootstrap import BootstrapInterval
 from weatherglass.stats.interval import Reason
 from weatherglass.stats.leave_one_out import LeftOut

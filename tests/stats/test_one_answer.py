@@ -11,10 +11,10 @@ from scipy import stats
 
 import weatherglass as wg
 from weatherglass.arrays import Matrix
+from weatherglass.audit.results import Result
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet
 from weatherglass.encoders import load_encoder
-from weatherglass.runs.results import Result
 
 
 def leaves_out_zero(low: float, high: float) -> bool:

@@ -19,6 +19,9 @@ from tests.results import made_result
 import weatherglass as wg
 from weatherglass.arrays import Vector
 from weatherglass.audit.explain import explain
+from weatherglass.audit.judge import Correction, judge
+from weatherglass.audit.results import Result
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.cli import app
@@ -26,9 +29,6 @@ from weatherglass.errors import GateError
 from weatherglass.metrics.exchange import ROUGH
 from weatherglass.report.statements import caveats
 from weatherglass.report.terminal import format_p, notes, results_lines
-from weatherglass.runs.judge import Correction, judge
-from weatherglass.runs.results import Result
-from weatherglass.runs.stored import read_run
 from weatherglass.stats import leave_one_out
 from weatherglass.stats.leave_one_out import LeftOut, removals_of_words
 from weatherglass.stats.permutation import Significance, permutation_test

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from weatherglass.audit.judge import is_small, power_fields
 from weatherglass.audit.profile import check_profile, chosen_settings
+from weatherglass.audit.results import NO_P, Result, plain_value
 from weatherglass.audit.settings import Settings
 from weatherglass.audit.target_texts import TargetTexts
 from weatherglass.catalogue.test import Element
@@ -21,8 +23,6 @@ from weatherglass.metrics.exchange import PValueOptions, Tested
 from weatherglass.metrics.sets import VectorSet, check, matrix
 from weatherglass.metrics.weat.metric import under_profile
 from weatherglass.metrics.weat.profiles import profiles_of
-from weatherglass.runs.judge import is_small, power_fields
-from weatherglass.runs.results import NO_P, Result, plain_value
 from weatherglass.stats.permutation.base import Significance
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from weatherglass.arrays import Vector
+from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
+from weatherglass.audit.stored import read_whole_run
 from weatherglass.catalogue.names import model_name, set_name
 from weatherglass.metrics.weat.profiles import PROFILES, Profile
 from weatherglass.metrics.weat.scores import largest_effect_size
-from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
-from weatherglass.runs.stored import read_whole_run
 from weatherglass.stats.robustness import NULL_LEVELS
 from weatherglass.warnings import folded
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.audit.results import Result, word_scores
 from weatherglass.reliability.agreement.assess import five_number_summary
 from weatherglass.reliability.agreement.icc import (
     FEWEST,
@@ -24,7 +25,6 @@ from weatherglass.reliability.agreement.icc import (
 from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import Condition, SeedBatch, SeedNumber
-from weatherglass.runs.results import Result, word_scores
 from weatherglass.stats.interval import jackknife_variance
 from weatherglass.stats.seeds import seed_share, seeds_needed
 

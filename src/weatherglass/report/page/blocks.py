@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
 from weatherglass.report.kit import compress, in_json
 from weatherglass.report.numbers import rounded
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
 from weatherglass.warnings import folded
 
 if TYPE_CHECKING:

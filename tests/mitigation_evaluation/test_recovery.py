@@ -10,10 +10,10 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 
 from weatherglass.arrays import Matrix, unit_length
-from weatherglass.cures import cost, recovery
-from weatherglass.cures.recovery import BeforeAfter, correlation, share
 from weatherglass.mitigation.base import Steps, projection
 from weatherglass.mitigation.fitting import logistic_weights, purity, two_clusters
+from weatherglass.mitigation_evaluation import cost, recovery
+from weatherglass.mitigation_evaluation.recovery import BeforeAfter, correlation, share
 
 N, WIDTH = 400, 10
 

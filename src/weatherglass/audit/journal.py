@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weatherglass.audit.results import Result
 from weatherglass.errors import OutputError, unreadable
-from weatherglass.runs.results import Result
 from weatherglass.storage.journal import checked_line, checked_records
 from weatherglass.storage.reading import require_regular_file
 

@@ -12,21 +12,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from weatherglass.audit.folder import PAGE, RECORD, RunFolder
+from weatherglass.audit.journal import JOURNAL
+from weatherglass.audit.results import Failure, Result
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, output_error
 from weatherglass.registry import checked_path, one_of, unknown
-from weatherglass.runs.folder import PAGE, RECORD, RunFolder
-from weatherglass.runs.journal import JOURNAL
-from weatherglass.runs.results import Failure, Result
 from weatherglass.storage.reading import one_line
 from weatherglass.warnings import Warning, as_warnings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from weatherglass.runs.agreement import MetricAgreement
-    from weatherglass.runs.compare import Comparison
-    from weatherglass.runs.multiverse_p import MultiverseP
-    from weatherglass.runs.verdict import Verdict
+    from weatherglass.audit.agreement import MetricAgreement
+    from weatherglass.audit.compare import Comparison
+    from weatherglass.audit.multiverse_p import MultiverseP
+    from weatherglass.audit.verdict import Verdict
 
 JUDGED = ("complete", "incomplete")
 """The states of a run in which its family is known; before, nothing is corrected."""
@@ -99,7 +99,7 @@ class Run:
             return []
         if self.judged is not None and multiverse_p is None:
             return list(self.judged)
-        from weatherglass.runs.verdict import recorded
+        from weatherglass.audit.verdict import recorded
 
         with reading_run(self.path):
             return recorded(self.results, self.record, multiverse_p)[1]
@@ -109,7 +109,7 @@ class Run:
         """How far the metrics agree, as the record says; None with fewer than two of them."""
         if not self.record.get("agreement"):
             return None
-        from weatherglass.runs.agreement import MetricAgreement
+        from weatherglass.audit.agreement import MetricAgreement
 
         with reading_run(self.path):
             return MetricAgreement.from_json(self.record["agreement"])
@@ -120,8 +120,8 @@ class Run:
         Args:
             topics: those of `weatherglass multiverse --json`.
         """
-        from weatherglass.runs.multiverse_p import multiverse_p
-        from weatherglass.runs.verdict import recorded
+        from weatherglass.audit.multiverse_p import multiverse_p
+        from weatherglass.audit.verdict import recorded
 
         if self.record.get("status") not in JUDGED:
             return self
@@ -162,8 +162,8 @@ class Run:
             other: a later run, or its folder.
             alpha: of the intervals; by default that of this run.
         """
-        from weatherglass.runs.compare import compare_runs
-        from weatherglass.runs.stored import load_run
+        from weatherglass.audit.compare import compare_runs
+        from weatherglass.audit.stored import load_run
 
         before = self if self.folder else replace(self, label="before")
         after = other if isinstance(other, Run) else load_run(other)

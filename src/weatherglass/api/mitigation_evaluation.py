@@ -14,13 +14,20 @@ import numpy as np
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.audit import Audit
+from weatherglass.audit.compare import Difference, compare_models
 from weatherglass.audit.encode import Encodings, encode_texts
+from weatherglass.audit.folder import RunFolder
 from weatherglass.audit.plan import Plan, PlannedModel, choose_tests
 from weatherglass.audit.record import environment, now
 from weatherglass.audit.registrations import registrations_for
+from weatherglass.audit.results import Result
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Test
-from weatherglass.cures.cost import (
+from weatherglass.errors import EncoderError, WeatherglassError
+from weatherglass.metrics import DEFAULT_METRIC, select_metrics
+from weatherglass.mitigation.base import Step, Steps, words_of
+from weatherglass.mitigation.lists import NEUTRAL, PAIR_LISTS, PairList, Sides, pair_list, word_list
+from weatherglass.mitigation_evaluation.cost import (
     AnalogySet,
     SimilaritySet,
     Vectors,
@@ -29,19 +36,26 @@ from weatherglass.cures.cost import (
     read_similarity,
     recovered_and_cost,
 )
-from weatherglass.cures.recovery import DRAWS, BeforeAfter, NeutralWords, old_bias, random_change
-from weatherglass.cures.verdict import ENDING, Evaluation, HeldOut, Row, held_out_test, verdict, with_holm
-from weatherglass.errors import EncoderError, WeatherglassError
-from weatherglass.metrics import DEFAULT_METRIC, select_metrics
-from weatherglass.mitigation.base import Step, Steps, words_of
-from weatherglass.mitigation.lists import NEUTRAL, PAIR_LISTS, PairList, Sides, pair_list, word_list
+from weatherglass.mitigation_evaluation.recovery import (
+    DRAWS,
+    BeforeAfter,
+    NeutralWords,
+    old_bias,
+    random_change,
+)
+from weatherglass.mitigation_evaluation.verdict import (
+    ENDING,
+    Evaluation,
+    HeldOut,
+    Row,
+    held_out_test,
+    verdict,
+    with_holm,
+)
 from weatherglass.multiverses.choices import select_tests
 from weatherglass.parallel import Backend, backend
 from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import check_number, checked_path
-from weatherglass.runs.compare import Difference, compare_models
-from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.results import Result
 from weatherglass.storage.atomic import write_whole, writing_into
 from weatherglass.storage.checksum import write_checked_json
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from weatherglass.catalogue.test import Element, ElementSet, Test
-from weatherglass.cures.recovery import BeforeAfter
 from weatherglass.mitigation.lists import Pair, Sides, sides_of
+from weatherglass.mitigation_evaluation.recovery import BeforeAfter
 from weatherglass.stats.multiplicity import adjust
 
 REMOVED, HIDDEN, NOT_REMOVED, CANNOT_TELL = "removed", "hidden", "not removed", "cannot tell"

@@ -14,9 +14,9 @@ from tests.results import made_result
 
 import weatherglass as wg
 from weatherglass.audit.evaluate import associate
+from weatherglass.audit.judge import Correction, family_sizes, judge
+from weatherglass.audit.results import NO_DIRECTION, ElementScore, Result
 from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.runs.judge import Correction, family_sizes, judge
-from weatherglass.runs.results import NO_DIRECTION, ElementScore, Result
 
 
 def with_p(p: float, metric: str = "cosine/mean", floor: float = 1e-9) -> Result:

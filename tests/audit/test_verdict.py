@@ -13,13 +13,13 @@ from tests.models import HashedEncoder
 from tests.results import info_of, made_result, other_info
 
 import weatherglass as wg
+from weatherglass.audit.multiverse_p import read_multiverse_p
+from weatherglass.audit.reference import reference_effect_sizes, standing
+from weatherglass.audit.results import NO_P, ElementScore, Result
+from weatherglass.audit.stored import read_run
+from weatherglass.audit.verdict import Verdict, conclude
 from weatherglass.errors import OutputError
 from weatherglass.report.terminal import topic_chart
-from weatherglass.runs.multiverse_p import read_multiverse_p
-from weatherglass.runs.reference import reference_effect_sizes, standing
-from weatherglass.runs.results import NO_P, ElementScore, Result
-from weatherglass.runs.stored import read_run
-from weatherglass.runs.verdict import Verdict, conclude
 from weatherglass.stats.leave_one_out import LeftOut
 from weatherglass.stats.outcome import Limit, Outcome
 from weatherglass.stats.robustness import Robustness

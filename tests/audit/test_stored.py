@@ -15,12 +15,12 @@ from tests.report.made_up import made_up_run
 from tests.results import change_record
 
 import weatherglass as wg
+from weatherglass.audit.folder import RECORD, TABLE
+from weatherglass.audit.journal import JOURNAL
+from weatherglass.audit.stored import labelled, read_run, read_whole_run
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import DamageWarning, OutputError
 from weatherglass.report.page.html import page
-from weatherglass.runs.folder import RECORD, TABLE
-from weatherglass.runs.journal import JOURNAL
-from weatherglass.runs.stored import labelled, read_run, read_whole_run
 from weatherglass.storage.checksum import write_checked_json
 
 

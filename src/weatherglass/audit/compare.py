@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Vector
+from weatherglass.audit.folder import RECORD
+from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
+from weatherglass.audit.run import Run
+from weatherglass.audit.stored import read_whole_run
+from weatherglass.audit.verdict import CONTROL
 from weatherglass.errors import WeatherglassError
-from weatherglass.runs.folder import RECORD
-from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
-from weatherglass.runs.run import Run
-from weatherglass.runs.stored import read_whole_run
-from weatherglass.runs.verdict import CONTROL
 from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.paired import paired_change
 from weatherglass.stats.robustness import paired_change_of_values

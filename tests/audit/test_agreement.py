@@ -7,8 +7,8 @@ import math
 import pytest
 from tests.results import info_of, made_result, other_info
 
-from weatherglass.runs.agreement import metric_agreement
-from weatherglass.runs.results import Result
+from weatherglass.audit.agreement import metric_agreement
+from weatherglass.audit.results import Result
 
 
 def row(

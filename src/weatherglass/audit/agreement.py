@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Matrix
-from weatherglass.runs.results import Result, plain_value
+from weatherglass.audit.results import Result, plain_value
 from weatherglass.stats.ranking import RankAgreement, kendall_tau, rank_agreement, too_few_tests
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weatherglass.runs.results import Result
+from weatherglass.audit.results import Result
 
 
 def published_p(result: Result) -> float | None:

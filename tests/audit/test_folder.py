@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from tests.messages import naming
 
+from weatherglass.audit.folder import RunFolder
 from weatherglass.errors import OutputError
-from weatherglass.runs.folder import RunFolder
 
 
 def test_a_table_that_takes_long_is_written_less_often(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("weatherglass.runs.folder.time.monotonic", lambda: now)
+    monkeypatch.setattr("weatherglass.audit.folder.time.monotonic", lambda: now)
 
     def slow(*_: object) -> None:
         nonlocal now
         now += 3.0
 
-    monkeypatch.setattr("weatherglass.runs.folder.write_whole", slow)
+    monkeypatch.setattr("weatherglass.audit.folder.write_whole", slow)
     with RunFolder(tmp_path) as folder:
         assert folder.table_is_due()
         folder.write_table([])

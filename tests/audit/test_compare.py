@@ -14,11 +14,11 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.audit.compare import compare_models, compare_runs
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.cli import app
 from weatherglass.errors import OutputError, WeatherglassError
 from weatherglass.metrics.weat.scores import effect_size
-from weatherglass.runs.compare import compare_models, compare_runs
 
 
 class TiltedEncoder(HashedEncoder):

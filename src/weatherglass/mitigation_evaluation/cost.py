@@ -13,7 +13,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from weatherglass.arrays import Integers, Matrix, Vector, unit_length
-from weatherglass.cures.recovery import (
+from weatherglass.errors import CatalogueError
+from weatherglass.mitigation_evaluation.recovery import (
     BeforeAfter,
     IntervalEstimate,
     NeutralWords,
@@ -23,7 +24,6 @@ from weatherglass.cures.recovery import (
     recoveries,
     share,
 )
-from weatherglass.errors import CatalogueError
 from weatherglass.parallel import Backend
 from weatherglass.parallel.base import Place, pack, values_of
 from weatherglass.progress import Progress

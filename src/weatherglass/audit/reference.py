@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from weatherglass.audit.results import Result
 from weatherglass.metrics import DEFAULT_METRIC
-from weatherglass.runs.results import Result
 
 TABLE = "reference.tsv"
 SAME = 1e-6

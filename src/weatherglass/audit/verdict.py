@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weatherglass.audit.judge import floor_values
+from weatherglass.audit.reference import Standing, standing
+from weatherglass.audit.results import Result, unit_scores
 from weatherglass.catalogue.names import sets_of
-from weatherglass.runs.judge import floor_values
-from weatherglass.runs.reference import Standing, standing
-from weatherglass.runs.results import Result, unit_scores
 from weatherglass.stats.outcome import Limit, Outcome
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
-    from weatherglass.runs.multiverse_p import MultiverseP
+    from weatherglass.audit.multiverse_p import MultiverseP
     from weatherglass.stats.topic import AttributeTables, TopicTest
     from weatherglass.stats.verdict import TopicDecision, TopicEvidence
 

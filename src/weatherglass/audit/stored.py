@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from weatherglass.audit.agreement import metric_agreement
+from weatherglass.audit.folder import RECORD
+from weatherglass.audit.journal import JOURNAL, read_journal
+from weatherglass.audit.judge import Correction, judge
+from weatherglass.audit.results import Failure, Result, plain_value
+from weatherglass.audit.run import JUDGED, Run, reading_run
+from weatherglass.audit.verdict import outcomes_record, recorded, with_outcomes
 from weatherglass.errors import OutputError, unreadable
 from weatherglass.registry import checked_path
-from weatherglass.runs.agreement import metric_agreement
-from weatherglass.runs.folder import RECORD
-from weatherglass.runs.journal import JOURNAL, read_journal
-from weatherglass.runs.judge import Correction, judge
-from weatherglass.runs.results import Failure, Result, plain_value
-from weatherglass.runs.run import JUDGED, Run, reading_run
-from weatherglass.runs.verdict import outcomes_record, recorded, with_outcomes
 from weatherglass.storage.atomic import gc_paused
 from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
 from weatherglass.storage.reading import require_regular_file

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from weatherglass.stats.outcome import Outcome as Outcome
 
 if TYPE_CHECKING:
-    from weatherglass.runs.results import Result
-    from weatherglass.runs.verdict import Verdict
+    from weatherglass.audit.results import Result
+    from weatherglass.audit.verdict import Verdict
 
 
 class Mark(Enum):

@@ -9,8 +9,8 @@ from benchmarks.mitigation import TRUTHS, judged
 from tests.messages import mentions
 
 from weatherglass.catalogue import load_test
-from weatherglass.cures.recovery import BeforeAfter, IntervalEstimate
-from weatherglass.cures.verdict import (
+from weatherglass.mitigation_evaluation.recovery import BeforeAfter, IntervalEstimate
+from weatherglass.mitigation_evaluation.verdict import (
     CANNOT_TELL,
     HIDDEN,
     NOT_REMOVED,

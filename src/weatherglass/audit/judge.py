@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Vector
+from weatherglass.audit.results import Result, unit_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.registry import one_of
-from weatherglass.runs.results import Result, unit_scores
 from weatherglass.stats import DEFAULT_CORRECTION
 from weatherglass.stats.multiplicity import CORRECTIONS, adjust, adjust_groups
 from weatherglass.stats.power import Alternative as Tail

@@ -12,9 +12,9 @@ from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
+from weatherglass.audit.journal import JOURNAL, journal_line, read_journal
+from weatherglass.audit.results import COLUMNS, Result
 from weatherglass.errors import OutputError, output_error
-from weatherglass.runs.journal import JOURNAL, journal_line, read_journal
-from weatherglass.runs.results import COLUMNS, Result
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.journal import append_whole, set_lines_aside
