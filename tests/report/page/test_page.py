@@ -19,10 +19,8 @@ from tests.report.made_up import made_up_run
 from tests.results import other_info
 
 import weatherglass as wg
-from weatherglass.audit.folder import RunFolder
-from weatherglass.audit.journal import JOURNAL
-from weatherglass.audit.marks import Mark, mark_of_row
-from weatherglass.audit.results import Result
+from weatherglass.audit.folder import JOURNAL, RunFolder
+from weatherglass.audit.results import Mark, Result, mark_of_row
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.names import capitalised, topic_name

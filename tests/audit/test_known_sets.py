@@ -10,8 +10,8 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.explain import explain
+from weatherglass.audit.known_sets import read_targets, related_in_test
 from weatherglass.audit.stored import read_run
-from weatherglass.audit.target_texts import read_targets, related_in_test
 from weatherglass.encoders.base import Coverage
 from weatherglass.report.view import view
 from weatherglass.stats.confounding import Confounding, TokenContrast, described

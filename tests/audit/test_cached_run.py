@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import weatherglass as wg
-from weatherglass.audit.folder import PAGE, RECORD, TABLE
-from weatherglass.audit.journal import JOURNAL
+from weatherglass.audit.folder import JOURNAL, PAGE, RECORD, TABLE
 
 HEAVY = {
     *("scipy", "numba", "llvmlite", "jinja2", "matplotlib", "wordllama", "tokenizers", "sqlite3", "pydantic"),
