@@ -9,7 +9,7 @@ PROOF = .venv-proof/bin
 ESLINT = eslint@10.14.0
 
 # What needs neither torch nor a browser: the tests that must also pass with the lowest versions allowed.
-CORE = tests/audit tests/catalogue tests/cli tests/gate tests/inference tests/languages tests/metrics tests/reliability \
+CORE = tests/audit tests/catalogue tests/cli tests/gate tests/stats tests/languages tests/metrics tests/reliability \
   tests/runs tests/storage tests/vectors \
   tests/encoders/test_encodings.py tests/encoders/test_openai.py tests/encoders/test_wordllama.py
 

@@ -28,10 +28,10 @@ from threadpoolctl import threadpool_limits
 import weatherglass as wg
 from weatherglass.arrays import Matrix, Vector, unit_length
 from weatherglass.audit.plan import choose_models
+from weatherglass.audit.verdict import CONTROL
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.gate.worse import judge_runs
 from weatherglass.metrics.weat.effect import effect_size
-from weatherglass.runs.verdict import CONTROL
 
 MARK = "alarms and power"
 MOST_ALARMS = 0.05

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from benchmarks._rows import Options, Row, cpu, exponent
 
-from weatherglass.inference.significance import permutation_test
-from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.judge import Correction, judge
-from weatherglass.runs.results import Result
+from weatherglass.audit.folder import RunFolder
+from weatherglass.audit.judge import Correction, judge
+from weatherglass.audit.results import Result
+from weatherglass.stats.permutation import permutation_test
 
 
 def elements(n: int) -> float:
@@ -73,9 +73,9 @@ def page(models: int) -> float:
     """The page of so many models × 46 tests × 4 metrics."""
     from tests.report.made_up import made_up_run
 
+    from weatherglass.audit.stored import read_run
     from weatherglass.catalogue import load_tests
     from weatherglass.report.page.html import PAGE, write_page
-    from weatherglass.runs.stored import read_run
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -24,8 +24,16 @@ from scipy.stats import ttest_ind
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Matrix, unit_length
-from weatherglass.cures.recovery import NeutralWords, measures, old_bias, recoveries
-from weatherglass.cures.verdict import CANNOT_TELL, HIDDEN, NOT_REMOVED, REMOVED, Row, verdict, with_holm
+from weatherglass.mitigation_evaluation.recovery import NeutralWords, measures, old_bias, recoveries
+from weatherglass.mitigation_evaluation.verdict import (
+    CANNOT_TELL,
+    HIDDEN,
+    NOT_REMOVED,
+    REMOVED,
+    Row,
+    verdict,
+    with_holm,
+)
 
 MARK = "planted truths"
 TRUTHS: Mapping[str, str] = {

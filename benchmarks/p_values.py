@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from benchmarks._rows import Options, Row, cpu
 
-import weatherglass.inference.significance as significance
+import weatherglass.stats.permutation as significance
 from weatherglass.arrays import Vector
-from weatherglass.inference.significance import Significance, permutation_test
 from weatherglass.metrics.exchange import INNER_SECONDS
+from weatherglass.stats.permutation import Significance, permutation_test
 
 DRAWS = 99_999
 Asked = tuple[Vector, Vector, dict[str, Any]]

@@ -2,7 +2,7 @@
 
     python -m benchmarks.planted_seeds [--repetitions 1000] [--write docs/methods/README.md]
 
-The worlds are those of tests/inference/worlds_of_seeds.py. Two minutes on one core.
+The worlds are those of tests/stats/worlds_of_seeds.py. Two minutes on one core.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks._rows import write_between
-from tests.inference.planted_seeds import ScoreWorld, World, coverage
-from tests.inference.worlds_of_seeds import DEPENDENT, FIRST, FRESH, RESERVED
+from tests.stats.planted_seeds import ScoreWorld, World, coverage
+from tests.stats.worlds_of_seeds import DEPENDENT, FIRST, FRESH, RESERVED
 
 MARK = "planted seeds"
 NEAR_NORMAL = ("normal", "uniform")

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 PARTS: Mapping[str, str] = {
-    "inference/significance/meet.py": "p: meet in the middle",
-    "inference/significance/enumerate.py": "p: enumerate",
-    "inference/significance/": "p: bounds and the rest",
-    "inference/": "intervals, leave-one-out",
+    "stats/permutation/meet.py": "p: meet in the middle",
+    "stats/permutation/enumerate.py": "p: enumerate",
+    "stats/permutation/": "p: bounds and the rest",
+    "stats/": "intervals, leave-one-out",
     "metrics/": "scores",
     "encoders/": "encode",
-    "runs/": "journal, table, judging",
+    "audit/": "journal, table, judging",
     "report/": "page and tables",
     "weatherglass/": "the rest of weatherglass",
     "numba": "numba and LLVM: load and compile",

@@ -17,10 +17,10 @@ from tests.report.browser import Browser, chromium
 from tests.report.conftest import own_test
 from tests.report.made_up import made_up_run
 
+from weatherglass.audit.journal import JOURNAL, read_journal
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.report.page.html import PAGE, write_page
-from weatherglass.runs.journal import JOURNAL, read_journal
-from weatherglass.runs.stored import read_run
 
 METRICS = ("cosine/mean", "euclidean/mean", "manhattan/mean", "cosine/median")
 FILTERS = (("context", "sent"), ("context", "*"), ("metric", "2"), ("marked", "2"), ("topic", "1"))

@@ -20,10 +20,10 @@ from tests.downloads import from_wheel
 
 from weatherglass.audit.encode import Chunk, observe_chunk
 from weatherglass.catalogue import load_tests
-from weatherglass.inference.significance import permutation_test
 from weatherglass.parallel import Backend, backend
 from weatherglass.reliability.corpus.corpus import CorpusSettings, encode_corpus
 from weatherglass.reliability.training.train import TrainingUnit, WordToVecSettings, train_unit
+from weatherglass.stats.permutation import permutation_test
 
 NOTHING = 400
 """Units that do nothing, for the cost of handing out one."""

@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks._rows import cpu
 from numpy.typing import NDArray
 
-from weatherglass.inference.significance import Significance, permutation_test
-from weatherglass.inference.significance.prepare import prepare
+from weatherglass.stats.permutation import Significance, permutation_test
+from weatherglass.stats.permutation.prepare import prepare
 
 Scores = NDArray[np.float64]
 SHUFFLES = 99_999
@@ -65,7 +65,7 @@ def exact_in_its_own_process() -> tuple[float, float]:
     code = (
         "import json, resource, time\n"
         "from benchmarks.significance import scores\n"
-        "from weatherglass.inference.significance import permutation_test\n"
+        "from weatherglass.stats.permutation import permutation_test\n"
         "small = scores(9, 9, 0.1)\n"
         "permutation_test(*small, method='meet-in-the-middle')\n"
         "x, y = scores(25, 25, 0.1)\n"

@@ -25,11 +25,11 @@ from benchmarks._rows import write_between
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Vector
-from weatherglass.inference.correction import adjust
-from weatherglass.inference.crossed_mean import Layouts, crossed_mean
-from weatherglass.inference.interval import two_sided_p
 from weatherglass.reliability.agreement.assess import ALPHA, adjust_families
 from weatherglass.reliability.lists import VOCABULARY_LIST
+from weatherglass.stats.correction import adjust
+from weatherglass.stats.crossed_mean import Layouts, crossed_mean
+from weatherglass.stats.interval import two_sided_p
 
 MARK = "study words"
 WORDS, LISTED, LEANING, PAIRS = 1_000, 100, 10, 23

@@ -22,12 +22,12 @@ from scipy.special import betaincinv
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.inference.interval import Flags, two_sided_p
-from weatherglass.inference.paired import paired_jackknife
-from weatherglass.inference.scale import Scale, within
-from weatherglass.inference.such import Crossed, crossed
-from weatherglass.inference.these import these_ends
-from weatherglass.inference.westfall_young import every_labelling, random_labellings
+from weatherglass.stats.interval import Flags, two_sided_p
+from weatherglass.stats.paired import paired_jackknife
+from weatherglass.stats.scale import Scale, within
+from weatherglass.stats.such import Crossed, crossed
+from weatherglass.stats.these import these_ends
+from weatherglass.stats.westfall_young import every_labelling, random_labellings
 
 SIZES = (8, 25, 64)
 ATTRIBUTES = (4, 8, 25)

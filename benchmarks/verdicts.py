@@ -41,17 +41,17 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue import list_tests, load_tests
 from weatherglass.catalogue.test import ElementSet
 from weatherglass.encoders.wordllama import WEIGHTS, WordLlamaEncoder, package_folder
-from weatherglass.inference.confounded import LARGEST_LEVEL, confounding, expected_level, tokens_of
-from weatherglass.inference.correction import adjust
-from weatherglass.inference.interval import Flags
-from weatherglass.inference.judge import TopicDecision, judge_topics, measure_topic
-from weatherglass.inference.outcome import Outcome
-from weatherglass.inference.pieces import beside_pieces
-from weatherglass.inference.scale import Scale
-from weatherglass.inference.significance import Budget, permutation_test
-from weatherglass.inference.such import LEAST_TEMPLATES, such_attributes
-from weatherglass.inference.topic_effect import lifting_words
-from weatherglass.inference.topic_layout import AttributeTables, TopicTest, topic_of
+from weatherglass.stats.confounded import LARGEST_LEVEL, confounding, expected_level, tokens_of
+from weatherglass.stats.correction import adjust
+from weatherglass.stats.interval import Flags
+from weatherglass.stats.judge import TopicDecision, judge_topics, measure_topic
+from weatherglass.stats.outcome import Outcome
+from weatherglass.stats.permutation import Budget, permutation_test
+from weatherglass.stats.pieces import beside_pieces
+from weatherglass.stats.scale import Scale
+from weatherglass.stats.such import LEAST_TEMPLATES, such_attributes
+from weatherglass.stats.topic_effect import lifting_words
+from weatherglass.stats.topic_layout import AttributeTables, TopicTest, topic_of
 
 ALPHA = 0.05
 CONTROL = "control"

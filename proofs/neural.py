@@ -27,9 +27,9 @@ import numpy as np
 import weatherglass as wg
 from proofs._page import PAGE, write_table
 from weatherglass.arrays import AnyMatrix
+from weatherglass.audit.compare import Difference, compare_runs
+from weatherglass.audit.results import Result
 from weatherglass.catalogue import load_tests
-from weatherglass.runs.compare import Difference, compare_runs
-from weatherglass.runs.results import Result
 
 WORK = Path(".models-proof")
 BEGIN, END = "<!-- begin: python -m proofs.neural -->", "<!-- end: python -m proofs.neural -->"

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from weatherglass.audit.folder import RECORD
+from weatherglass.audit.results import Result
+from weatherglass.audit.stored import read_record
 from weatherglass.metrics.base import MetricInfo, Shape, exactly
 from weatherglass.metrics.weat.measure import STATISTICS
 from weatherglass.metrics.weat.metric import Weat
-from weatherglass.runs.folder import RECORD
-from weatherglass.runs.results import Result
-from weatherglass.runs.stored import read_record
 from weatherglass.storage.checksum import write_checked_json
 
 

@@ -11,10 +11,10 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.record import collected_warnings
+from weatherglass.audit.stored import read_run
 from weatherglass.encoders.base import adapted
 from weatherglass.encoders.cache import CachedEncoder, EncodingCache
 from weatherglass.report.folded import warning_lines
-from weatherglass.runs.stored import read_run
 from weatherglass.warnings import SEVERITIES, Kind, Warning, as_warning, count_line, folded, kind_of
 from weatherglass.warnings.kinds import KINDS, WARNINGS
 

@@ -1,4 +1,4 @@
-"""Audit the reference models and write src/weatherglass/runs/reference.tsv and docs/reference.md.
+"""Audit the reference models and write src/weatherglass/audit/reference.tsv and docs/reference.md.
 
     make reference
 
@@ -23,14 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import weatherglass as wg
+from weatherglass.audit.reference import TABLE
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
+from weatherglass.audit.stored import read_whole_run
+from weatherglass.audit.verdict import Verdict
 from weatherglass.metrics import DEFAULT_METRIC
 from weatherglass.report.paper import in_markdown
 from weatherglass.report.statements import outcome_text
-from weatherglass.runs.reference import TABLE
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
-from weatherglass.runs.stored import read_whole_run
-from weatherglass.runs.verdict import Verdict
 from weatherglass.storage.atomic import write_whole
 
 ROOT = Path(__file__).parents[2]
@@ -329,7 +329,7 @@ def main() -> None:
     for reference in REFERENCES:
         sys.stderr.write(f"{reference.name}\n")
         runs.append((reference, *audited(reference, folder)))
-    write_whole(ROOT / "src/weatherglass/runs" / TABLE, table(runs))
+    write_whole(ROOT / "src/weatherglass/audit" / TABLE, table(runs))
     parts = {
         "models": model_rows(runs),
         "verdicts": verdict_rows(runs),

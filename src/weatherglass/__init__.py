@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from weatherglass.api.study_results import StudyResult as StudyResult
     from weatherglass.api.study_results import load_study as load_study
     from weatherglass.audit.evaluate import associate as associate
+    from weatherglass.audit.results import Result as Result
+    from weatherglass.audit.run import Run as Run
     from weatherglass.audit.settings import Settings as Settings
+    from weatherglass.audit.stored import load_run as load_run
     from weatherglass.audit.word_map import word_map as word_map
     from weatherglass.catalogue import list_tests as list_tests
     from weatherglass.catalogue import load_test as load_test
@@ -27,9 +30,6 @@ if TYPE_CHECKING:
     from weatherglass.encoders.in_memory import model as model
     from weatherglass.errors import WeatherglassError as WeatherglassError
     from weatherglass.multiverses.multiverse import Multiverse as Multiverse
-    from weatherglass.runs.results import Result as Result
-    from weatherglass.runs.run import Run as Run
-    from weatherglass.runs.stored import load_run as load_run
 
     multiverse = _multiverse
     test = _test
@@ -40,13 +40,13 @@ _PLACES = {
     "Test": "catalogue.test",
     "list_tests": "catalogue",
     "load_encoder": "encoders",
-    "load_run": "runs.stored",
+    "load_run": "audit.stored",
     "load_study": "api.study_results",
     "load_test": "catalogue",
     "measure": "api.measure",
     "Multiverse": "multiverses.multiverse",
-    "Result": "runs.results",
-    "Run": "runs.run",
+    "Result": "audit.results",
+    "Run": "audit.run",
     "Settings": "audit.settings",
     "StudyResult": "api.study_results",
     "model": "encoders.in_memory",

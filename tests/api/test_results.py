@@ -241,8 +241,8 @@ def test_a_run_with_a_failure_is_saved_and_loaded(tmp_path: Path) -> None:
 )
 def test_the_page_of_a_run_is_the_page_of_its_folder(again: bool, tmp_path: Path) -> None:
     # It is written from memory: with a failure, words that are unknown, a d that is not defined, every metric.
+    from weatherglass.audit.stored import read_run
     from weatherglass.report.page.html import PAGE, write_page
-    from weatherglass.runs.stored import read_run
 
     models = [
         HashedEncoder(name="a"),
@@ -266,7 +266,7 @@ def test_what_is_no_run_is_not_loaded(tmp_path: Path) -> None:
 
 
 def test_compare_is_what_the_command_says_of_the_folders(run: weatherglass.Run, tmp_path: Path) -> None:
-    from weatherglass.runs import compare_runs
+    from weatherglass.audit import compare_runs
 
     other = weatherglass.run(
         [HashedEncoder(width=30, name="a"), HashedEncoder(width=7, name="b")], ["weat6", "weat7"]

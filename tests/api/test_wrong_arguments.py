@@ -12,8 +12,8 @@ from scipy.sparse import csr_matrix
 
 import weatherglass as wg
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference.significance import Budget
 from weatherglass.metrics.weat.measure import Measure
+from weatherglass.stats.permutation import Budget
 
 WORDS = wg.load_test("weat7").texts
 VECTORS = {word: np.cos(np.arange(4) * (place + 1)) for place, word in enumerate(WORDS)}

@@ -11,9 +11,9 @@ from tests.messages import mentions, naming
 from tests.results import change_record
 
 import weatherglass as wg
+from weatherglass.audit.stored import read_run
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
-from weatherglass.runs.stored import read_run
 
 
 def test_added_results_are_those_of_one_run_of_both(tmp_path: Path) -> None:

@@ -24,14 +24,14 @@ from tests.published import NEWS_EFFECT_SIZES
 
 import weatherglass as wg
 from weatherglass.audit.evaluate import associate
+from weatherglass.audit.folder import RunFolder
+from weatherglass.audit.results import COLUMNS, cell
+from weatherglass.audit.run import Run
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue import test as test_as_data
 from weatherglass.cli import app
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError
-from weatherglass.inference.significance import Budget
-from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.results import COLUMNS, cell
-from weatherglass.runs.run import Run
+from weatherglass.stats.permutation import Budget
 from weatherglass.warnings import kind_of
 
 PUBLISHED_COLUMNS = [

@@ -19,13 +19,13 @@ from tests.models import HashedEncoder
 from weatherglass.api.audits import run
 from weatherglass.arrays import Matrix
 from weatherglass.audit.evaluate import associate, evaluate
+from weatherglass.audit.results import Result
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
 from weatherglass.metrics.sets import VectorSet
 from weatherglass.metrics.weat.metric import Weat
-from weatherglass.runs.results import Result
 
 Sets = tuple[Matrix, Matrix, Matrix, Matrix]
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import weatherglass as wg
-from weatherglass.runs.folder import PAGE, RECORD, TABLE
-from weatherglass.runs.journal import JOURNAL
+from weatherglass.audit.folder import PAGE, RECORD, TABLE
+from weatherglass.audit.journal import JOURNAL
 
 HEAVY = {
     *("scipy", "numba", "llvmlite", "jinja2", "matplotlib", "wordllama", "tokenizers", "sqlite3", "pydantic"),

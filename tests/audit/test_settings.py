@@ -11,13 +11,13 @@ from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
+from weatherglass.audit.judge import Correction
 from weatherglass.audit.settings import JUDGING, Settings
 from weatherglass.cli.questions import words
 from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.inference import DEFAULT_CORRECTION
-from weatherglass.inference.correction import adjust
-from weatherglass.inference.significance import Budget
-from weatherglass.runs.judge import Correction
+from weatherglass.stats import DEFAULT_CORRECTION
+from weatherglass.stats.correction import adjust
+from weatherglass.stats.permutation import Budget
 
 X, Y = [[1.0, 0.1], [1.0, 0.2], [0.9, 0.3]], [[0.1, 1.0], [0.3, 1.0], [0.6, 0.5]]
 A, B = [[1.0, 0.0], [0.9, 0.2]], [[0.0, 1.0], [0.1, 0.8]]

@@ -10,11 +10,11 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.audit.explain import explain
+from weatherglass.audit.stored import read_run
 from weatherglass.audit.target_texts import read_targets, related_in_test
 from weatherglass.encoders.base import Coverage
-from weatherglass.inference.confounded import Confounding, TokenContrast, described
 from weatherglass.report.view import view
-from weatherglass.runs.stored import read_run
+from weatherglass.stats.confounded import Confounding, TokenContrast, described
 
 SHARED_PIECES = [f"la{name}" for name in ("tonya", "kisha", "toya", "tisha", "tanya", "keisha")]
 OTHERS = ["emma", "molly", "claire", "jill", "anne", "amy"]

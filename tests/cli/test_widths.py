@@ -20,6 +20,8 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.api.studies import StudyResult
+from weatherglass.audit.marks import Mark, mark_of_row, mark_of_topic
+from weatherglass.audit.run import Run
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app
 from weatherglass.cli.console import in_ascii, is_plain, say
@@ -28,8 +30,6 @@ from weatherglass.cli.run import show
 from weatherglass.cli.study import print_warnings
 from weatherglass.report.statements import sign_of, topics
 from weatherglass.report.study.terminal import claim_lines
-from weatherglass.runs.marks import Mark, mark_of_row, mark_of_topic
-from weatherglass.runs.run import Run
 from weatherglass.storage.printable import cell_len
 from weatherglass.warnings import Warning
 

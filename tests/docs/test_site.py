@@ -24,4 +24,4 @@ def test_the_site_builds_strictly_without_running_commands_and_notebooks(tmp_pat
     pages = tmp_path / "site"
     assert "13 minutes" in (pages / "security.html").read_text(encoding="utf-8")
     assert "weatherglass run" in (pages / "cli.html").read_text(encoding="utf-8")
-    assert "weatherglass.runs" in (pages / "api" / "runs.html").read_text(encoding="utf-8")
+    assert "weatherglass.audit" in (pages / "api" / "audit.html").read_text(encoding="utf-8")

@@ -18,7 +18,11 @@ from typing import Any
 
 IMPORTED = (
     *("gensim.models", "matplotlib.figure", "polars", "scipy.stats", "jinja2"),
-    *("weatherglass.api.cures", "weatherglass.api.mitigation", "weatherglass.api.multiverses"),
+    *(
+        "weatherglass.api.mitigation_evaluation",
+        "weatherglass.api.mitigation",
+        "weatherglass.api.multiverses",
+    ),
     *(
         "weatherglass.api.studies",
         "weatherglass.audit.audit",
@@ -49,7 +53,7 @@ def prepare_forks() -> None:
     """Import everything and load the kernels: LLVM aborts a process whose memory ends while it loads one."""
     modules = {name: importlib.import_module(name) for name in IMPORTED}
     modules["matplotlib.figure"].Figure.savefig = save_placeholder
-    from weatherglass.inference.significance.prepare import load_kernels
+    from weatherglass.stats.permutation.prepare import load_kernels
 
     load_kernels()
 

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from tests.messages import at_column, in_order, mentions, naming
 from tests.results import made_result
 
+from weatherglass.audit.results import COLUMNS, ElementScore, Failure, Result
+from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import Verdict, conclude
 from weatherglass.errors import GateError, OutputError
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
 from weatherglass.gate.rules import COLUMN_KINDS, TOPIC_COLUMNS, Gate, Rule, gate_of, load_rules
-from weatherglass.inference.trust import Trust
-from weatherglass.runs.results import COLUMNS, ElementScore, Failure, Result
-from weatherglass.runs.run import Run
-from weatherglass.runs.verdict import Verdict, conclude
+from weatherglass.stats.trust import Trust
 
 RESULT = made_result(0.002, -0.9, model="m", test="weat6", p_adjusted=0.02, outcome="unconfirmed")
 

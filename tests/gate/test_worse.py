@@ -16,14 +16,14 @@ from tests.models import HashedEncoder
 
 import weatherglass
 from weatherglass.arrays import AnyMatrix
+from weatherglass.audit import compare
 from weatherglass.cli import app
 from weatherglass.errors import GateError
 from weatherglass.gate.rules import RANKS
 from weatherglass.gate.worse import judge_runs
-from weatherglass.inference.interval import Interval
-from weatherglass.inference.outcome import Outcome
-from weatherglass.inference.paired import PairedChange
-from weatherglass.runs import compare
+from weatherglass.stats.interval import Interval
+from weatherglass.stats.outcome import Outcome
+from weatherglass.stats.paired import PairedChange
 
 WEAT6 = weatherglass.load_test("weat6")
 WEAT1 = weatherglass.load_test("weat1")

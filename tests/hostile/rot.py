@@ -25,6 +25,8 @@ import weatherglass as wg
 from weatherglass.api.mitigation import Mitigation
 from weatherglass.api.studies import run_study
 from weatherglass.arrays import AnyMatrix
+from weatherglass.audit.multiverse_p import read_multiverse_p
+from weatherglass.audit.stored import read_whole_run
 from weatherglass.catalogue import load_tests
 from weatherglass.encoders.base import Encoder
 from weatherglass.encoders.cache import CachedEncoder, EncodingCache
@@ -38,8 +40,6 @@ from weatherglass.reliability.regression.explain import feature_tables
 from weatherglass.reliability.study import score_study, study_folder, train_study
 from weatherglass.reliability.study_file import Study, read_study
 from weatherglass.reliability.tables import read_tables, read_word
-from weatherglass.runs.multiverse_p import read_multiverse_p
-from weatherglass.runs.stored import read_whole_run
 from weatherglass.storage import checksum
 from weatherglass.vectors import read_every_word
 

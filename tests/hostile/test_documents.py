@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from tests.messages import mentions, naming
 
+from weatherglass.audit.multiverse_p import read_multiverse_p
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests, read_jsonl, read_toml
 from weatherglass.catalogue.imports import import_tests
-from weatherglass.cures.cost import read_similarity
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import WeatherglassError
 from weatherglass.gate.rules import load_rules
@@ -22,11 +23,10 @@ from weatherglass.languages.lexicon import find_lexicon
 from weatherglass.languages.wordnet import PARTS, WordNet, load_synonyms
 from weatherglass.mitigation import read_model
 from weatherglass.mitigation.lists import class_list, pair_list, word_list
+from weatherglass.mitigation_evaluation.cost import read_similarity
 from weatherglass.reliability.corpus.readers import documents, source_files
 from weatherglass.reliability.lists import base_pairs, target_list
 from weatherglass.reliability.study_file import read_study
-from weatherglass.runs.multiverse_p import read_multiverse_p
-from weatherglass.runs.stored import read_run
 from weatherglass.storage.checksum import write_checked_json
 from weatherglass.storage.documents import DEEPEST_KEY, json_document, parsed_toml, read_word_table
 

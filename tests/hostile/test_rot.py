@@ -15,13 +15,13 @@ from tests.hostile import rot as folders
 from tests.hostile.rot import rot
 
 import weatherglass as wg
+from weatherglass.audit.multiverse_p import read_multiverse_p
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError, DamageWarning, OutputError, VectorFileError
 from weatherglass.reliability.study import trained_groups
 from weatherglass.reliability.tables import read_tables, read_word
 from weatherglass.reliability.training.embedding import load_embedding
-from weatherglass.runs.multiverse_p import read_multiverse_p
 from weatherglass.vectors import read_every_word
 
 CHEAP = (

@@ -16,6 +16,7 @@ from tests.messages import naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import UnitError, UnknownNameError, WeatherglassError
 from weatherglass.metrics import METRICS, select_metrics
@@ -31,7 +32,6 @@ from weatherglass.metrics.base import (
 from weatherglass.metrics.sets import VectorSet
 from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
 from weatherglass.metrics.weat.metric import Weat
-from weatherglass.runs.stored import read_run
 
 
 def names(*patterns: str) -> list[str]:

@@ -17,12 +17,12 @@ from tests.messages import mentions, naming
 from tests.models import HashedEncoder
 
 import weatherglass as wg
+from weatherglass.audit.results import NO_DIRECTION, Result
 from weatherglass.catalogue.names import set_name
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics import METRICS, select_metrics
 from weatherglass.metrics.ect import ranks
-from weatherglass.runs.results import NO_DIRECTION, Result
 
 Sets = list[np.ndarray]
 NAMES = ("sc-weat", "rnd", "rnd(normalise=yes)", "rnsb", "mac", "ect", "ripa", "same", "direct-bias")

@@ -18,6 +18,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.audit.multiverse_p import multiverse_p
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
@@ -25,7 +26,6 @@ from weatherglass.multiverses.choices import select_tests, word_lists
 from weatherglass.report.measures import SOFT
 from weatherglass.report.multiverse.curve import curve, curve_as_text
 from weatherglass.report.multiverse.tables import lists_of
-from weatherglass.runs.multiverse_p import multiverse_p
 
 Array = NDArray[np.float64]
 CAREER = ("weat6", "sent-weat6")

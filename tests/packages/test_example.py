@@ -24,12 +24,12 @@ from tests.packages.example.weatherglass_example.hashed import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import Matrix
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_test
 from weatherglass.catalogue.test import Element
 from weatherglass.encoders import Spec
 from weatherglass.metrics.base import Context, Metric
 from weatherglass.metrics.sets import VectorSet
-from weatherglass.runs.stored import read_run
 from weatherglass.warnings import as_warnings
 
 EXAMPLE = Path(__file__).parent / "example"

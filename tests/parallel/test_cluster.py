@@ -17,9 +17,9 @@ import pytest
 from tests.messages import mentions, naming
 
 import weatherglass as wg
+from weatherglass.audit.run import Run
 from weatherglass.errors import ClusterError, VectorFileError
 from weatherglass.parallel import backend
-from weatherglass.runs.run import Run
 
 pytest.importorskip("distributed", reason="dask is not installed; pip install 'weatherglass[distributed]'")
 

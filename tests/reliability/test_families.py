@@ -16,11 +16,11 @@ from tests.messages import in_order, mentions, naming
 
 import weatherglass as wg
 from weatherglass.api.studies import StudyResult
+from weatherglass.audit.stored import read_record
 from weatherglass.catalogue import load_test
 from weatherglass.cli import app
 from weatherglass.errors import CorpusError
 from weatherglass.reliability.agreement.seeds import FamilyReport, family_report
-from weatherglass.runs.stored import read_record
 
 SEEDS, DIMENSIONS = 8, 20
 TESTS = ("weat1", "weat2", "weat3", "weat6", "weat7", "weat8")

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from tests.results import info_of
 
+from weatherglass.audit.folder import RunFolder
+from weatherglass.audit.results import ElementScore, Result, word_scores
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import Test
-from weatherglass.inference.bootstrap import BootstrapInterval
-from weatherglass.inference.reason import Reason
-from weatherglass.inference.removal import LeftOut
-from weatherglass.inference.trust import NULL_LEVELS, Trust
-from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.results import ElementScore, Result, word_scores
-from weatherglass.runs.stored import read_run
+from weatherglass.stats.bootstrap import BootstrapInterval
+from weatherglass.stats.reason import Reason
+from weatherglass.stats.removal import LeftOut
+from weatherglass.stats.trust import NULL_LEVELS, Trust
 from weatherglass.warnings import Warning
 
 ALPHA = 0.01

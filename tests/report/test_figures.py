@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.report.made_up import made_up_run
 
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import WeatherglassError
 from weatherglass.report.figures import FILL, forest, write_figures
 from weatherglass.report.page.subjects import lay_out
-from weatherglass.runs.stored import read_run
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 

@@ -11,12 +11,12 @@ from tests.messages import in_order, mentions
 from tests.report.made_up import made_up_run
 from tests.results import made_result
 
+from weatherglass.audit.results import Result
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.metrics.weat.measure import select_measures
 from weatherglass.report.figures import write_figures
 from weatherglass.report.measures import Spread, measure_map, spreads
-from weatherglass.runs.results import Result
-from weatherglass.runs.stored import read_run
 
 
 def result(test: str, measure: str, d: float, mark: str = "") -> Result:

@@ -19,9 +19,10 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
+from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue import load_test, load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
-from weatherglass.inference.outcome import Outcome
 from weatherglass.report import statements
 from weatherglass.report.figures import write_figures
 from weatherglass.report.model_card import model_card_block
@@ -32,8 +33,7 @@ from weatherglass.report.page.topics import chart
 from weatherglass.report.pull_request import pull_request_summary
 from weatherglass.report.terminal import reasons, results_lines, screen_lines
 from weatherglass.report.view import view
-from weatherglass.runs.run import Run
-from weatherglass.runs.verdict import Verdict
+from weatherglass.stats.outcome import Outcome
 
 HOSTILE = "<b>bold</b> **stars** [link](x) | pipe & \x1b[31m"
 WIDTH = 100

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests.report.made_up import made_up_run
 
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.report.tables import comma_separated, latex, markdown
-from weatherglass.runs.stored import read_run
 
 
 def test_markdown_has_a_row_per_test_and_a_column_per_model(tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from click.testing import CliRunner
 from tests.models import HashedEncoder
 
 import weatherglass as wg
+from weatherglass.audit.run import Run
+from weatherglass.audit.stored import read_run
 from weatherglass.cli import app
 from weatherglass.report.page.html import page
 from weatherglass.report.terminal import reasons, results_lines, screen_lines, spread_lines
 from weatherglass.report.view import OWN, run_of_view, view
-from weatherglass.runs.run import Run
-from weatherglass.runs.stored import read_run
 
 SOURCE = Path(wg.__file__).parent
 LOOKED_UP = {
@@ -58,7 +58,7 @@ def terminal(run: Run) -> list[str]:
 
 def computed(call: Callable[[], Any]) -> set[tuple[str, str]]:
     """The functions of the rooms that compute, with the names of their files, that a call enters."""
-    rooms = tuple(str(SOURCE / room) for room in ("inference", "metrics"))
+    rooms = tuple(str(SOURCE / room) for room in ("stats", "metrics"))
     numeric = (*rooms, *(str(SOURCE / "runs" / name) for name in ("judge.py", "compare.py")))
     entered: set[tuple[str, str]] = set()
 
@@ -103,7 +103,7 @@ def test_page_and_terminal_are_drawn_from_the_view_alone(run: Run) -> None:
 
 
 def test_the_watch_sees_what_is_computed(run: Run) -> None:
-    from weatherglass.runs.agreement import metric_agreement
+    from weatherglass.audit.agreement import metric_agreement
 
     assert ("rank_agreement.py", "rank_agreement") in computed(lambda: metric_agreement(run.results))
 

@@ -10,10 +10,10 @@ import pytest
 from tests.models import HashedEncoder
 
 import weatherglass
-from weatherglass.inference.outcome import Limit, Outcome
+from weatherglass.audit.verdict import Verdict
 from weatherglass.report.statements import WORDS, headline, sentence, sign_of, word_of
 from weatherglass.report.write_up import sentences
-from weatherglass.runs.verdict import Verdict
+from weatherglass.stats.outcome import Limit, Outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "verdicts.md"
 

@@ -14,6 +14,7 @@ from tests.oracles import azarpanah2021 as oracle
 from tests.results import made_result
 
 from weatherglass.api.audits import run
+from weatherglass.audit.results import Result
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 from weatherglass.languages.wordnet import load_synonyms
@@ -39,7 +40,6 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
     table_3,
     variants,
 )
-from weatherglass.runs.results import Result
 
 
 def result(d: float, p: float = 0.5) -> Result:

@@ -9,12 +9,15 @@ from typing import Any
 
 from weatherglass.audit.adding import check_addable
 from weatherglass.audit.families import expand_families
+from weatherglass.audit.folder import PAGE, RECORD, RunFolder
 from weatherglass.audit.held import cached_run
 from weatherglass.audit.plan import Plan, choose_models, choose_tests
 from weatherglass.audit.profile import chosen_settings
 from weatherglass.audit.record import command_call, plain, python_call
 from weatherglass.audit.registrations import Registration, registrations_for
+from weatherglass.audit.run import Run
 from weatherglass.audit.settings import Settings
+from weatherglass.audit.stored import read_record
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
@@ -26,9 +29,6 @@ from weatherglass.metrics.weat.spelling import under_profile
 from weatherglass.parallel import Backend, backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path
-from weatherglass.runs.folder import PAGE, RECORD, RunFolder
-from weatherglass.runs.run import Run
-from weatherglass.runs.stored import read_record
 from weatherglass.warnings import Warning
 
 

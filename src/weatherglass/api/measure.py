@@ -12,6 +12,7 @@ from weatherglass.audit.encode import encode_texts
 from weatherglass.audit.evaluate import evaluate_sets
 from weatherglass.audit.plan import PlannedModel
 from weatherglass.audit.profile import chosen_settings
+from weatherglass.audit.results import Result
 from weatherglass.audit.settings import Settings
 from weatherglass.catalogue.test import Element, set_roles
 from weatherglass.encoders.in_memory import one_model_in
@@ -23,7 +24,6 @@ from weatherglass.metrics.weat.measure import Measure
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
 from weatherglass.registry import wrong_type
-from weatherglass.runs.results import Result
 
 
 def measure(

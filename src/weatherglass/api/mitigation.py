@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from weatherglass.arrays import Matrix
 from weatherglass.audit.encode import encode_texts
 from weatherglass.audit.plan import PlannedModel
-from weatherglass.cures.verdict import Evaluation
 from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.encoders.vectors import VectorEncoder
 from weatherglass.errors import EncoderError, OutputError, SpecError, output_error
@@ -21,6 +20,7 @@ from weatherglass.mitigation import Change, Transform, read_transforms
 from weatherglass.mitigation.base import Step, Steps, words_of
 from weatherglass.mitigation.lists import Sides
 from weatherglass.mitigation.saved import SUFFIX, write_transform
+from weatherglass.mitigation_evaluation.verdict import Evaluation
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import checked_path, checked_texts
@@ -108,8 +108,8 @@ class Mitigation:
         return self._write_words(path, encoder.path)
 
     def judge(self, **options: Any) -> Evaluation:
-        """Judge whether the cure worked; options are those of `api.cures.judge_mitigation`: tests, pairs, jobs, …"""
-        from weatherglass.api.cures import judge_mitigation
+        """Judge whether the mitigation worked; the options are those of `judge_mitigation`: tests, pairs, jobs, …"""
+        from weatherglass.api.mitigation_evaluation import judge_mitigation
 
         return judge_mitigation(self, **options)
 

@@ -11,6 +11,7 @@ from weatherglass.api.study_results import FIGURES as FIGURES
 from weatherglass.api.study_results import PAGE as PAGE
 from weatherglass.api.study_results import TABLES as TABLES
 from weatherglass.api.study_results import StudyResult as StudyResult
+from weatherglass.audit.run import Run
 from weatherglass.parallel import Backend, check_backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path
@@ -27,7 +28,6 @@ from weatherglass.reliability.study import (
     trained_groups,
 )
 from weatherglass.reliability.study_file import Study, read_study
-from weatherglass.runs.run import Run
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weatherglass.audit.plan import Plan
+from weatherglass.audit.results import Result
 from weatherglass.errors import WeatherglassError
-from weatherglass.runs.results import Result
 
 
 def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, Any]) -> None:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from weatherglass.audit.judge import is_small, power_fields
 from weatherglass.audit.profile import check_profile, chosen_settings
+from weatherglass.audit.results import NO_P, Result, plain_value
 from weatherglass.audit.settings import Settings
 from weatherglass.audit.target_texts import TargetTexts
 from weatherglass.catalogue.test import Element
 from weatherglass.errors import UnitError
-from weatherglass.inference.significance.base import Significance
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import ByElements, Context, Estimate, Metric
 from weatherglass.metrics.exchange import PValueOptions
@@ -23,8 +24,7 @@ from weatherglass.metrics.resample import Tested
 from weatherglass.metrics.sets import VectorSet, check, matrix
 from weatherglass.metrics.weat.profiles import profiles_of
 from weatherglass.metrics.weat.spelling import under_profile
-from weatherglass.runs.judge import is_small, power_fields
-from weatherglass.runs.results import NO_P, Result, plain_value
+from weatherglass.stats.permutation.base import Significance
 
 if TYPE_CHECKING:
     from weatherglass.metrics.weat.covariance import Covariance

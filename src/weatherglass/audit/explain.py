@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from weatherglass.arrays import Vector
+from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
+from weatherglass.audit.stored import read_whole_run
 from weatherglass.catalogue.names import model_name, set_name
-from weatherglass.inference.trust import NULL_LEVELS
 from weatherglass.metrics.weat.effect import largest_effect_size
 from weatherglass.metrics.weat.profiles import PROFILES, Profile
-from weatherglass.runs.results import ElementScore, Result, UnitScore, unit_scores
-from weatherglass.runs.stored import read_whole_run
+from weatherglass.stats.trust import NULL_LEVELS
 from weatherglass.warnings import folded
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")

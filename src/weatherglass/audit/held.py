@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from weatherglass.audit.folder import PAGE, RECORD, RunFolder
+from weatherglass.audit.judge import judge
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.record import finished_record, now, run_record
-from weatherglass.runs.folder import PAGE, RECORD, RunFolder
-from weatherglass.runs.judge import judge
-from weatherglass.runs.run import Run
-from weatherglass.runs.stamp import is_current
-from weatherglass.runs.stored import held_record
-from weatherglass.runs.verdict import Verdict, with_outcomes
+from weatherglass.audit.run import Run
+from weatherglass.audit.stamp import is_current
+from weatherglass.audit.stored import held_record
+from weatherglass.audit.verdict import Verdict, with_outcomes
 from weatherglass.warnings import as_warnings
 
 NOT_COMPARED = ("started", "finished", "verdicts", "outcomes", "agreement", "families", "models", "warnings")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
+from weatherglass.audit.judge import Correction
 from weatherglass.audit.parts import Part, parts_of, why_not
 from weatherglass.audit.profile import check_profile
 from weatherglass.audit.settings import Settings, Synonyms
@@ -23,7 +24,6 @@ from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.profiles import Profile, profiles_of
 from weatherglass.mitigation import Transform, read_model
 from weatherglass.mitigation.base import words_of
-from weatherglass.runs.judge import Correction
 
 KEY_VERSION = 4
 """Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""

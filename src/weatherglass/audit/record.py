@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
 from weatherglass.audit.adding import merged_record
+from weatherglass.audit.judge import family_sizes, power_by_size
 from weatherglass.audit.plan import Plan
+from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.settings import default_settings
 from weatherglass.registry import checked_texts
-from weatherglass.runs.judge import family_sizes, power_by_size
-from weatherglass.runs.results import Failure, Result
 from weatherglass.storage.installed import installed_version
 from weatherglass.warnings import Warning, as_warning, kind_of
 

@@ -8,7 +8,6 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference import DEFAULT_CORRECTION
 from weatherglass.registry import (
     check_number,
     checked_text,
@@ -20,10 +19,11 @@ from weatherglass.registry import (
     unknown,
     wrong_type,
 )
+from weatherglass.stats import DEFAULT_CORRECTION
 
 if TYPE_CHECKING:
-    from weatherglass.inference.significance.base import Alternative, Budget
     from weatherglass.metrics.base import Metric
+    from weatherglass.stats.permutation.base import Alternative, Budget
 
 PERMUTE = ("elements", "words")
 TRUST = ("all", "mean", "none")
@@ -58,7 +58,7 @@ def _option(default: Any, group: str, help: str, choices: str | Sequence[str] = 
 
 
 def _default_budget() -> Budget:
-    from weatherglass.inference.significance.base import Budget
+    from weatherglass.stats.permutation.base import Budget
 
     return Budget()
 
@@ -80,13 +80,13 @@ class Settings:
         "auto",
         HOW_P,
         "Method: auto, exact, bounds, sampled or normal; docs/methods has all.",
-        "inference.significance:METHODS",
+        "stats.permutation:METHODS",
     )
     alternative: Alternative = _option(
         "two-sided",
         HOW_P,
         "Tail of the test: greater, less, two-sided or observed.",
-        "inference.significance:ALTERNATIVES",
+        "stats.permutation:ALTERNATIVES",
     )
     permute: str = _option(
         "words", HOW_P, "What is exchanged: words, or elements (single sentences, as published).", PERMUTE
@@ -102,7 +102,7 @@ class Settings:
         DEFAULT_CORRECTION,
         MARKS,
         "For multiple tests: holm, benjamini-hochberg or westfall-young.",
-        "inference.correction:CORRECTIONS",
+        "stats.correction:CORRECTIONS",
     )
     family: int | None = _option(None, MARKS, "Tests to correct for, if more than this run has.", min=1)
     seed: int = _option(0, HOW_P, "Seed of the random draws, if there are any.", min=0)
@@ -132,10 +132,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         # Imported here, so that a command's help can list the options without loading numpy.
-        from weatherglass.inference.correction import CORRECTIONS
-        from weatherglass.inference.significance import ALTERNATIVES, METHODS, Budget
         from weatherglass.metrics.weat.covariance import ESTIMATORS
         from weatherglass.metrics.weat.profiles import PROFILES
+        from weatherglass.stats.correction import CORRECTIONS
+        from weatherglass.stats.permutation import ALTERNATIVES, METHODS, Budget
 
         one_of("significance", self.significance, METHODS)
         one_of("alternative", self.alternative, ALTERNATIVES)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weatherglass.catalogue.test import Element, ElementSet, Test
-from weatherglass.inference.confounded import Confounding, confounding, described, is_whole_word, tokens_of
 from weatherglass.languages.stems import common_stems, related_words
+from weatherglass.stats.confounded import Confounding, confounding, described, is_whole_word, tokens_of
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from weatherglass.audit.evaluate import evaluate
 from weatherglass.audit.ledger import KnownSet, MissingWords
 from weatherglass.audit.parts import Part
 from weatherglass.audit.registrations import Registration
+from weatherglass.audit.results import Result
 from weatherglass.audit.settings import Settings
 from weatherglass.audit.target_texts import TargetTexts
 from weatherglass.catalogue.test import Test
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.sets import VectorSet
-from weatherglass.runs.results import Result
 from weatherglass.warnings import Warning
 
 

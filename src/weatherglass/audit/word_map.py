@@ -24,14 +24,14 @@ from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.errors import UnitError, WeatherglassError
-from weatherglass.inference import DEFAULT_CORRECTION
-from weatherglass.inference.correction import ADJUSTMENTS, adjust
-from weatherglass.inference.significance import Budget, permutation_test
 from weatherglass.metrics.sc_weat import standardised_cosines
 from weatherglass.parallel import Backend, backend
 from weatherglass.parallel.base import values_of
 from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import checked_text, checked_texts, one_of, wrong_type
+from weatherglass.stats import DEFAULT_CORRECTION
+from weatherglass.stats.correction import ADJUSTMENTS, adjust
+from weatherglass.stats.permutation import Budget, permutation_test
 
 BUDGET = Budget(seconds=0.05)
 """For the p of one word: there are many, so that certified bounds within 1 % do where counting takes longer."""
@@ -231,7 +231,7 @@ class WordUnit:
 def _p_values(table: Matrix, n_a: int, model: str, workers: Backend, progress: Progress) -> Vector:
     """Return p of every word."""
     if not workers.in_process:
-        from weatherglass.inference.significance.prepare import prepare
+        from weatherglass.stats.permutation.prepare import prepare
 
         # Before other processes need the compiled kernels.
         prepare(lambda message: progress.stage(message, 1))

@@ -17,7 +17,7 @@ from weatherglass.cli.completion import DIR, Choice, Completed
 from weatherglass.errors import WeatherglassError
 
 if TYPE_CHECKING:
-    from weatherglass.inference.significance.base import Budget
+    from weatherglass.stats.permutation.base import Budget
 
 DEFAULT_BUDGET = "2s,1GB"
 NUMBER = r"(\d{0,12}\.?\d{1,12})"
@@ -131,7 +131,7 @@ def parse_budget(text: str) -> Budget:
     Raises:
         WeatherglassError: for any other text.
     """
-    from weatherglass.inference.significance.base import Budget
+    from weatherglass.stats.permutation.base import Budget
 
     match = re.fullmatch(rf"\s*{NUMBER}\s*s?\s*,\s*{NUMBER}\s*([KMG]?)B?\s*", text, re.IGNORECASE)
     if match is None:

@@ -23,7 +23,7 @@ from weatherglass.cli.options import (
     where_it_runs,
 )
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference import DEFAULT_CORRECTION
+from weatherglass.stats import DEFAULT_CORRECTION
 
 CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 
@@ -273,7 +273,7 @@ def mitigate(
 @option("--facts", metavar="COLUMN", help="Column of the table to correlate with, such as share_of_women.")
 @option(
     "--correction",
-    type=Choice("inference.correction:ADJUSTMENTS"),
+    type=Choice("stats.correction:ADJUSTMENTS"),
     default=DEFAULT_CORRECTION,
     help="For multiple words: holm or benjamini-hochberg.",
 )

@@ -25,9 +25,9 @@ from weatherglass.cli.study import (
 )
 
 if TYPE_CHECKING:
+    from weatherglass.audit.run import Run
     from weatherglass.reproduce.du2021 import Correlation
     from weatherglass.reproduce.sheets import Claim, Sheet
-    from weatherglass.runs.run import Run
 
 app = Group("reproduce", help="Run the procedure of a paper, and show its numbers beside ours.")
 models_option = option(

@@ -27,10 +27,10 @@ from weatherglass.cli.options import (
 from weatherglass.errors import OutputError, output_error
 
 if TYPE_CHECKING:
+    from weatherglass.audit.run import Run
     from weatherglass.gate.rules import Breach
     from weatherglass.gate.worse import Judged
     from weatherglass.reliability.agreement.seeds import FamilyReport
-    from weatherglass.runs.run import Run
 
 WHAT, GATE = "What to test", "Gate"
 """Groups of the options in the help."""
@@ -119,9 +119,9 @@ def run(
     what is missing.
     """
     from weatherglass.api.audits import run as audit
+    from weatherglass.audit.stored import held_record
     from weatherglass.cli.progress import progress
     from weatherglass.encoders import DEFAULT_MODEL
-    from weatherglass.runs.stored import held_record
 
     rules = earlier = judged = None
     if fail_if or gate:
@@ -131,9 +131,9 @@ def run(
     if junit or summary:
         check_places(junit, summary)
     if baseline:
+        from weatherglass.audit.compare import check_common
         from weatherglass.audit.plan import choose_tests
         from weatherglass.gate.worse import judge_runs, read_baseline
-        from weatherglass.runs.compare import check_common
 
         earlier = read_baseline(baseline)
         if not add:
@@ -187,10 +187,10 @@ def replaced(held: Mapping[str, Any] | None, record: Mapping[str, Any], folder: 
 
 def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequence[str] = ()) -> None:
     """Print the first screen, on request every row, warnings in one line or in full, and where the rest is."""
+    from weatherglass.audit.folder import PAGE
     from weatherglass.cli.console import say, set_apart, warn_about, width_of
     from weatherglass.report.folded import Placed, text_lines, warning_line
     from weatherglass.report.terminal import results_lines, screen_lines, spread_lines
-    from weatherglass.runs.folder import PAGE
 
     width = width_of()
     if table:

@@ -21,7 +21,7 @@ from weatherglass.storage.documents import json_document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from weatherglass.runs.run import Run
+    from weatherglass.audit.run import Run
 
 FIGURES = ("png", "svg", "pdf")
 FORMATS = ("html", "md", "latex", "csv", "methods", "sentences", "bibtex", "model-card", *FIGURES)
@@ -75,7 +75,7 @@ def report(
 
     A report only reads the folders of runs and computes nothing. Two runs are also shown side by side.
     """
-    from weatherglass.runs.stored import labelled, read_whole_run
+    from weatherglass.audit.stored import labelled, read_whole_run
     from weatherglass.storage.atomic import is_stream
 
     runs = labelled(read_whole_run(folder) for folder in folders)
@@ -126,7 +126,7 @@ def _is_comparison(content: object) -> bool:
 def _multiverse(path: Path | None) -> list[dict[str, Any]]:
     if path is None:
         return []
-    from weatherglass.runs.multiverse_p import read_multiverse
+    from weatherglass.audit.multiverse_p import read_multiverse
 
     content = read_multiverse(path)
     topics = content.get("topics") if isinstance(content, dict) else None
@@ -140,8 +140,8 @@ def _multiverse(path: Path | None) -> list[dict[str, Any]]:
 def _page(
     runs: Sequence[Run], path: Path, comparison: dict[str, Any] | None, multiverse: list[dict[str, Any]]
 ) -> list[Path]:
+    from weatherglass.audit.agreement import metric_agreement
     from weatherglass.report.page.html import page
-    from weatherglass.runs.agreement import metric_agreement
     from weatherglass.storage.atomic import write_whole
 
     with _rendering(runs):
@@ -285,9 +285,9 @@ def compare(
 
     Every difference has its interval; tests without a counterpart are listed.
     """
+    from weatherglass.audit.stored import read_whole_run
     from weatherglass.gate.worse import check_word, judge_models, judge_runs
     from weatherglass.report.comparison import answer, caption, comparison_lines
-    from weatherglass.runs.stored import read_whole_run
 
     if fail_if:
         check_word(fail_if)
@@ -321,9 +321,9 @@ def verdict(run: Path, multiverse: Path | None, as_json: bool) -> None:
     A verdict is robust, limited, inconclusive, …; the rule is in docs/methods, section 12. A test can show an
     association; no verdict says that there is none.
     """
+    from weatherglass.audit.multiverse_p import read_multiverse_p
+    from weatherglass.audit.stored import read_whole_run
     from weatherglass.report.terminal import reasons, screen_lines
-    from weatherglass.runs.multiverse_p import read_multiverse_p
-    from weatherglass.runs.stored import read_whole_run
 
     stored = read_whole_run(run)
     metrics = dict.fromkeys(result.metric for result in stored.results)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
 from weatherglass.errors import output_error
 from weatherglass.gate.rules import Breach
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import one_line
 

@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from weatherglass.audit.results import COLUMNS, Result
+from weatherglass.audit.verdict import CONTROL, Verdict
 from weatherglass.errors import GateError
 from weatherglass.gate.conditions import Condition, parse
-from weatherglass.inference.outcome import Outcome
 from weatherglass.registry import did_you_mean, suggestion
-from weatherglass.runs.results import COLUMNS, Result
-from weatherglass.runs.verdict import CONTROL, Verdict
+from weatherglass.stats.outcome import Outcome
 from weatherglass.storage.documents import reading_document, toml_document
 
 PATTERNS = {"tests": "test", "metrics": "metric", "models": "model"}

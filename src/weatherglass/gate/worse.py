@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from weatherglass.audit.compare import Comparison, Difference, compare_models
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import JUDGED, Run
+from weatherglass.audit.stored import read_whole_run
+from weatherglass.audit.verdict import CONTROL, Verdict
 from weatherglass.errors import GateError
 from weatherglass.gate.conditions import Condition
 from weatherglass.gate.rules import RANKS, Breach, Rule
 from weatherglass.registry import one_of
-from weatherglass.runs.compare import Comparison, Difference, compare_models
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import JUDGED, Run
-from weatherglass.runs.stored import read_whole_run
-from weatherglass.runs.verdict import CONTROL, Verdict
 
 WORSE = "worse"
 

@@ -11,7 +11,7 @@ import numpy as np
 from weatherglass.arrays import Integers, Vector
 
 if TYPE_CHECKING:
-    from weatherglass.inference.significance.base import Alternative, Budget, Significance
+    from weatherglass.stats.permutation.base import Alternative, Budget, Significance
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PValueOptions:
         Args:
             rough: whether it is enough to know on which side of alpha p is.
         """
-        from weatherglass.inference.significance.base import Budget
+        from weatherglass.stats.permutation.base import Budget
 
         precision = max(self.precision, ROUGH) if rough else self.precision
         return replace(self, budget=Budget(seconds=INNER_SECONDS), precision=precision, inner=True)
@@ -105,7 +105,7 @@ class Exchange:
         """By the exact methods, or as the profile has it."""
         if self.significance:
             return self.significance(self.x, self.y, self.tail(requested), options.rng())
-        from weatherglass.inference.significance import permutation_test
+        from weatherglass.stats.permutation import permutation_test
 
         return permutation_test(
             self.x,
@@ -127,8 +127,8 @@ class Exchange:
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
         """Of the value, from drawn partitions."""
-        from weatherglass.inference.significance.grid import on_grid
-        from weatherglass.inference.significance.sampled import sample_sums
+        from weatherglass.stats.permutation.grid import on_grid
+        from weatherglass.stats.permutation.sampled import sample_sums
 
         grid = on_grid(self.x, self.y)
         if grid.constant:
@@ -161,7 +161,7 @@ class SignFlips:
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
         """Exact up to 36 scores."""
-        from weatherglass.inference.sign_flips import DRAWS, sign_flip_test
+        from weatherglass.stats.sign_flips import DRAWS, sign_flip_test
 
         draws = NULL_DRAWS if options.inner else DRAWS
         return sign_flip_test(self.scores, requested, options.rng(), draws)
@@ -203,7 +203,7 @@ class Relabelling:
 
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
         """Counted where the labellings are few, else drawn."""
-        from weatherglass.inference.relabelling import relabelling_test
+        from weatherglass.stats.relabelling import relabelling_test
 
         draws = self.inner_draws if options.inner else self.draws
         tail = self.tail(requested)
@@ -221,7 +221,7 @@ class Relabelling:
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
         """Of the value, from the labellings that p counted."""
-        from weatherglass.inference.relabelling import relabelling_test
+        from weatherglass.stats.relabelling import relabelling_test
 
         values = relabelling_test(
             self.sizes, self.values, "greater", self.inner_draws, options.rng(), self.ordered

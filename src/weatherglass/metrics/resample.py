@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from weatherglass.metrics.exchange import Null, PValueOptions
 
 if TYPE_CHECKING:
-    from weatherglass.inference.significance.base import Alternative, Significance
-    from weatherglass.inference.trust import Assessment
+    from weatherglass.stats.permutation.base import Alternative, Significance
+    from weatherglass.stats.trust import Assessment
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,6 @@ class Recompute(ABC):
 
     def assess(self, tested: Tested) -> Assessment:
         """Assess the value by the jackknife."""
-        from weatherglass.inference.recomputed import assess_recomputed
+        from weatherglass.stats.recomputed import assess_recomputed
 
         return assess_recomputed(self, tested)

@@ -20,7 +20,7 @@ from weatherglass.report.terminal import (
 )
 
 if TYPE_CHECKING:
-    from weatherglass.runs.compare import Comparison, Difference
+    from weatherglass.audit.compare import Comparison, Difference
 
 CHANGED = "≠"
 ADJUSTED_FROM = 80

@@ -14,6 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weatherglass.audit.marks import Mark, mark_of_row, stars
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, contrast, topic_name
 from weatherglass.errors import WeatherglassError
 from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
@@ -22,10 +26,6 @@ from weatherglass.report.page.subjects import Layout, TestRow, lay_out
 from weatherglass.report.page.topics import REACH, chart
 from weatherglass.report.statements import sign_of
 from weatherglass.report.tables import interval_levels
-from weatherglass.runs.marks import Mark, mark_of_row, stars
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
-from weatherglass.runs.verdict import CONTROL
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.printable import one_line
 

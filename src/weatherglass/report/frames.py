@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from weatherglass.audit.results import COLUMNS, Result
+from weatherglass.audit.verdict import Verdict
 from weatherglass.errors import MissingExtraError
 from weatherglass.registry import one_of
-from weatherglass.runs.results import COLUMNS, Result
-from weatherglass.runs.verdict import Verdict
 
 LIBRARIES = ("polars", "pandas")
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from weatherglass.audit.marks import mark_of_row
+from weatherglass.audit.results import Result
 from weatherglass.report.numbers import effect
-from weatherglass.runs.marks import mark_of_row
-from weatherglass.runs.results import Result
 from weatherglass.storage.printable import one_line
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weatherglass.audit.results import Result
+from weatherglass.audit.verdict import Verdict
 from weatherglass.report import statements
 from weatherglass.report.paper import model_card
-from weatherglass.runs.results import Result
-from weatherglass.runs.verdict import Verdict
 from weatherglass.storage.printable import printable_json
 
 START, END = "<!-- weatherglass:start -->", "<!-- weatherglass:end -->"

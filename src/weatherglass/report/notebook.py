@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from weatherglass.audit.marks import mark_of_row
+from weatherglass.audit.results import Result
+from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import topic_name
 from weatherglass.report import statements
 from weatherglass.report.numbers import effect, interval, p_value, percent
-from weatherglass.runs.marks import mark_of_row
-from weatherglass.runs.results import Result
-from weatherglass.runs.verdict import Verdict
 from weatherglass.warnings import Warning, count_line, folded, shortened_list
 
 MOST_BYTES = 22_000

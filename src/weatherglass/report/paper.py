@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from weatherglass import __version__
+from weatherglass.audit.results import Result
 from weatherglass.audit.settings import default_settings
+from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import capitalised, model_name, topic_name
 from weatherglass.catalogue.published import bibtex_entries, published_names
 from weatherglass.report import statements
 from weatherglass.report.numbers import effect, interval, percent
-from weatherglass.runs.results import Result
-from weatherglass.runs.verdict import Verdict
 from weatherglass.storage.printable import one_line
 
 CORRECTIONS = {

@@ -11,8 +11,8 @@ from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.paper import in_markdown
 
 if TYPE_CHECKING:
-    from weatherglass.runs.compare import Comparison
-    from weatherglass.runs.verdict import Verdict
+    from weatherglass.audit.compare import Comparison
+    from weatherglass.audit.verdict import Verdict
 
 MOST_REASONS = 30
 MOST_ROWS = 60

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from weatherglass.audit.marks import Outcome
+from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import (
     capitalised,
     contrast,
@@ -20,8 +22,6 @@ from weatherglass.catalogue.names import (
     words_for,
 )
 from weatherglass.report.numbers import counted, effect, p_value, percent, to
-from weatherglass.runs.marks import Outcome
-from weatherglass.runs.verdict import Verdict
 
 MOST_NAMED = 3
 """Topics or models that a sentence names; the others are counted."""

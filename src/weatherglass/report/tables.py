@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from weatherglass.audit.marks import stars
+from weatherglass.audit.results import COLUMNS, Result
+from weatherglass.audit.run import Run
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.report.paper import in_markdown
-from weatherglass.runs.marks import stars
-from weatherglass.runs.results import COLUMNS, Result
-from weatherglass.runs.run import Run
 from weatherglass.storage.printable import defused
 
 if TYPE_CHECKING:

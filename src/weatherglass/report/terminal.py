@@ -6,6 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from weatherglass.audit.marks import Outcome, mark_of_row, mark_of_topic
+from weatherglass.audit.published_p import published_p
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import CONTROL, Verdict
 from weatherglass.catalogue.names import capitalised, topic_name
 from weatherglass.report import statements
 from weatherglass.report.layout import (
@@ -22,11 +27,6 @@ from weatherglass.report.layout import (
 )
 from weatherglass.report.measures import spreads
 from weatherglass.report.numbers import bound, counted, effect, p_digits, percent
-from weatherglass.runs.marks import Outcome, mark_of_row, mark_of_topic
-from weatherglass.runs.published_p import published_p
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
-from weatherglass.runs.verdict import CONTROL, Verdict
 from weatherglass.storage.printable import cell_len
 
 MOST_ROWS = 60

@@ -11,12 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from weatherglass.audit.marks import mark_of_row
+from weatherglass.audit.published_p import published_p
+from weatherglass.audit.results import Failure, Result, plain_value
+from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import Verdict
 from weatherglass.report.page.subjects import Layout, lay_out
-from weatherglass.runs.marks import mark_of_row
-from weatherglass.runs.published_p import published_p
-from weatherglass.runs.results import Failure, Result, plain_value
-from weatherglass.runs.run import Run
-from weatherglass.runs.verdict import Verdict
 from weatherglass.warnings import described
 
 FORMAT = 1

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weatherglass.audit.results import cell
 from weatherglass.catalogue.names import model_name, set_name
 from weatherglass.errors import output_error
 from weatherglass.registry import one_of
 from weatherglass.report.layout import Column, shortened, table_lines
 from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
 from weatherglass.report.terminal import format_effect, format_p
-from weatherglass.runs.results import cell
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue import load_test, reference
 from weatherglass.errors import WeatherglassError
 from weatherglass.report import statements
-from weatherglass.runs.verdict import Verdict
 
 
 def sentences(verdicts: Sequence[Verdict], alpha: float) -> list[str]:

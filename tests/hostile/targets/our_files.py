@@ -87,7 +87,7 @@ def _sealed(record: dict[str, Any]) -> Mutation:
 
 def _run(path: Path) -> Reading:
     """The numbers by test and the verdicts; what a reader is told first is a warning."""
-    from weatherglass.runs.stored import read_run
+    from weatherglass.audit.stored import read_run
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -113,8 +113,8 @@ def _run_unchanged(_sample: Sample, before: Reading, after: Reading, kind: str) 
 
 
 def _report(path: Path) -> Reading:
+    from weatherglass.audit.stored import labelled, read_run
     from weatherglass.cli.stored import _page, _rendering, _text
-    from weatherglass.runs.stored import labelled, read_run
 
     runs = labelled([read_run(path)])
     with _rendering(runs):
@@ -124,9 +124,9 @@ def _report(path: Path) -> Reading:
 
 
 def _comparison(path: Path) -> Reading:
+    from weatherglass.audit.multiverse_p import read_multiverse_p
+    from weatherglass.audit.stored import labelled, read_run
     from weatherglass.cli.stored import _comparison, _multiverse, _page
-    from weatherglass.runs.multiverse_p import read_multiverse_p
-    from weatherglass.runs.stored import labelled, read_run
 
     runs = labelled([read_run(path.parent / "run"), read_run(path.parent / "run")])
     multiverse = path.name == "multiverse.json"
@@ -138,7 +138,7 @@ def _comparison(path: Path) -> Reading:
 
 def _comparison_samples(folder: Path) -> list[Sample]:
     import weatherglass as wg
-    from weatherglass.runs.compare import compare_runs
+    from weatherglass.audit.compare import compare_runs
 
     run = _run_folder(folder)
     files = {f"run/{name}": content for name, content in _files_of(run).items()}

@@ -60,7 +60,7 @@ def _table(path: Path) -> Reading:
 
 
 def _judgements(path: Path) -> Reading:
-    from weatherglass.cures.cost import read_analogies, read_similarity
+    from weatherglass.mitigation_evaluation.cost import read_analogies, read_similarity
 
     read: Callable[[Path], Any] = read_analogies if path.name == "questions.txt" else read_similarity
     return Reading(read(path))

@@ -20,6 +20,8 @@ from weatherglass.arrays import AnyMatrix, Matrix
 from weatherglass.audit import covariances
 from weatherglass.audit.explain import explain
 from weatherglass.audit.registrations import Registration
+from weatherglass.audit.results import NO_DIRECTION, Result
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_test
 from weatherglass.errors import ClusterError, UnitError, WeatherglassError
 from weatherglass.gate.junit import junit
@@ -28,8 +30,6 @@ from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.similarity import COSINE, Similarity
 from weatherglass.metrics.weat.statistic import PairStatistic, SetStatistic
 from weatherglass.registry import Registry
-from weatherglass.runs.results import NO_DIRECTION, Result
-from weatherglass.runs.stored import read_run
 
 
 def test_a_covariance_that_cannot_be_had_stops_no_other_measure() -> None:

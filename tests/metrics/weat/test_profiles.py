@@ -19,8 +19,8 @@ from weatherglass.arrays import Matrix, Vector
 from weatherglass.catalogue import load_test
 from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
-from weatherglass.inference.significance.base import Alternative
 from weatherglass.metrics.weat.profiles import PROFILES, profile_of
+from weatherglass.stats.permutation.base import Alternative
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "wefe_weat.json").read_text())
 

@@ -1,4 +1,4 @@
-"""Test–retest with a jackknife over rows and seeds; its coverage is in tests/inference/test_seed_share.py."""
+"""Test–retest with a jackknife over rows and seeds; its coverage is in tests/stats/test_seed_share.py."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import t
 from tests.messages import in_order, mentions
 
-from weatherglass.inference.jackknife import jackknife_variance
 from weatherglass.reliability.agreement.assess import assess
 from weatherglass.reliability.agreement.claims import (
     CONSISTENCY,
@@ -35,6 +34,7 @@ from weatherglass.reliability.agreement.medians import (
 from weatherglass.reliability.lists import WordList
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import Condition, build_table
+from weatherglass.stats.jackknife import jackknife_variance
 
 RULES = ("dbwa", "ripa", "nbm")
 

@@ -57,7 +57,7 @@ def test_scores_and_their_errors_are_those_of_a_mixed_model_in_r() -> None:
 
     In a balanced layout REML's variance of the mean is V_P + V_S − V_I, and on the edge, where the variance of pairs or
     seeds is 0, that of the other alone: the maximum of docs/methods 10.5. These words do not reach the corner where
-    both are 0; tests/inference/test_crossed_mean.py compares it with REML by dense matrices.
+    both are 0; tests/stats/test_crossed_mean.py compares it with REML by dense matrices.
     """
     data = pl.read_csv(ORACLE / "words.tsv", separator="\t")
     expected = pl.read_csv(ORACLE / "expected_words.tsv", separator="\t", comment_prefix="#")

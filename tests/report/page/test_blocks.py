@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from tests.report.made_up import made_up_run
 
+from weatherglass.audit.results import word_scores
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.report.page.html import page
-from weatherglass.runs.results import word_scores
-from weatherglass.runs.stored import read_run
 
 
 def blocks_of(page: str) -> dict[str, Any]:

@@ -19,17 +19,17 @@ from tests.report.made_up import made_up_run
 from tests.results import other_info
 
 import weatherglass as wg
+from weatherglass.audit.folder import RunFolder
+from weatherglass.audit.journal import JOURNAL
+from weatherglass.audit.marks import Mark, mark_of_row
+from weatherglass.audit.results import Result
+from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
 from weatherglass.report.numbers import effect, interval, p_value
 from weatherglass.report.page.html import PAGE, page, write_page
 from weatherglass.report.page.topics import x_of
 from weatherglass.report.statements import checks, failed_checks, headline_text, topics
-from weatherglass.runs.folder import RunFolder
-from weatherglass.runs.journal import JOURNAL
-from weatherglass.runs.marks import Mark, mark_of_row
-from weatherglass.runs.results import Result
-from weatherglass.runs.stored import read_run
 
 ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"  # as the WebDriver standard names these keys
 CHIPS = "#tests-table tr[data-t]:not([hidden]) a.chip"

@@ -10,8 +10,10 @@ import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference.significance.base import Alternative, Significance
-from weatherglass.inference.significance.elsewhere import (
+from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.registry import one_of
+from weatherglass.stats.permutation.base import Alternative, Significance
+from weatherglass.stats.permutation.elsewhere import (
     PermutationTest,
     bit_equality,
     fitted_normal,
@@ -20,9 +22,7 @@ from weatherglass.inference.significance.elsewhere import (
     without_the_observed,
     without_ties,
 )
-from weatherglass.inference.significance.grid import on_grid
-from weatherglass.metrics.weat.effect import effect_size
-from weatherglass.registry import one_of
+from weatherglass.stats.permutation.grid import on_grid
 
 if TYPE_CHECKING:
     from weatherglass.metrics.base import Metric

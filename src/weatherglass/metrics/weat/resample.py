@@ -12,9 +12,9 @@ from weatherglass.metrics.resample import Tested
 from weatherglass.metrics.weat.tables import NamedSample
 
 if TYPE_CHECKING:
-    from weatherglass.inference.significance.base import Significance
-    from weatherglass.inference.topic_layout import AttributeTables
-    from weatherglass.inference.trust import Assessment
+    from weatherglass.stats.permutation.base import Significance
+    from weatherglass.stats.topic_layout import AttributeTables
+    from weatherglass.stats.trust import Assessment
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class ScoreResample:
 
     def assess(self, tested: Tested) -> Assessment:
         """Return both readings of d, its leave-one-out values and its null distribution."""
-        from weatherglass.inference.trust import assess
+        from weatherglass.stats.trust import assess
 
         samples = self.samples()
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue.test import Element
-from weatherglass.inference.bootstrap import Sample
-from weatherglass.inference.topic_layout import AttributeTables
 from weatherglass.metrics.sets import VectorSet, distinct_rows, order_by_content
 from weatherglass.metrics.units import mean_by_unit, unit_numbers
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
 from weatherglass.metrics.weat.score import raw_measures
+from weatherglass.stats.bootstrap import Sample
+from weatherglass.stats.topic_layout import AttributeTables
 
 
 @dataclass(frozen=True, slots=True, eq=False)

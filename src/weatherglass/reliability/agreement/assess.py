@@ -10,9 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.inference.correction import adjust
-from weatherglass.inference.crossed_mean import crossed_mean
-from weatherglass.inference.sign_flips_of_rows import sign_flip_p_values
 from weatherglass.reliability.agreement.icc import (
     Estimates,
     GroupInterval,
@@ -39,6 +36,9 @@ from weatherglass.reliability.tables import (
     WordScore,
     columns,
 )
+from weatherglass.stats.correction import adjust
+from weatherglass.stats.crossed_mean import crossed_mean
+from weatherglass.stats.sign_flips_of_rows import sign_flip_p_values
 
 WORDS_AT_A_TIME = 4096
 SCORES_AT_A_TIME = 2**24

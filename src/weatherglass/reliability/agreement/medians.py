@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.inference.jackknife import jackknife_variance
 from weatherglass.reliability.agreement.assess import SCALES, WORDS_AT_A_TIME
 from weatherglass.reliability.agreement.icc import (
     FEWEST,
@@ -28,6 +27,7 @@ from weatherglass.reliability.agreement.icc import (
 )
 from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
+from weatherglass.stats.jackknife import jackknife_variance
 
 
 @dataclass(frozen=True)

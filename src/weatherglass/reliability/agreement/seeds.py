@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.inference.jackknife import jackknife_variance
-from weatherglass.inference.seed_share import seed_share, seeds_needed
+from weatherglass.audit.results import Result, word_scores
 from weatherglass.reliability.agreement.assess import five_number_summary
 from weatherglass.reliability.agreement.icc import (
     FEWEST,
@@ -26,7 +25,8 @@ from weatherglass.reliability.agreement.icc import (
 from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import Condition, SeedBatch, SeedNumber
-from weatherglass.runs.results import Result, word_scores
+from weatherglass.stats.jackknife import jackknife_variance
+from weatherglass.stats.seed_share import seed_share, seeds_needed
 
 EXTRAPOLATED = (16, 32, 64)
 """Numbers of seeds for which the interval is extrapolated, if the study has fewer."""

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
 from weatherglass.report.kit import compress, in_json
 from weatherglass.report.numbers import rounded
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
 from weatherglass.warnings import folded
 
 if TYPE_CHECKING:
-    from weatherglass.inference.trust import Trust
+    from weatherglass.stats.trust import Trust
 
 WORD_STEPS, SENTENCE_STEPS = 9999, 999
 """Scores are stored as integer multiples of the largest |s| divided by one of these: of words to four digits; of the

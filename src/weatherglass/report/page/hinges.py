@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, list_name
 from weatherglass.report.numbers import effect, p_value
 from weatherglass.report.page.subjects import Layout
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
-from weatherglass.runs.verdict import CONTROL
 
 
 @dataclass(frozen=True, slots=True)

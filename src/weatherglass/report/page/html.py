@@ -9,6 +9,12 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from weatherglass.audit.folder import PAGE as PAGE
+from weatherglass.audit.folder import RECORD
+from weatherglass.audit.marks import mark_of_row, mark_of_topic
+from weatherglass.audit.run import Run
+from weatherglass.audit.stamp import stamped
+from weatherglass.audit.verdict import CONTROL, Verdict
 from weatherglass.catalogue.names import model_name, topic_name
 from weatherglass.errors import WeatherglassError
 from weatherglass.report import numbers, statements
@@ -29,17 +35,11 @@ from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
 from weatherglass.report.page.topics import Chart, chart, groups, largest, overview, percent_of, x_of
 from weatherglass.report.paper import CORRECTIONS, TAILS, bibtex, correction_of, methods_paragraph, model_card
 from weatherglass.report.tables import latex
-from weatherglass.runs.folder import PAGE as PAGE
-from weatherglass.runs.folder import RECORD
-from weatherglass.runs.marks import mark_of_row, mark_of_topic
-from weatherglass.runs.run import Run
-from weatherglass.runs.stamp import stamped
-from weatherglass.runs.verdict import CONTROL, Verdict
 from weatherglass.storage.atomic import gc_paused, write_whole
 from weatherglass.warnings import as_warnings, count_line, folded
 
 if TYPE_CHECKING:
-    from weatherglass.runs.agreement import MetricAgreement
+    from weatherglass.audit.agreement import MetricAgreement
 
 STYLES = ("topics.css", "tests.css", "detail.css", "print.css")
 SCRIPTS = (*("core.js", "tests.js", "tables.js", "plots.js", "detail.js", "downloads.js", "start.js"),)

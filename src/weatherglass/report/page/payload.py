@@ -12,14 +12,14 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
+from weatherglass.audit.marks import Mark, mark_of_row
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
 from weatherglass.catalogue.names import set_name, topic_name
 from weatherglass.report import numbers
 from weatherglass.report.again import command_options, model_spec, python_arguments
 from weatherglass.report.page.blocks import Packer
 from weatherglass.report.page.subjects import CONTEXTS, Layout
-from weatherglass.runs.marks import Mark, mark_of_row
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
 
 MARKS = (
     (Mark.ROBUST, "robust", "solid"),

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import human_name, list_name, model_names, shortened_name
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
-from weatherglass.runs.verdict import CONTROL
 
 if TYPE_CHECKING:
     from weatherglass.metrics.base import MetricInfo

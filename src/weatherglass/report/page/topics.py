@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from weatherglass.audit.marks import Mark, mark_of_topic
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
+from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import capitalised, contrast, topic_name
 from weatherglass.report import statements
 from weatherglass.report.numbers import counted, effect, percent, to
 from weatherglass.report.page.subjects import Layout
 from weatherglass.report.terminal import standing_text
-from weatherglass.runs.marks import Mark, mark_of_topic
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
-from weatherglass.runs.verdict import Verdict
 
 REACH = 2.0
 """The axis goes from minus this to this; with sets of equal size |d| stays below it."""

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from weatherglass.api.audits import run
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
 from weatherglass.encoders import DEFAULT_MODEL, resolve_spec
 from weatherglass.languages.wordnet import Synonyms, load_synonyms
 from weatherglass.metrics.weat.measure import Measure, select_measures
 from weatherglass.progress import Progress
 from weatherglass.reproduce import specs_by_name
 from weatherglass.reproduce.azarpanah2021.readings import Reading, try_readings
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
 
 TESTS: Final = tuple(f"weat{number}" for number in range(1, 11))
 MEASURES: Final = tuple(select_measures(["azarpanah2021"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from weatherglass.audit.results import Result
 from weatherglass.report.measures import spreads
 from weatherglass.report.numbers import ABSENT, effect
 from weatherglass.reproduce.azarpanah2021.claims import check_claims
@@ -25,7 +26,6 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
 )
 from weatherglass.reproduce.azarpanah2021.readings import Reading
 from weatherglass.reproduce.sheets import Claim, Picture, Sheet, claim_lines, file_name, write_sheets
-from weatherglass.runs.results import Result
 
 Rows = Iterator[list[str]]
 NEAREST = 10

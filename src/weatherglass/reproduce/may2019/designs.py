@@ -19,10 +19,10 @@ from weatherglass.audit.encode import Encodings, encode_texts
 from weatherglass.audit.plan import PlannedModel
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import Element, Test
-from weatherglass.inference.confounded import confounding, tokens_of
-from weatherglass.inference.contrast import Arm, Contrast, contrast
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, progress_here
+from weatherglass.stats.confounded import confounding, tokens_of
+from weatherglass.stats.contrast import Arm, Contrast, contrast
 
 ABW: Final = "angry_black_woman_stereotype"
 NAMES_AND_TERMS: Final = (

@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Final
 
 from weatherglass.api.audits import run
+from weatherglass.audit.results import Result
+from weatherglass.audit.run import Run
 from weatherglass.encoders import Spec, resolve_spec
 from weatherglass.encoders.spec import FAMILIES
 from weatherglass.errors import WeatherglassError
-from weatherglass.inference.correction import adjust
 from weatherglass.mitigation import read_model
 from weatherglass.progress import Progress
 from weatherglass.reproduce import specs_by_name
 from weatherglass.reproduce.may2019.designs import DesignContrast, design_contrasts
-from weatherglass.runs.results import Result
-from weatherglass.runs.run import Run
+from weatherglass.stats.correction import adjust
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 

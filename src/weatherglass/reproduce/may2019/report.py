@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from weatherglass.audit.run import Run
 from weatherglass.registry import did_you_mean
 from weatherglass.report.terminal import format_effect, format_interval, format_p
 from weatherglass.reproduce.may2019.claims import check_claims
@@ -23,7 +24,6 @@ from weatherglass.reproduce.may2019.procedure import (
     variant_of,
 )
 from weatherglass.reproduce.sheets import VERDICTS, Claim, Picture, Sheet, claim_lines, write_sheets
-from weatherglass.runs.run import Run
 
 SHOWN = 30
 """Missing words that are listed on the screen."""

@@ -1,0 +1,406 @@
+"""What changed between two runs: effect by effect, over the units that both scored, and what cannot be compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.audit.folder import RECORD
+from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
+from weatherglass.audit.run import Run
+from weatherglass.audit.stored import read_whole_run
+from weatherglass.audit.verdict import CONTROL
+from weatherglass.errors import WeatherglassError
+from weatherglass.stats.correction import adjust
+from weatherglass.stats.paired import paired_change
+from weatherglass.stats.recomputed import paired_change_of_values
+
+MOST_NAMED = 5
+"""Tests of a run that an error names."""
+MUST_AGREE = ("permute", "ddof")
+"""Columns without which two effect sizes are not the same quantity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One effect in both runs."""
+
+    test: str
+    metric: str
+    models: tuple[str, str]
+    before: float
+    """d over the units that both runs scored, as `after`."""
+    after: float
+    low: float | None
+    """The interval of the change at level 1 − alpha, by a paired jackknife; None where it is not estimable."""
+    high: float | None
+    p_value: float | None
+    """That the change is 0, two-sided; it is at most alpha exactly when the interval leaves out 0."""
+    units: tuple[int, int]
+    """Units of X and of Y that both runs scored."""
+    notes: tuple[str, ...]
+    """What differs besides the model."""
+    grew: bool
+    """Whether the value is farther from the one that means no bias than before; of d, whether |d| is larger."""
+    control: bool
+    """Whether the test is a control, which measures no bias."""
+    p_adjusted: float | None = None
+    """p_value after Holm's correction over all rows compared, controls left out; None for a control and without p."""
+
+    @property
+    def change(self) -> float:
+        """d after less d before."""
+        return self.after - self.before
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether the interval leaves out 0; None without an interval."""
+        if self.low is None or self.high is None:
+            return None
+        return self.low > 0 or self.high < 0
+
+    def is_worse(self, alpha: float) -> bool:
+        """Return whether the effect grew and its change is significant after correction (docs/methods 12)."""
+        return self.grew and self.p_adjusted is not None and self.p_adjusted <= alpha
+
+
+@dataclass(frozen=True, slots=True)
+class Incomparable:
+    """A row of one or both runs without a counterpart, and why."""
+
+    test: str
+    metric: str
+    model: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs held side by side."""
+
+    folders: tuple[str, str]
+    differences: tuple[Difference, ...]
+    incomparable: tuple[Incomparable, ...]
+    alpha: float
+
+    @property
+    def corrected(self) -> int:
+        """How many rows p was corrected over."""
+        return sum(not row.control for row in self.differences)
+
+    @property
+    def worse(self) -> tuple[Difference, ...]:
+        """The effects that grew, significantly after correction."""
+        return tuple(row for row in self.differences if row.is_worse(self.alpha))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "runs": list(self.folders),
+            "alpha": self.alpha,
+            "attributes": "held fixed",
+            "corrected": self.corrected,
+            "differences": [
+                {
+                    **asdict(row),
+                    "change": row.change,
+                    "changed": row.changed,
+                    "worse": row.is_worse(self.alpha),
+                }
+                for row in self.differences
+            ],
+            "incomparable": [asdict(row) for row in self.incomparable],
+        }
+
+
+def compare_runs(before: Run | str | Path, after: Run | str | Path, *, alpha: float = 0.05) -> Comparison:
+    """Compare two runs row by row, matched by test and metric, and by model where a run has several.
+
+    Args:
+        before: a run, or its folder.
+        after: another.
+        alpha: the intervals of changes are at level 1 − alpha.
+
+    Raises:
+        OutputError: if a folder holds no run.
+        WeatherglassError: if the runs have no test in common, or a row of one run could stand for several of the other.
+    """
+    runs = _read(before), _read(after)
+    check_common(runs[0], tests_in(runs[1]), str(runs[1].path))
+    by_model = any(len({result.model for result in run.results}) > 1 for run in runs)
+    first, second = (_by_key(run, by_model) for run in runs)
+    rows: list[Difference | Incomparable] = [
+        _difference((row, second[key]), alpha) if key in second else _only_in(row, runs[1])
+        for key, row in first.items()
+    ]
+    rows += [_only_in(row, runs[0]) for key, row in second.items() if key not in first]
+    return _comparison((str(runs[0].path), str(runs[1].path)), rows, alpha)
+
+
+def compare_models(run: Run | str | Path, *, alpha: float = 0.05) -> Comparison:
+    """Compare the models of one run: every other one with the first, row by row, matched by test and metric.
+
+    So "does int8, or dim=64, change bias?" is one run of both.
+
+    Raises:
+        OutputError: if the folder holds no run.
+        WeatherglassError: if the run has one model only.
+    """
+    run = _read(run)
+    # From the record: a model that no test could be run with has no result.
+    models = list(dict.fromkeys(str(entry["model"]) for entry in run.record.get("models", [])))
+    if len(models) < 2:
+        raise WeatherglassError(f"{run.path}: this run has one model; name another run to compare it with")
+    keyed = _by_key(run, by_model=True)
+    rows: list[Difference | Incomparable] = []
+    for (test, metric, model), row in keyed.items():
+        if model == models[0]:
+            continue
+        first = keyed.get((test, metric, models[0]))
+        rows.append(_difference((first, row), alpha) if first else _only_of(row.result, models[0], run))
+    for (test, metric, model), row in keyed.items():
+        if model == models[0]:
+            without = (other for other in models[1:] if (test, metric, other) not in keyed)
+            rows += [_only_of(row.result, other, run) for other in without]
+    return _comparison((str(run.path), str(run.path)), rows, alpha)
+
+
+def _read(run: Run | str | Path) -> Run:
+    return run if isinstance(run, Run) else read_whole_run(Path(run))
+
+
+def tests_in(run: Run) -> list[str]:
+    """Return the names of the tests of a run, those that failed included."""
+    return list(dict.fromkeys([result.test for result in run.results] + [one.test for one in run.failures]))
+
+
+def check_common(before: Run, tests: Sequence[str], after: str) -> None:
+    """Refuse a comparison in which no test is in both runs.
+
+    Args:
+        before: a run.
+        tests: names of the tests of the run that it is compared with.
+        after: what an error calls that run.
+
+    Raises:
+        WeatherglassError: naming some tests of each.
+    """
+    known = tests_in(before)
+    if set(known).isdisjoint(tests):
+        has = [", ".join(names[:MOST_NAMED]) + ", …" * (len(names) > MOST_NAMED) for names in (known, tests)]
+        raise WeatherglassError(
+            f"the runs have no test in common: {before.path} has {has[0] or 'none'}; {after} has {has[1] or 'none'}"
+        )
+
+
+def _comparison(
+    folders: tuple[str, str], rows: Sequence[Difference | Incomparable], alpha: float
+) -> Comparison:
+    return Comparison(
+        folders,
+        _corrected([row for row in rows if isinstance(row, Difference)]),
+        tuple(row for row in rows if isinstance(row, Incomparable)),
+        alpha,
+    )
+
+
+def _corrected(rows: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Return the rows with p adjusted over all but the controls; a row without p counts, too."""
+    family = [row.p_value for row in rows if not row.control]
+    adjusted = iter(adjust([math.nan if p is None else p for p in family], "holm"))
+    found = [None if row.control else float(next(adjusted)) for row in rows]
+    return tuple(
+        replace(row, p_adjusted=None if p is None or math.isnan(p) else p)
+        for row, p in zip(rows, found, strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A result of one of the runs."""
+
+    run: Run
+    position: int
+
+    @property
+    def result(self) -> Result:
+        return self.run.results[self.position]
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The hash of the words of its test."""
+        fingerprint: str | None = self.run.record.get("tests", {}).get(self.result.test)
+        return fingerprint
+
+    @property
+    def control(self) -> bool:
+        """Whether its test is a control."""
+        return bool(self.run.record.get("topics", {}).get(self.result.test) == CONTROL)
+
+    def dropped(self, role: str) -> list[str]:
+        """The elements that the model does not know."""
+        missing_by_test = self.run.record.get("missing_words", {}).get(self.result.model, {})
+        return sorted(missing_by_test.get(self.result.test, {}).get("dropped", {}).get(role, []))
+
+
+def _by_key(run: Run, by_model: bool) -> dict[tuple[str, ...], _Row]:
+    rows: dict[tuple[str, ...], _Row] = {}
+    for position, result in enumerate(run.results):
+        key = (result.row, result.metric, result.model if by_model else "")
+        if key in rows:
+            raise WeatherglassError(
+                f"{run.path}: {result.test}, {result.metric} has several results of {result.model}, which differ in "
+                "options; compare runs in which it has one"
+            )
+        rows[key] = _Row(run, position)
+    return rows
+
+
+def _only_in(row: _Row, there: Run) -> Incomparable:
+    result, reason = row.result, f"is in {row.run.path} only"
+    for failure in there.record.get("failures", []):
+        if failure["test"] == result.test:
+            reason = f"could not be run in {there.path}: {failure['reason']}"
+            break
+    return Incomparable(result.test, result.metric, result.model, reason)
+
+
+def _only_of(result: Result, other: str, run: Run) -> Incomparable:
+    """A row without its counterpart of the model `other`, in the same run."""
+    reasons = [
+        failure["reason"]
+        for failure in run.record.get("failures", [])
+        if (failure["model"], failure["test"]) == (other, result.test)
+    ]
+    reason = f"could not be run with {other}: {reasons[0]}" if reasons else f"has no result of {other}"
+    return Incomparable(result.test, result.metric, result.model, reason)
+
+
+def _difference(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
+    first, second = (row.result for row in rows)
+    test, metric = first.row, first.metric
+    model = " and ".join(dict.fromkeys((first.model, second.model)))
+    if reason := _obstacle(rows):
+        return Incomparable(test, metric, model, reason)
+    if not first.info.from_scores:
+        return _difference_of_values(rows, alpha)
+    permute, ddof = first.permute, first.ddof
+    before, after = _shared([row.result.scores for row in rows], permute)
+    units = len(before[0]), len(before[1])
+    if min(units) < 2:
+        return Incomparable(
+            test, metric, model, f"the runs share {units[0]} + {units[1]} {permute} only; 2 + 2 are needed"
+        )
+    change = paired_change(np.concatenate(before), np.concatenate(after), units[0], alpha, ddof)
+    if math.isnan(change.before) or math.isnan(change.after):
+        return Incomparable(test, metric, model, "all scores are equal in one of the runs, so it has no d")
+    return Difference(
+        test,
+        metric,
+        (first.model, second.model),
+        change.before,
+        change.after,
+        change.interval.low if change.interval else None,
+        change.interval.high if change.interval else None,
+        change.p,
+        units,
+        tuple(_notes(rows)),
+        grew=_grew(second, change.before, change.after),
+        control=any(row.control for row in rows),
+    )
+
+
+def _difference_of_values(rows: tuple[_Row, _Row], alpha: float) -> Difference | Incomparable:
+    """Return the change of a value that does not follow from the scores, with an interval by leaving out words."""
+    first, second = (row.result for row in rows)
+    model = " and ".join(dict.fromkeys((first.model, second.model)))
+    if math.isnan(first.value) or math.isnan(second.value):
+        return Incomparable(first.row, first.metric, model, "the value is not defined in one of the runs")
+    if any(rows[0].dropped(role) != rows[1].dropped(role) for role in first.roles):
+        values = f"{first.value:.4g} before, {second.value:.4g} after"
+        return Incomparable(first.row, first.metric, model, f"{values}, but the models know other words")
+    change = paired_change_of_values(
+        *(first.value, second.value, _without_each(first), _without_each(second), alpha),
+        pooled=first.info.one_sample,
+    )
+    if change.p is None:
+        values = f"{first.value:.4g} before, {second.value:.4g} after"
+        reason = f"{values}; without intervals in both runs the change has none"
+        return Incomparable(first.row, first.metric, model, reason)
+    return Difference(
+        *(first.row, first.metric, (first.model, second.model), first.value, second.value),
+        *(change.low, change.high, change.p, first.units(), tuple(_notes(rows))),
+        grew=_grew(second, first.value, second.value),
+        control=any(row.control for row in rows),
+    )
+
+
+def _grew(result: Result, before: float, after: float) -> bool:
+    """Return whether a value moved away from the one that means no bias."""
+    return abs(after - result.unbiased) > abs(before - result.unbiased)
+
+
+def _without_each(result: Result) -> dict[tuple[str, str], float]:
+    """The value without each word, by set and word."""
+    left_out = result.trust.left_out if result.trust else ()
+    return {(w.role, w.name): w.effect_size for w in left_out if w.effect_size is not None}
+
+
+def _obstacle(rows: tuple[_Row, _Row]) -> str | None:
+    """Why two rows do not measure the same thing."""
+    prints = {row.fingerprint for row in rows}
+    if None in prints:
+        return f"{RECORD} does not say which words the test has"
+    if len(prints) > 1:
+        return "the words of the test differ between the runs"
+    first, second = (row.result for row in rows)
+    for name in MUST_AGREE:
+        values = getattr(first, name), getattr(second, name)
+        if values[0] != values[1]:
+            return f"{name} is {values[0]} in one run and {values[1]} in the other"
+    return None
+
+
+def _notes(rows: tuple[_Row, _Row]) -> Iterator[str]:
+    first, second = (row.result for row in rows)
+    for role, name in (("X", "num_targ1"), ("Y", "num_targ2"), ("A", "num_attr1"), ("B", "num_attr2")):
+        if rows[0].dropped(role) != rows[1].dropped(role):
+            how = "compared over what both have" if role in "XY" else "so its scores rest on other words"
+            yield f"{role} has {getattr(first, name)} and {getattr(second, name)} known elements: {how}"
+    for name in ("alternative", "p_method"):
+        values = getattr(first, name), getattr(second, name)
+        if values[0] != values[1]:
+            yield f"p: {name} {values[0]} and {values[1]}"
+
+
+def _shared(
+    scores: Sequence[Sequence[ElementScore]], permute: str
+) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
+    """The scores of X and Y in both runs, of the same units in the same order."""
+    first, second = (_by_element(run_scores) for run_scores in scores)
+    common = [key for key in first if key in second]
+    before, after = (_values(unit_scores([run[key] for key in common], permute)) for run in (first, second))
+    return before, after
+
+
+def _values(units: Sequence[UnitScore]) -> tuple[Vector, Vector]:
+    """The scores of X, and those of Y."""
+    x, y = (np.array([unit.score for unit in units if unit.role == role]) for role in "XY")
+    return x, y
+
+
+def _by_element(scores: Sequence[ElementScore]) -> dict[tuple[str, str, int], ElementScore]:
+    """The scores by role, text and how often the text came before: a set may hold a text twice."""
+    by_element: dict[tuple[str, str, int], ElementScore] = {}
+    seen: dict[tuple[str, str], int] = {}
+    for score in scores:
+        place = seen.get((score.role, score.text), 0)
+        seen[score.role, score.text] = place + 1
+        by_element[score.role, score.text, place] = score
+    return by_element

@@ -1,0 +1,143 @@
+"""The folder a run leaves behind: journal, table and record, each whole at every moment."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from filelock import FileLock, Timeout
+
+from weatherglass.audit.journal import JOURNAL, journal_line, read_journal
+from weatherglass.audit.results import COLUMNS, Result
+from weatherglass.errors import OutputError, output_error
+from weatherglass.storage.atomic import remove_unfinished, write_whole
+from weatherglass.storage.checksum import write_checked_json
+from weatherglass.storage.journal import append_whole, set_lines_aside
+from weatherglass.storage.printable import tsv_line
+from weatherglass.warnings import Warning
+
+TABLE = "results.tsv"
+RECORD = "run.json"
+PAGE = "report.html"
+LOCK = ".lock"
+SECONDS_BETWEEN_TABLES = 1.0
+TIMES_BETWEEN_TABLES = 40
+"""The pause between two tables, in times of what the last one took."""
+
+
+class RunFolder:
+    """A run's folder, locked for as long as it is open.
+
+    The journal is the truth: one line per finished unit, flushed to the disk before the next begins. The table is made
+    from it. A line cut short by a kill is dropped when the journal is next read, and its unit is computed again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.finished: dict[str, Result] = {}
+        """Results by key, those of earlier runs included."""
+        self.warnings: list[Warning] = []
+        self._lock = FileLock(path / LOCK, timeout=0)
+        self._journal: IO[bytes] | None = None
+        self._table_written = -math.inf
+        self._table_took = 0.0
+
+    def __enter__(self) -> Self:
+        with self._writing():
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock.acquire()
+            except Timeout:
+                raise OutputError(
+                    f"{self.path}: another run is writing here; wait for it, or choose another folder with -o"
+                ) from None
+            try:
+                if (self.path / RECORD).exists() and not (self.path / JOURNAL).exists():
+                    raise OutputError(
+                        f"{self.path}: {RECORD} is here without {JOURNAL}, so that its results would be overwritten; "
+                        "choose another folder with -o"
+                    )
+                remove_unfinished(self.path)
+                journal = self.path / JOURNAL
+                if journal.exists():
+                    entries = list(read_journal(journal))
+                    self.finished = {e.key: e.result for e in entries if e.result is not None}
+                    self.warnings += set_lines_aside(journal, {e.number for e in entries if e.result is None})
+                self._journal = journal.open("ab", buffering=0)
+            except BaseException:
+                self._lock.release()
+                raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._journal is not None:
+            self._journal.close()
+        self._lock.release()
+
+    def add(self, key: str, result: Result) -> None:
+        """Put a finished unit on record; once this returns, a kill cannot lose it."""
+        assert self._journal is not None, "the folder is not open"
+        with self._writing():
+            append_whole(self._journal.fileno(), journal_line(key, result))
+        self.finished[key] = result
+
+    def table_is_due(self) -> bool:
+        """Whether results.tsv may be written again: once a second, and rarely enough to take little of the time.
+
+        A table of n rows takes time n to write, so writing it every second would make a large run quadratic.
+        """
+        pause = max(SECONDS_BETWEEN_TABLES, TIMES_BETWEEN_TABLES * self._table_took)
+        return time.monotonic() - self._table_written >= pause
+
+    def write_table(self, results: Sequence[Result]) -> None:
+        """Rewrite results.tsv whole."""
+        started = time.monotonic()
+        with self._writing():
+            write_whole(self.path / TABLE, _table(results))
+        self._table_written = time.monotonic()
+        self._table_took = self._table_written - started
+
+    def holds_table(self, results: Sequence[Result]) -> bool:
+        """Whether results.tsv is what `write_table` would write."""
+        try:
+            return (self.path / TABLE).read_bytes() == _table(results).encode()
+        except OSError:
+            return False
+
+    def write_record(self, record: dict[str, Any]) -> None:
+        """Rewrite run.json whole, with its checksum."""
+        with self._writing():
+            write_checked_json(self.path / RECORD, record)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self.unwritable(error) from error
+
+    def unwritable(self, error: OSError) -> OutputError:
+        """The error for a folder that cannot be written; it says what is safe all the same."""
+        return output_error(self.path, error, self._kept())
+
+    def _kept(self) -> str:
+        """How many results the journal really holds, read back from the disk; empty where there is none."""
+        try:
+            number = len({e.key for e in read_journal(self.path / JOURNAL) if e.result is not None})
+        except OutputError:
+            return ""
+        return f"{number} result{' is' if number == 1 else 's are'} safe in {JOURNAL}" if number else ""
+
+
+def _table(results: Sequence[Result]) -> str:
+    return "".join(map(tsv_line, [COLUMNS, *(list(result.columns().values()) for result in results)]))

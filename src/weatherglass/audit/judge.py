@@ -1,0 +1,194 @@
+"""What is said of rows once all are known: corrected p, which are small, what no p of this size could show."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.audit.results import Result, unit_scores
+from weatherglass.errors import WeatherglassError
+from weatherglass.registry import one_of
+from weatherglass.stats import DEFAULT_CORRECTION
+from weatherglass.stats.correction import CORRECTIONS, adjust, adjust_groups
+from weatherglass.stats.power import Alternative as Tail
+from weatherglass.stats.power import minimum_detectable_effect_size, power
+from weatherglass.warnings import Warning
+
+WESTFALL_YOUNG = "westfall-young"
+POWER_EFFECTS = (0.2, 0.5, 0.8, 1.2)
+"""Effect sizes that power is given for; the first three are Cohen's small, medium and large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """How p-values are corrected for being many, and which effects are of interest (docs/methods 4 and 10.5)."""
+
+    method: str = DEFAULT_CORRECTION
+    alpha: float = 0.05
+    family: int | None = None
+    """How many tests to count, if more than there are rows."""
+    smallest: float | None = None
+    """The smallest |d| of interest; without one, no effect is called small."""
+
+    def __post_init__(self) -> None:
+        one_of("correction", self.method, CORRECTIONS)
+        if not 0 < self.alpha < 1:
+            raise WeatherglassError(f"alpha is {self.alpha}, but should lie between 0 and 1")
+        if self.family is not None and self.family < 1:
+            raise WeatherglassError(f"family is {self.family}, but should count at least one test")
+
+
+def family_sizes(results: Sequence[Result], correction: Correction) -> dict[str, int]:
+    """The size of each family: all rows with the same metric and permutation unit, if the metric has a p."""
+    rows: dict[str, int] = defaultdict(int)
+    for result in results:
+        if not result.why_no_p:
+            rows[_family(result)] += 1
+    return {name: correction.family or size for name, size in rows.items()}
+
+
+def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
+    """The results with adjusted p, marks and warnings, once all of them are known."""
+    families: dict[str, list[int]] = defaultdict(list)
+    for row, result in enumerate(results):
+        families[_family(result)].append(row)
+    judged = list(results)
+    for rows in families.values():
+        p_values = np.array([results[row].p_value for row in rows])
+        adjusted = _adjusted([results[row] for row in rows], p_values, correction)
+        for place, row in enumerate(rows):
+            judged[row] = _judged(results[row], float(adjusted[place]), correction)
+    return judged
+
+
+def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correction) -> Vector:
+    if correction.method != WESTFALL_YOUNG:
+        return adjust(p_values, correction.method, correction.family)
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place, result in enumerate(results):
+        groups[_exchanged(result)].append(place)
+    missing = (correction.family or len(results)) - len(results)
+    within = [_westfall_young([results[place] for place in places]) for places in groups.values()]
+    adjusted = np.empty(len(results))
+    for places, p in zip(groups.values(), adjust_groups(within, len(groups) + missing), strict=True):
+        adjusted[places] = p
+    return adjusted
+
+
+def _exchanged(result: Result) -> Hashable:
+    """What tests must share to be adjusted together: the units of X and of Y that p exchanges, and the tail."""
+    if not result.info.from_scores:  # its p is no matter of scores of X and Y
+        return (result.model, result.options, result.row), result.alternative
+    units = [(role, name) for role, name, _ in _sorted_units(result)]
+    return tuple(units) if units else (result.model, result.test), result.alternative
+
+
+def _sorted_units(result: Result) -> list[tuple[str, str, float]]:
+    """Role, name and score of what p exchanges; roles sort X before Y."""
+    return sorted((unit.role, unit.name, unit.score) for unit in unit_scores(result.scores, result.permute))
+
+
+def _westfall_young(results: Sequence[Result]) -> Vector:
+    """maxT over tests of the same units: one exchange of labels exchanges them in every test.
+
+    A test of its own has its p as it is. Where labellings are drawn, an adjusted p could fall below p by chance; it is
+    kept from that.
+    """
+    from weatherglass.stats.westfall_young import westfall_young
+
+    p_values = np.array([result.p_value for result in results])
+    if len(results) == 1 or not results[0].scores:
+        return p_values
+    by_test = [_sorted_units(result) for result in results]
+    scores = np.array([[score for _, _, score in units] for units in by_test]).T
+    n_x = sum(role == "X" for role, _, _ in by_test[0])
+    match results[0].alternative:
+        case "greater" | "less" as tail:
+            adjusted = westfall_young(scores, n_x, tail).p
+        case _:
+            adjusted = westfall_young(scores, n_x, "two-sided").p
+    return np.asarray(np.maximum(adjusted, p_values))
+
+
+def _family(result: Result) -> str:
+    return result.metric if result.permute == "elements" else f"{result.metric}, by {result.permute}"
+
+
+def _judged(
+    result: Result,
+    p_adjusted: float,
+    correction: Correction,
+) -> Result:
+    alpha = correction.alpha
+    mark = ("**" if p_adjusted <= alpha else "*") if result.p_value <= alpha else ""
+    warnings = list(result.warnings)
+    if result.p_floor > alpha:  # what the smallest p of this size rules out
+        warnings.append(Warning.of("too-small", **floor_values(result, alpha)))
+    if mark:
+        warnings += _support_warnings(result, alpha)
+    if result.p_elements is not None and result.p_elements <= alpha < result.p_value:
+        warnings.append(Warning.of("pseudoreplication", alpha=alpha))
+    return replace(
+        result,
+        p_adjusted=p_adjusted,
+        mark=mark,
+        warnings=tuple(dict.fromkeys(warnings)),  # a saved run is judged again when it is loaded
+        **power_fields(result, alpha),
+        small=is_small(result, correction.smallest),
+    )
+
+
+def is_small(result: Result, smallest: float | None) -> bool | None:
+    """Whether |d| is shown to be below the smallest of interest; None where that is not stated, or U not known."""
+    if smallest is None or result.trust is None or result.trust.excluded_above is None:
+        return None
+    return result.trust.excluded_above < smallest
+
+
+def power_fields(result: Result, alpha: float) -> dict[str, Any]:
+    """Return the power of a test of this size and its minimum detectable d, computed once: a stored result has them.
+
+    Power is given for each of POWER_EFFECTS that the test can have at all.
+    """
+    if result.power and result.trust and result.trust.level == 1 - alpha:
+        return {"power": result.power, "minimum_detectable": result.minimum_detectable}
+    x, y, ddof = result.units_x, result.units_y, result.ddof
+    if not result.info.from_scores or not x or not y:
+        return {"power": {}, "minimum_detectable": None}
+    tail: Tail = "two-sided" if result.alternative in ("two-sided", "observed") else "one-sided"
+    chances = {d: power(d, x, y, alpha, tail, ddof) for d in POWER_EFFECTS}
+    return {
+        "power": {f"{d:g}": chance for d, chance in chances.items() if not math.isnan(chance)},
+        "minimum_detectable": minimum_detectable_effect_size(x, y, alpha, tail, ddof=ddof),
+    }
+
+
+def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
+    """The power of every size of test in a run, for its record."""
+    by_size = {}
+    for result in results:
+        if result.power:
+            by_size[f"{result.units_x} + {result.units_y} {result.permute}"] = dict(result.power)
+    return by_size
+
+
+def floor_values(result: Result, alpha: float) -> dict[str, Any]:
+    """Return what a warning about the smallest p of this size names."""
+    x, y = result.units_x, result.units_y
+    unit = result.permute if y else "exchangeable units"
+    return {"x": x, "y": y, "unit": unit, "floor": result.p_floor, "alpha": alpha}
+
+
+def _support_warnings(result: Result, alpha: float) -> Iterator[Warning]:
+    """What a significant result rests on: a single word or template."""
+    for kind in ("word", "template"):
+        hangs_on = result.trust.hangs_on(kind, alpha) if result.trust else None
+        if hangs_on:
+            p, lifting = hangs_on.p_value, hangs_on.lifting
+            yield Warning.of("fragile", unit=kind, name=hangs_on.name, p=p, lifting=lifting, alpha=alpha)

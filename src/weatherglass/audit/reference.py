@@ -1,0 +1,61 @@
+"""The reference audits: d of every published test on well-known models, so that a run can say where it stands.
+
+`reference.tsv` is written by `make reference` with the default settings; docs/reference.md has the models, versions and
+dates.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from weatherglass.audit.results import Result
+from weatherglass.metrics import DEFAULT_METRIC
+
+TABLE = "reference.tsv"
+SAME = 1e-6
+"""A model whose every d is this near is the reference model itself, and is not compared with itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a topic's d̄ lies among the reference models."""
+
+    above: int
+    """How many of them have a smaller d̄."""
+    models: int
+    """How many have all of the tests."""
+    effect_sizes: Mapping[str, float]
+    """Their d̄ over the same tests, by model."""
+
+
+@cache
+def reference_effect_sizes() -> dict[str, dict[str, float]]:
+    """d by model and test."""
+    text = files(__package__).joinpath(TABLE).read_text(encoding="utf-8")
+    found: dict[str, dict[str, float]] = {}
+    for row in csv.DictReader(text.splitlines(), delimiter="\t"):
+        found.setdefault(row["model"], {})[row["test"]] = float(row["effect_size"])
+    return found
+
+
+def standing(rows: Sequence[Result], effect_sizes: Mapping[str, float | None]) -> Standing | None:
+    """How d̄ of these results compares with the reference models; None where it cannot be compared."""
+    if any((r.metric, r.permute, r.ddof) != (DEFAULT_METRIC, "words", 1) for r in rows):
+        return None
+    own = {test: d for test, d in effect_sizes.items() if d is not None}
+    means = {}
+    for model, d_by_test in reference_effect_sizes().items():
+        if not own or any(test not in d_by_test for test in own):
+            continue
+        if all(abs(d_by_test[test] - d) <= SAME for test, d in own.items()):
+            continue
+        means[model] = math.fsum(d_by_test[test] for test in own) / len(own)
+    if not means:
+        return None
+    mean = math.fsum(own.values()) / len(own)
+    return Standing(sum(other < mean for other in means.values()), len(means), means)

@@ -1,0 +1,357 @@
+"""What comes out: a Result per test, model and metric."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weatherglass.catalogue.names import direction, set_name
+from weatherglass.catalogue.test import set_roles
+from weatherglass.metrics.base import ElementScore, Estimate, MetricInfo
+from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.stats.topic_layout import AttributeTables
+from weatherglass.stats.trust import Trust
+from weatherglass.warnings import Warning
+
+NO_DIRECTION = "no clear direction"
+NO_P = "none: "
+"""What p_method begins with where there is no p; the reason follows."""
+
+__all__ = [
+    "COLUMNS",
+    "NO_P",
+    "ElementScore",
+    "Failure",
+    "Result",
+    "cell",
+    "plain_value",
+    "word_scores",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultKey:
+    """What was measured: by which metric, on which test and model, and what was exchanged for p."""
+
+    model: str = ""
+    """The model's name: the spec that runs it again, or NAME of NAME=SPEC."""
+    options: str = ""
+    """Every choice made in encoding, defaults included."""
+    test: str = ""
+    context: str = "word"
+    sets: str = ""
+    """The roles of the sets that were used, such as "X A B": a metric may take a part of a test."""
+    categories: tuple[str, ...] = ("X", "Y", "A", "B")
+    """The names of these sets, targets first."""
+    metric: str
+    permute: str
+    """What was exchanged: elements (the published procedure) or words."""
+    alternative: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inference:
+    """How far the number could be chance, and how far it can be trusted."""
+
+    p_value: float
+    """Share of the permutations at least as extreme; see p_method."""
+    p_low: float | None
+    p_high: float | None
+    p_method: str
+    p_floor: float
+    """The smallest p that sets of this size can reach."""
+    p_middle: float
+    """The best single guess of the exact p; for certified bounds p_value is the upper one."""
+    certified: bool
+    """Whether [p_low, p_high] is sure to hold the exact p."""
+    units_x: int = 0
+    """Exchangeable units of X: words, or elements with permute="elements"."""
+    units_y: int = 0
+    p_elements: float | None = None
+    """p with single sentences exchanged, as published, for tests with several sentences a word."""
+    effect_size_elements: float | None = None
+    ci_low: float | None = None
+    """Interval of d at level 1 − alpha, with these attribute words (and templates)."""
+    ci_high: float | None = None
+    p_random: float | None = None
+    """p for random attributes: over target words and attribute words (and templates) of this kind, two-sided."""
+    effect_size_random: float | None = None
+    """d∞: what d would be with endless attribute words of this kind; None where that is not estimable."""
+    ci_random_low: float | None = None
+    ci_random_high: float | None = None
+    score_reliability: float | None = None
+    """The share of the variance of word scores that is not owed to the choice of attribute words."""
+    trust: Trust | None = field(default=None, repr=False)
+    """Reasons, leave-one-out, null distribution; None where it was not asked for."""
+    not_tested: str = ""
+    """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty where it is tested."""
+    expected_level: float | None = None
+    """Of a row that is not tested: how often p by words would be ≤ 0.05 if every token were independent noise."""
+    tables: AttributeTables | None = field(default=None, repr=False, compare=False)
+    """What target words (X first) measure to single attribute words; None where the scores are not made of them."""
+    pieces: tuple[float, ...] | None = field(default=None, repr=False)
+    """The mean number of pieces of each target word's texts, X first; None where the tokenizer is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What is known only when all results of a run are."""
+
+    p_adjusted: float | None = None
+    """p corrected for the rows of the run, as papers do it; no outcome depends on it."""
+    mark: str = ""
+    """* where p ≤ alpha, ** where p_adjusted is too: only for tables of published procedures."""
+    outcome: str | None = None
+    """robust, limited, unconfirmed, small or inconclusive; None where the row is not tested or has no verdict."""
+    limit: str | None = None
+    """What keeps the outcome from being more: attribute words, one word or pieces."""
+    marked: bool = False
+    """Whether the row stands out after correction for the tests of its topic and for all topics."""
+    p_max_t: float | None = None
+    """p adjusted for the tests of its topic."""
+    p_pieces: float | None = None
+    """p with the number of pieces held fixed; None where there is nothing to hold fixed."""
+    effect_size_pieces: float | None = None
+    """d with the number of pieces held fixed."""
+    power: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """The chance that a test of this size finds an effect, by its size."""
+    minimum_detectable: float | None = None
+    """The smallest d that a test of this size finds with a chance of 80 %."""
+    small: bool | None = None
+    """Whether |d| is shown to be smaller than the `smallest` of interest; None where none was stated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(ResultKey, Estimate, Inference, Judgement):
+    """One metric on one test and model: what was measured, the estimate, the inference, and the judgement."""
+
+    warnings: tuple[Warning, ...] = ()
+    """What a reader should know before quoting the number."""
+    notes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """How the numbers came about where that needs saying: out-of-vocabulary words, covariance estimates."""
+    oov: str = ""
+    """Words that the model does not know."""
+    fitted_words: str = ""
+    """Words of the test that the model's transforms were fitted on."""
+    seconds: float = 0.0
+
+    @property
+    def target_categories(self) -> tuple[str, ...]:
+        """The names of the target sets."""
+        return self.categories[: len(self.target_sizes)]
+
+    @property
+    def attribute_categories(self) -> tuple[str, ...]:
+        """The names of the attribute sets."""
+        return self.categories[len(self.target_sizes) :]
+
+    @property
+    def why_no_p(self) -> str:
+        """Why there is no p; empty where there is one."""
+        return self.p_method.removeprefix(NO_P) if self.p_method.startswith(NO_P) else ""
+
+    @property
+    def lean(self) -> int | None:
+        """1 where X leans to A, -1 where it leans to B, 0 where to neither; None where there is no direction."""
+        bias = self.bias
+        return None if math.isnan(bias) or not self.signed else (bias > 0) - (bias < 0)
+
+    @property
+    def has_direction(self) -> bool:
+        """Whether the interval leaves out the value without bias, so that the sign may be put into words."""
+        if self.ci_low is None or self.ci_high is None:
+            return False
+        return not self.ci_low <= self.unbiased <= self.ci_high
+
+    @property
+    def direction(self) -> str:
+        """The sign of d in words; only where the interval leaves out the value without bias."""
+        if math.isnan(self.bias):
+            return f"none: {'all scores are equal' if self.info.from_scores else 'the value is not defined'}"
+        if not self.signed:
+            scale = f", and {self.info.scale}" if self.info.scale else ""
+            return f"none: {self.metric} is unsigned{scale}"
+        if not self.has_direction:
+            return NO_DIRECTION
+        if self.info.leans:
+            return self._lean_in_words(self.info.leans[0 if self.lean == 1 else 1])
+        if len(self.categories) != 4:
+            return f"{'above' if self.lean == 1 else 'below'} {self.unbiased:g}, the value without bias"
+        return self.direction_of(-1 if self.lean == -1 else 1)
+
+    def _lean_in_words(self, lean: str) -> str:
+        names = {"X": 0, "Y": 1}
+        targets, attributes = self.target_categories, self.attribute_categories
+        for role, place in names.items():
+            lean = lean.replace(f"{{{role}}}", set_name(targets[place]) if place < len(targets) else role)
+        for role, place in {"A": 0, "B": 1}.items():
+            name = set_name(attributes[place]) if place < len(attributes) else role
+            lean = lean.replace(f"{{{role}}}", name)
+        return lean
+
+    def direction_of(self, sign: int) -> str:
+        """What a value of this sign means in words; empty unless two targets were compared on two attributes."""
+        if (len(self.target_sizes), len(self.attribute_sizes)) != (2, 2):
+            return ""
+        return direction([[category] for category in self.categories], sign)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the sets that were used."""
+        whole = set_roles(len(self.target_sizes), len(self.attribute_sizes))
+        return tuple(self.sets.split()) or whole
+
+    @property
+    def related_words(self) -> str:
+        """The words of a set that share a stem or a word: "B: her, hers"; empty where none do."""
+        found = [warning.values for warning in self.warnings if warning.kind == "related-words"]
+        return "; ".join(f"{one.get('role')}: {', '.join(map(str, one.get('words', ())))}" for one in found)
+
+    @property
+    def row(self) -> str:
+        """The test, and which of its sets were used where it was not all: "weat6 (X A B)"."""
+        return f"{self.test} ({self.sets})" if self.notes.get("part_of") else self.test
+
+    @property
+    def uses_part(self) -> bool:
+        """Whether the metric took only some sets of the test."""
+        return bool(self.notes.get("part_of"))
+
+    def units(self) -> tuple[int, int]:
+        """How many exchangeable units X and Y have: words, or elements."""
+        return self.units_x, self.units_y
+
+    def columns(self) -> dict[str, str]:
+        """The row of results.tsv: numbers in full, what is not known as an empty cell."""
+        return {name: cell(getattr(self, name)) for name in COLUMNS}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values by name, NaN as None: the columns, and what does not fit a row of the table."""
+        record: dict[str, Any] = {name: getattr(self, name) for name in (*COLUMNS, *_BESIDE)}
+        for name, value in record.items():
+            if not isinstance(value, str | int | None):
+                record[name] = plain_value(value)
+        record["scores"] = [
+            [s.role, s.text, s.word, s.template, s.score if math.isfinite(s.score) else None]
+            for s in self.scores
+        ]
+        record["info"] = self.info.to_json()
+        record["trust"] = self.trust.to_json() if self.trust else None
+        record["tables"] = self.tables.to_json() if self.tables else None
+        record["warnings"] = [warning.to_json() for warning in self.warnings]
+        return record
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Result:
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError: if the record is of another version or damaged.
+        """
+        values = {name: record[name] for name in _STORED}
+        for name in _NUMBERS:
+            values[name] = math.nan if values[name] is None else values[name]
+        for name in ("categories", "target_sizes", "attribute_sizes"):
+            values[name] = tuple(values[name])
+        scores = tuple(map(ElementScore._make, record["scores"]))
+        if None in [score.score for score in scores]:
+            scores = tuple(s._replace(score=math.nan) if s.score is None else s for s in scores)
+        values["scores"] = scores
+        values["info"] = MetricInfo.from_json(record["info"])
+        values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
+        values["tables"] = AttributeTables.from_json(record["tables"]) if record["tables"] else None
+        values["pieces"] = tuple(map(float, record["pieces"])) if record["pieces"] is not None else None
+        values["warnings"] = tuple(map(Warning.from_json, record["warnings"]))
+        return cls(**values)
+
+
+COLUMNS: tuple[str, ...] = (
+    *("model", "options", "test", "p_value", "effect_size"),
+    *("num_targ1", "num_targ2", "num_attr1", "num_attr2"),
+    *("metric", "sets", "value", "unbiased", "permute", "alternative", "ddof", "test_statistic"),
+    *("p_low", "p_high", "p_method", "p_floor", "units_x", "units_y"),
+    *("p_elements", "effect_size_elements", "ci_low", "ci_high"),
+    *("p_random", "effect_size_random", "ci_random_low", "ci_random_high", "score_reliability"),
+    *(
+        "outcome",
+        "limit",
+        "marked",
+        "p_max_t",
+        "p_pieces",
+        "effect_size_pieces",
+        "not_tested",
+        "expected_level",
+        "related_words",
+    ),
+    *("p_adjusted", "oov", "fitted_words", "seconds"),
+)
+"""The columns of results.tsv: the nine of May et al. (2019) first, in their order, then ours."""
+_NOT_PLAIN = ("info", "null", "by_elements", "resample", "details", "scores", "trust", "tables", "warnings")
+_STORED = tuple(f.name for f in fields(Result) if f.init and f.name not in _NOT_PLAIN)
+_NUMBERS = tuple(f.name for f in fields(Result) if f.init and f.type == "float")
+"""What is NaN where it is not defined, never None."""
+_BESIDE = tuple(name for name in _STORED if name not in COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A unit that could not be computed, and why; the others are not touched by it."""
+
+    model: str
+    test: str
+    reason: str
+
+
+class UnitScore(NamedTuple):
+    """The score of a unit that p exchanges: an element, or a word with the mean over its elements."""
+
+    role: str
+    """The set it is in."""
+    name: str
+    """The element's text, or the word."""
+    score: float
+    elements: int
+    """How many it is the mean of."""
+
+
+def unit_scores(scores: Sequence[ElementScore], permute: str) -> list[UnitScore]:
+    """The score of each element, or of each word of a set, in order of first appearance."""
+    if permute == "elements":
+        return [UnitScore(score.role, score.text, score.score, 1) for score in scores]
+    names = [(score.role, score.word) for score in scores]
+    means = mean_by_unit(np.array([score.score for score in scores]), unit_numbers(names))
+    elements = Counter(names)
+    return [
+        UnitScore(*name, mean, elements[name])
+        for name, mean in zip(dict.fromkeys(names), means.tolist(), strict=True)
+    ]
+
+
+def word_scores(result: Result) -> list[UnitScore]:
+    """The mean score of each word's elements."""
+    return unit_scores(result.scores, "words")
+
+
+def cell(value: object) -> str:
+    """A value as tables write it: what is not known is empty."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    return str(value)
+
+
+def plain_value(value: object) -> object:
+    """A value as JSON has it: a number that is not finite as None, in whatever it is."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, tuple | list):
+        return [plain_value(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: plain_value(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,371 @@
+"""`Run`: results with the record of how they came about, and the ways to see, store and compare them.
+
+The methods that show a run import `weatherglass.report` when they are called: the one place where a room names a room
+above it, and `pyproject.toml` lists it as an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from weatherglass.audit.folder import PAGE, RECORD, RunFolder
+from weatherglass.audit.journal import JOURNAL
+from weatherglass.audit.results import Failure, Result
+from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, output_error
+from weatherglass.registry import checked_path, one_of, unknown
+from weatherglass.storage.reading import one_line
+from weatherglass.warnings import Warning, as_warnings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from weatherglass.audit.agreement import MetricAgreement
+    from weatherglass.audit.compare import Comparison
+    from weatherglass.audit.multiverse_p import MultiverseP
+    from weatherglass.audit.verdict import Verdict
+
+JUDGED = ("complete", "incomplete")
+"""The states of a run in which its family is known; before, nothing is corrected."""
+PlotKind = Literal["topics", "forest", "matrix", "curve"]
+PLOTS: tuple[PlotKind, ...] = ("topics", "forest", "matrix", "curve")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Run:
+    """Results with the record of how they came about, and the ways to see, store and compare them.
+
+    >>> from weatherglass import run
+    >>> run(tests="weat6")
+    <Run: 1 result (1 model, 1 test, 1 metric), complete; verdicts: 1 inconclusive>
+    """
+
+    results: list[Result]
+    failures: list[Failure]
+    record: dict[str, Any]
+    """What run.json says: versions, models, settings, hashes of inputs, words missing, warnings, citations."""
+    keys: tuple[str, ...] = ()
+    """The key of each result, in their order."""
+    folder: Path | None = None
+    """Where it is stored; None where it is not."""
+    label: str = field(default="run", kw_only=True, compare=False)
+    """What reports of several runs call it: the folder's name."""
+    lacking: tuple[str, ...] = field(default=(), kw_only=True)
+    """What is missing in the folder or could not be read, and what is not known for it."""
+    judged: tuple[Verdict, ...] | None = field(default=None, kw_only=True, compare=False)
+    """What `verdicts` gives, where it is known already."""
+
+    def __repr__(self) -> str:
+        return f"<Run: {self._title()}>"
+
+    def stored_in(self, folder: Path) -> Run:
+        """Return this run with the folder that it is stored in."""
+        return replace(self, folder=folder, label=folder.resolve().name)
+
+    @property
+    def path(self) -> Path:
+        """The folder, or the label where there is none: how messages name the run."""
+        return self.folder or Path(self.label)
+
+    @property
+    def warnings(self) -> list[Warning]:
+        """What a reader should know before quoting a number: of the run, then of its tests and rows."""
+        return as_warnings(self.record.get("warnings", []))
+
+    @property
+    def notices(self) -> list[str]:
+        """What a reader of the results should be told first."""
+        status = self.record.get("status", "complete")
+        if status == "complete":
+            return list(self.lacking)
+        state = "still running, or was killed" if status == "running" else status
+        return [*self.lacking, f"The run is {state}; the results are those that were finished."]
+
+    @property
+    def alpha(self) -> float:
+        """The level of the marks."""
+        return float(self.record["settings"]["alpha"])
+
+    def verdicts(self, multiverse_p: MultiverseP | None = None) -> list[Verdict]:
+        """Return what the tests of each topic show together, by model and metric; none while the run is not finished.
+
+        Args:
+            multiverse_p: of topics of which a multiverse was run.
+        """
+        if self.record.get("status") not in JUDGED:
+            return []
+        if self.judged is not None and multiverse_p is None:
+            return list(self.judged)
+        from weatherglass.audit.verdict import recorded
+
+        with reading_run(self.path):
+            return recorded(self.results, self.record, multiverse_p)[1]
+
+    @property
+    def agreement(self) -> MetricAgreement | None:
+        """How far the metrics agree, as the record says; None with fewer than two of them."""
+        if not self.record.get("agreement"):
+            return None
+        from weatherglass.audit.agreement import MetricAgreement
+
+        with reading_run(self.path):
+            return MetricAgreement.from_json(self.record["agreement"])
+
+    def with_multiverse(self, topics: Sequence[Mapping[str, Any]]) -> Run:
+        """Return this run with verdicts that ask p of a multiverse, too.
+
+        Args:
+            topics: those of `weatherglass multiverse --json`.
+        """
+        from weatherglass.audit.multiverse_p import multiverse_p
+        from weatherglass.audit.verdict import recorded
+
+        if self.record.get("status") not in JUDGED:
+            return self
+        metrics = dict.fromkeys(result.metric for result in self.results)
+        with reading_run(self.path):
+            results, verdicts = recorded(self.results, self.record, multiverse_p(topics, metrics))
+        record = {**self.record, "verdicts": [verdict.to_json() for verdict in verdicts]}
+        return replace(self, results=results, record=record, judged=tuple(verdicts))
+
+    def find(self, test: str, model: str | None = None, metric: str | None = None) -> int:
+        """The position of the one result of a test.
+
+        Raises:
+            UnknownNameError: if there is none; the nearest is named, or why the test could not be run.
+            WeatherglassError: if there are several; what tells them apart is listed.
+        """
+        positions = [n for n, result in enumerate(self.results) if test in (result.test, result.row)]
+        if not positions:
+            raise self._absent(test)
+        for name, wanted in (("model", model), ("metric", metric)):
+            if wanted is not None:
+                present = self._distinct(name, positions)
+                if wanted not in present:
+                    raise unknown(f"{name} of {test} in {self.path}", wanted, present)
+                positions = [
+                    position for position in positions if getattr(self.results[position], name) == wanted
+                ]
+        if len(positions) > 1:
+            raise WeatherglassError(
+                f"{test} has {len(positions)} results in {self.path}; {self._choices(positions)}"
+            )
+        return positions[0]
+
+    def compare(self, other: Run | str | Path, *, alpha: float | None = None) -> Comparison:
+        """What changed from this run to another: effect by effect, each with an interval of its change.
+
+        Args:
+            other: a later run, or its folder.
+            alpha: of the intervals; by default that of this run.
+        """
+        from weatherglass.audit.compare import compare_runs
+        from weatherglass.audit.stored import load_run
+
+        before = self if self.folder else replace(self, label="before")
+        after = other if isinstance(other, Run) else load_run(other)
+        after = after if after.folder else replace(after, label="after")
+        return compare_runs(before, after, alpha=self.alpha if alpha is None else alpha)
+
+    def save(self, folder: str | Path) -> Run:
+        """Store the run as `weatherglass run -o FOLDER` does: journal, table, record and page.
+
+        Returns:
+            The same run, which knows its folder.
+
+        Raises:
+            OutputError: if the folder holds a run already, or cannot be written.
+        """
+        path = checked_path("folder", folder)
+        if self.folder is not None and path.resolve() == self.folder.resolve():
+            return self
+        if (path / RECORD).exists():
+            raise OutputError(f"{path}: holds a run already; choose another folder")
+        with RunFolder(path) as opened:
+            for key, result in zip(self.keys, self.results, strict=True):
+                opened.add(key, result)
+            opened.write_table(self.results)
+            opened.write_record(self.record)
+        saved = self.stored_in(path)
+        saved.report()
+        return saved
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write the page: one file of HTML that needs no network.
+
+        Args:
+            path: the file; by default report.html in the run's folder, else in the current one.
+
+        Returns:
+            The file.
+        """
+        from weatherglass.report.page.html import page
+        from weatherglass.storage.atomic import write_whole
+
+        file = checked_path("path", path) if path is not None else (self.folder or Path()) / PAGE
+        try:
+            write_whole(file, page([self]))
+        except OSError as error:
+            raise output_error(file, error) from error
+        return file
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdicts and results, below 50 kB."""
+        from weatherglass.report.notebook import run_html
+
+        return run_html(self._title(), self.results, self.verdicts(), self.alpha, self.warnings)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """One row per result: the columns of results.tsv, topic, context, direction and the names of the sets.
+
+        Args:
+            library: "polars" or "pandas"; by default the first of them that is installed.
+        """
+        from weatherglass.report.frames import result_rows, to_frame
+
+        return to_frame(list(result_rows(self.results, self.record.get("topics", {}))), library)
+
+    def verdict_frame(self, library: str | None = None) -> Any:
+        """One row per verdict: topic, model, metric, verdict, mean d, interval, p."""
+        from weatherglass.report.frames import to_frame, verdict_rows
+
+        return to_frame(list(verdict_rows(self.verdicts())), library)
+
+    def plot(self, kind: PlotKind = "forest", metric: str | None = None, size: str | None = None) -> Axes:
+        """Draw the results with matplotlib's pyplot.
+
+        Args:
+            kind: topics (mean d of each topic with its tests), forest (d of each test with its interval), both with a
+                panel per model; matrix (tests down, models across), or curve (all d, sorted).
+            metric: whose results; by default those of the first.
+            size: "one-column", "two-columns", a width such as "12cm", or both such as "16x9cm" or "6.3x4in"; a curve
+                has a size of its own.
+
+        Returns:
+            The axes; with a panel per model those of the first, and `axes.figure.axes` are all.
+
+        Raises:
+            UnknownNameError: for another kind, or a metric that the run does not have.
+        """
+        from weatherglass.report import figures
+        from weatherglass.report.page.subjects import lay_out
+        from weatherglass.report.tables import interval_levels
+
+        chosen = one_of("kind of plot", kind, PLOTS)
+        layout, levels, chosen_size = lay_out([self]), interval_levels([self]), figures.figure_size(size)
+        if not layout.metrics:
+            raise WeatherglassError("the run has no result to plot")
+        number = layout.metrics.index(
+            one_of("metric of this run", metric or layout.metrics[0], layout.metrics)
+        )
+        if chosen != "matrix" and not layout.poolable(number):
+            raise WeatherglassError(
+                f"{layout.metrics[number]} has no scale that its tests share; plot its values as a matrix"
+            )
+        if chosen == "topics":
+            figure = figures.topics([self], layout, number, chosen_size)
+        elif chosen == "forest":
+            figure = figures.forest(layout, number, levels, chosen_size)
+        elif chosen == "matrix":
+            figure = figures.matrix(layout, number, chosen_size)
+        else:
+            rows = [r for r in self.results if r.metric == layout.metrics[number]]
+            figure = figures.sorted_effects(rows, levels)
+        return figures.in_pyplot(figure)
+
+    def to_latex(self, label: str = "tab:weatherglass") -> str:
+        """A booktabs table for a paper: d, interval and p of every test.
+
+        Args:
+            label: for \\ref.
+        """
+        from weatherglass.report.tables import latex
+
+        return latex([self], label)
+
+    def to_markdown(self) -> str:
+        """Tables of Markdown: tests down, models across."""
+        from weatherglass.report.tables import markdown
+
+        return markdown([self])
+
+    def model_card(self) -> str:
+        """A block of Markdown for a model card, with its numbers once more as JSON for programs."""
+        from weatherglass.report.model_card import model_card_block
+
+        return model_card_block(self.results, self.record, self.verdicts())
+
+    def methods(self) -> str:
+        """How the numbers were computed, as a paper's methods section says it."""
+        from weatherglass.report.paper import methods_paragraph
+
+        return methods_paragraph(self.results, self.record)
+
+    def sentences(self) -> list[str]:
+        """For each verdict: what you may write in a paper, what you may not, and what to cite."""
+        from weatherglass.report.write_up import sentences
+
+        return sentences(self.verdicts(), self.alpha)
+
+    def bibtex(self) -> str:
+        """The papers behind the tests and the correction, and the software."""
+        from weatherglass.report.paper import bibtex
+
+        return bibtex(self.record)
+
+    def _title(self) -> str:
+        judged: dict[str, int] = {}
+        for verdict in self.verdicts():
+            if not verdict.check:
+                name = verdict.outcome or "not judged"
+                judged[name] = judged.get(name, 0) + 1
+        counts = [
+            _counted(len({getattr(result, name) for result in self.results}), name)
+            for name in ("model", "test", "metric")
+        ]
+        title = f"{_counted(len(self.results), 'result')} ({', '.join(counts)}), {self.record.get('status')}"
+        if self.failures:
+            title += f", {len(self.failures)} failed"
+        if judged:
+            title += "; verdicts: " + ", ".join(f"{number} {name}" for name, number in judged.items())
+        return title
+
+    def _absent(self, test: str) -> UnknownNameError:
+        for failure in self.record.get("failures", []):
+            if failure["test"] == test:
+                return UnknownNameError(f"{test} could not be run on {failure['model']}: {failure['reason']}")
+        return unknown(f"test in {self.path}", test, self._distinct("test", range(len(self.results))))
+
+    def _choices(self, positions: Sequence[int]) -> str:
+        """What to add to the command."""
+        for name in ("model", "metric"):
+            present = self._distinct(name, positions)
+            if len(present) > 1:
+                return f"choose with --{name}: {', '.join(present)}"
+        rows = self._distinct("row", positions)
+        if len(rows) > 1:
+            return f"choose one of its sets by name: {', '.join(map(repr, rows))}"
+        return f"they differ in options: {'; '.join(self._distinct('options', positions))}"
+
+    def _distinct(self, name: str, positions: Iterable[int]) -> list[str]:
+        return list(dict.fromkeys(getattr(self.results[position], name) for position in positions))
+
+
+@contextmanager
+def reading_run(path: Path) -> Iterator[None]:
+    """Work with what the files of a run say: whatever is raised within becomes one line with its folder.
+
+    A record that somebody edited and sealed again may have anything in any place.
+
+    Raises:
+        OutputError: those of ours that are raised within pass through as they are.
+    """
+    with one_line(str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError):
+        yield
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

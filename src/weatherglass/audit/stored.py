@@ -1,0 +1,145 @@
+"""A run read back from its folder: the journal judged anew, the record, and in plain words what is lacking of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from weatherglass.audit.agreement import metric_agreement
+from weatherglass.audit.folder import RECORD
+from weatherglass.audit.journal import JOURNAL, read_journal
+from weatherglass.audit.judge import Correction, judge
+from weatherglass.audit.results import Failure, Result, plain_value
+from weatherglass.audit.run import JUDGED, Run, reading_run
+from weatherglass.audit.verdict import outcomes_record, recorded, with_outcomes
+from weatherglass.errors import OutputError, unreadable
+from weatherglass.registry import checked_path
+from weatherglass.storage.atomic import gc_paused
+from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
+from weatherglass.storage.reading import require_regular_file
+
+
+def read_run(path: Path) -> Run:
+    """The run that a folder holds.
+
+    Raises:
+        OutputError: if there is none, or one that this version cannot read.
+    """
+    with reading_run(path), gc_paused():
+        return _read_run(path, read_record(path))
+
+
+def _read_run(path: Path, record: dict[str, Any]) -> Run:
+    journal = path / JOURNAL
+    by_key: dict[str, Result] = {}
+    damaged = 0
+    for entry in read_journal(journal) if journal.exists() else ():
+        if entry.result is None:
+            damaged += 1
+        else:
+            by_key[entry.key] = entry.result
+    keys = tuple(key for key in record["keys"] if key in by_key)
+    results = [by_key[key] for key in keys]
+    if record.get("status") in JUDGED:
+        settings = record["settings"]
+        correction = Correction(
+            settings["correction"], settings["alpha"], settings["family"], settings.get("smallest")
+        )
+        results = judge(results, correction)
+    lacking = []
+    missing = len(record["keys"]) - len(results)
+    if (
+        damaged
+        or len(results) < record.get("result_count", 0)
+        or (record.get("status") == "complete" and missing)
+    ):
+        lacking.append(
+            f"{JOURNAL} lacks {missing} of {len(record['keys'])} result{'s' if len(record['keys']) != 1 else ''} "
+            f"({damaged} damaged line{'s' if damaged != 1 else ''}); "
+            "running the same command again computes them."
+        )
+    if "agreement" not in record:  # a run that was not finished, or an older one
+        agreement = metric_agreement(results)
+        record["agreement"] = agreement.to_json() if agreement else None
+    if record.get("status") in JUDGED:
+        outcomes = record.get("outcomes")
+        if record.get("verdicts") is None or outcomes is None or len(outcomes) != len(results):
+            results, judged = recorded(results, record)
+            record["verdicts"] = plain_value([verdict.to_json() for verdict in judged])
+            record["outcomes"] = plain_value(outcomes_record(results))
+        else:
+            results = with_outcomes(results, outcomes)
+    elif record.get("verdicts") is None:
+        record["verdicts"] = []
+    failures = [Failure(f["model"], f["test"], f["reason"]) for f in record.get("failures", [])]
+    return Run(results, failures, record, keys, lacking=tuple(lacking)).stored_in(path)
+
+
+def read_whole_run(path: Path) -> Run:
+    """Read a run of which nothing may be lacking.
+
+    Raises:
+        OutputError: if the folder holds no run, or one of which a part is missing or cannot be read.
+    """
+    run = read_run(path)
+    if run.lacking:
+        raise OutputError(f"{path}: this run cannot be read in full: {run.lacking[0]}")
+    return run
+
+
+def load_run(folder: str | Path) -> Run:
+    """Read a run that is stored in a folder, and judge it again.
+
+    Raises:
+        OutputError: if the folder holds no run, or one that cannot be read in full.
+    """
+    return read_whole_run(checked_path("folder", folder))
+
+
+def labelled(runs: Iterable[Run]) -> list[Run]:
+    """The runs with labels that differ: two folders of one name are numbered."""
+    seen: dict[str, int] = {}
+    named = []
+    for run in runs:
+        seen[run.label] = seen.get(run.label, 0) + 1
+        times = seen[run.label]
+        named.append(run if times == 1 else replace(run, label=f"{run.label} ({times})"))
+    return named
+
+
+def held_record(folder: Path) -> dict[str, Any] | None:
+    """The record of the run that a folder holds; None where it holds none that this version can read."""
+    try:
+        return read_record(folder)
+    except OutputError:
+        return None
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Return what run.json says.
+
+    Raises:
+        OutputError: if it is missing, damaged, without a checksum, or not the record of a run.
+    """
+    path = folder / RECORD
+    try:
+        if path.exists():
+            require_regular_file(path, OutputError)
+        record, state = read_checked_json(path.read_bytes())
+    except FileNotFoundError:
+        raise OutputError(
+            f"{path.parent}: not a run folder ({RECORD} is missing); "
+            "use a folder written by 'weatherglass run -o DIR'"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise OutputError(unreadable(path, error)) from error
+    again = f"running the same command again rewrites it from {JOURNAL}"
+    if state is State.DAMAGED:
+        raise OutputError(f"{path}: {MISMATCH}; {again}")
+    if not isinstance(record, dict) or not isinstance(record.get("settings"), dict) or "keys" not in record:
+        raise OutputError(f"{path}: this is not the record of a run")
+    if state is State.UNKNOWN:
+        raise OutputError(f"{path}: it has no checksum, so that damage would not be noticed; {again}")
+    return record

@@ -1,0 +1,539 @@
+"""Verdicts on topics: what the tests of one topic, model and metric show together (docs/methods 12)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weatherglass.audit.judge import floor_values
+from weatherglass.audit.reference import Standing, standing
+from weatherglass.audit.results import Result, unit_scores
+from weatherglass.catalogue.names import sets_of
+from weatherglass.stats.outcome import Limit, Outcome
+from weatherglass.warnings import Warning
+
+if TYPE_CHECKING:
+    from weatherglass.audit.multiverse_p import MultiverseP
+    from weatherglass.stats.judge import TopicDecision, TopicEvidence
+    from weatherglass.stats.topic_layout import AttributeTables, TopicTest
+
+CONTROL = "control"
+"""The topic of tests that ask whether a model has any sense of pleasant and unpleasant; no part of the family."""
+ROW_WARNINGS = ("cannot-survive", "pieces")
+"""The kinds of warnings that come with an outcome."""
+ROW_FIELDS = ("outcome", "limit", "marked", "p_max_t", "p_pieces", "effect_size_pieces")
+"""What the verdicts say of single rows; the record of a run keeps it, one entry for each result."""
+IAT: Mapping[str, float] = {
+    "weat1": 1.35,
+    "weat2": 1.66,
+    "weat3": 1.17,
+    "weat6": 0.72,
+    "weat7": 0.82,
+    "weat8": 1.47,
+    "weat9": 1.01,
+    "weat10": 1.42,
+}
+"""d of people in the Implicit Association Test with the same words: Caliskan et al. 2017, Table 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one model shows on one topic, by one metric."""
+
+    topic: str
+    """The topic; for a sanity check its two target sets."""
+    model: str
+    options: str
+    metric: str
+    outcome: str | None = None
+    """robust, limited, conflicting, isolated, unconfirmed, small or inconclusive; None where there can be none."""
+    limit: str | None = None
+    """What keeps the outcome from being more: attribute words, one word, pieces or multiverse."""
+    why: str = ""
+    """The reason in one sentence."""
+    check: bool = False
+    """Whether it is a sanity check, which has no outcome but is found or not."""
+    found: bool | None = None
+    """Of a sanity check: whether p ≤ alpha in the expected direction, without correction; None for others."""
+    sets: tuple[tuple[str, ...], ...] = ()
+    """The categories of X, Y, A and B over all tests; empty where a test has other sets."""
+    tests: tuple[str, ...]
+    """The tests that take part."""
+    measured: tuple[str, ...] = ()
+    """Those that are measured, not tested."""
+    marked: tuple[str, ...] = ()
+    """Those that stand out after correction."""
+    decisive: str = ""
+    """The test that the verdict rests on most."""
+    direction: str = ""
+    """What the sign of D means in words; empty where its interval contains 0."""
+    p: float | None = None
+    """p of D for fixed attributes, before correction."""
+    p_method: str = ""
+    """How it was computed."""
+    p_adjusted: float | None = None
+    """The larger of p and p_pieces, after Holm over the topics."""
+    p_random: float | None = None
+    """p of D for random attributes."""
+    p_both_adjusted: float | None = None
+    """The largest of p, p_pieces and p_random, after Holm over the topics."""
+    p_pieces: float | None = None
+    """p of D with the number of pieces held fixed; None where there is nothing to hold fixed."""
+    multiverse_p: float | None = None
+    """p over all specifications of a multiverse, corrected; None where none was run."""
+    family: int = 0
+    """N: the topics of this model and metric that were corrected together; 1 for a sanity check."""
+    effect_size: float | None = None
+    """D: the weighted mean of d; None where the metric has no d with a sign."""
+    ci_low: float | None = None
+    ci_high: float | None = None
+    effect_size_pieces: float | None = None
+    """D with the number of pieces held fixed."""
+    ci_pieces_low: float | None = None
+    ci_pieces_high: float | None = None
+    fragile: tuple[str, ...] = ()
+    """Words without which p of D is above alpha; computed only where the outcome depends on them."""
+    placebo: float | None = None
+    """95 % of random divisions of the attribute words into A and B have a smaller |D|."""
+    effect_sizes: Mapping[str, float | None]
+    """d of each test that takes part."""
+    tau2: float | None = None
+    """The variance of d over tests; only from six tests on."""
+    further_low: float | None = None
+    """Prediction interval for d of a further test of this kind; only from six tests on."""
+    further_high: float | None = None
+    excluded_above: float | None = None
+    """The largest U: every test rules out |d| above it; None where a test cannot say."""
+    minimum_detectable: float | None = None
+    """The smallest D that is found with 80 % power at the level after correction."""
+    human: Mapping[str, float]
+    """d of people in the Implicit Association Test, for the tests that have one."""
+    reference: Standing | None = None
+    """How the mean d compares with the reference models; None where they have not these tests, metric and settings."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values by name."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Verdict:
+        """The inverse of `to_json`, from JSON, which knows no tuples."""
+        reference = record["reference"]
+        lists = {name: tuple(record[name]) for name in ("tests", "measured", "marked", "fragile")}
+        sets = tuple(map(tuple, record["sets"]))
+        return cls(
+            **{**record, **lists, "sets": sets, "reference": Standing(**reference) if reference else None}
+        )
+
+
+def conclude(
+    results: Sequence[Result],
+    topics: Mapping[str, str],
+    *,
+    alpha: float,
+    smallest: float | None = None,
+    multiverse_p: MultiverseP | None = None,
+) -> tuple[list[Result], list[Verdict]]:
+    """Return the results with their outcomes, and a verdict per model, metric and topic, sanity checks last.
+
+    A test without a topic is its own.
+
+    Args:
+        results: judged, of one run.
+        topics: the topic of each test, by name.
+        alpha: of each family, and of the results' leave-one-out.
+        smallest: the smallest |d| of interest.
+        multiverse_p: of topics of which a multiverse was run.
+    """
+    families: dict[tuple[str, str, str], dict[str, list[int]]] = {}
+    checks: dict[tuple[str, str, str], dict[str, list[int]]] = {}
+    for place, result in enumerate(results):
+        topic = topics.get(result.test) or result.test
+        key = (result.model, result.options, result.metric)
+        own, own_checks = families.setdefault(key, {}), checks.setdefault(key, {})
+        group, name = (own_checks, _pair_of(result)) if topic == CONTROL else (own, topic)
+        group.setdefault(name, []).append(place)
+    concluded = list(results)
+    found: list[Verdict] = []
+    for key, by_topic in families.items():
+        rule = _Rule(results, alpha, smallest, multiverse_p or {})
+        for verdicts in (rule.family(by_topic), *(rule.check(*item) for item in checks[key].items())):
+            found += verdicts
+        for place, (fields, warnings) in rule.rows.items():
+            concluded[place] = _with_fields(concluded[place], fields, warnings)
+    return concluded, found
+
+
+def recorded(
+    results: Sequence[Result], record: Mapping[str, Any], multiverse_p: MultiverseP | None = None
+) -> tuple[list[Result], list[Verdict]]:
+    """Return what `conclude` does, with topics and settings from the record of a run."""
+    settings = record.get("settings", {})
+    if not results or "alpha" not in settings:
+        return list(results), []
+    return conclude(
+        results,
+        record.get("topics", {}),
+        alpha=float(settings["alpha"]),
+        smallest=settings.get("smallest"),
+        multiverse_p=multiverse_p,
+    )
+
+
+def outcomes_record(results: Sequence[Result]) -> list[list[Any]]:
+    """Return the outcome of each result as run.json keeps it, so that a run that is read again need not be judged."""
+    return [
+        [
+            *(getattr(result, name) for name in ROW_FIELDS),
+            [warning.to_json() for warning in result.warnings if warning.kind in ROW_WARNINGS],
+        ]
+        for result in results
+    ]
+
+
+def with_outcomes(results: Sequence[Result], outcomes: Sequence[Sequence[Any]]) -> list[Result]:
+    """Return the results with what `outcomes_record` kept of them.
+
+    Raises:
+        ValueError: if the record has not one entry for each result.
+    """
+    return [
+        _with_fields(result, dict(zip(ROW_FIELDS, values, strict=True)), map(Warning.from_json, warnings))
+        for result, (*values, warnings) in zip(results, outcomes, strict=True)
+    ]
+
+
+def _with_fields(result: Result, fields: Mapping[str, Any], warnings: Iterable[Warning]) -> Result:
+    kept = (warning for warning in result.warnings if warning.kind not in ROW_WARNINGS)
+    return replace(result, **fields, warnings=(*kept, *warnings))
+
+
+def why_not_judged(result: Result) -> str:
+    """Why a result has no p that a verdict could start from; empty where it has."""
+    if result.why_no_p:
+        return f"{result.metric} has no p: {result.why_no_p}"
+    if result.permute != "words" or (result.signed and result.alternative != "two-sided"):
+        return (
+            "verdicts need two-sided p-values by words; here p is "
+            f"{result.alternative}, computed by exchanging {result.permute} (run with the default settings)"
+        )
+    if result.info.poolable and result.trust is None:
+        return "verdicts need p for random attributes (run with --trust all)"
+    return ""
+
+
+def _pair_of(result: Result) -> str:
+    return " and ".join(result.target_categories).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """The rule on the topics of one model and metric; `rows` collects what it says of single results."""
+
+    results: Sequence[Result]
+    alpha: float
+    smallest: float | None
+    multiverse_p: MultiverseP
+    rows: dict[int, tuple[dict[str, Any], list[Warning]]] = field(default_factory=dict)
+
+    def family(self, by_topic: Mapping[str, Sequence[int]]) -> Iterator[Verdict]:
+        """The verdict on each topic, after correction for all of them."""
+        from weatherglass.stats.judge import decide
+
+        groups = {
+            topic: _group(topic, [self.results[p] for p in places]) for topic, places in by_topic.items()
+        }
+        judged = {topic: group for topic, group in groups.items() if group.tested and not group.why_not}
+        evidence = [group.evidence(self.alpha) for group in judged.values()]
+        asked = {
+            topic: self.multiverse_p.get((topic, group.rows[0].model, group.rows[0].metric))
+            for topic, group in judged.items()
+        }
+        found = decide(evidence, self.alpha, self.smallest, list(asked.values()))
+        decisions = dict(zip(judged, found, strict=True))
+        for topic, group in groups.items():
+            if topic in decisions:
+                self._keep_rows(by_topic[topic], decisions[topic])
+                yield _judged(group, decisions[topic], asked[topic], self.alpha)
+            else:
+                yield replace(group.known, why=group.why_not or _all_measured(group), family=len(judged))
+
+    def check(self, name: str, places: Sequence[int]) -> Iterator[Verdict]:
+        """Whether a sanity check is found, by itself."""
+        group = _group(name, [self.results[place] for place in places])
+        verdict = replace(group.known, check=True, family=1)
+        if not group.tested or group.why_not:
+            yield replace(verdict, why=group.why_not or _all_measured(group))
+            return
+        evidence = group.evidence(self.alpha)
+        judged = _with_numbers(verdict, group, evidence, self.alpha)
+        expected = judged.effect_size is None or judged.effect_size > 0
+        found = evidence.p <= self.alpha and expected
+        yield replace(judged, found=found, why=_why_found(judged, evidence.p, self.alpha))
+
+    def _keep_rows(self, places: Sequence[int], decision: TopicDecision) -> None:
+        """The decisions on the rows that are tested, by the places of their results."""
+        tested = [place for place in places if not self.results[place].not_tested]
+        for place, row, evidence in zip(tested, decision.rows, decision.evidence.rows, strict=True):
+            pieces = evidence.pieces if evidence else None
+            fields = {
+                "outcome": row.outcome.value if row.outcome else None,
+                "limit": row.limit.value if row.limit else None,
+                "marked": row.marked,
+                "p_max_t": evidence.p_adjusted if evidence else None,
+                "p_pieces": pieces.p if pieces else None,
+                "effect_size_pieces": pieces.effect_size if pieces else None,
+            }
+            warnings = _row_warnings(self.results[place], row.limit, decision.family, self.alpha)
+            self.rows[place] = fields, list(warnings)
+
+
+def _row_warnings(result: Result, limit: Limit | None, family: int, alpha: float) -> Iterator[Warning]:
+    """What a reader of a row's outcome should know: p is too coarse for the correction, or pieces may explain d."""
+    if result.p_floor <= alpha < family * result.p_floor:
+        yield Warning.of("cannot-survive", **floor_values(result, alpha), topics=family)
+    if limit is Limit.PIECES and result.pieces:
+        x, y = result.pieces[: result.units_x], result.pieces[result.units_x :]
+        yield Warning.of("pieces", x=sum(x) / len(x), y=sum(y) / len(y))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The rows of one topic."""
+
+    topic: str
+    rows: Sequence[Result]
+    tested: Sequence[Result]
+    why_not: str
+    """Why the rows cannot be judged; empty where they can."""
+    signed_d: bool
+    """Whether the metric is a d with a sign, so that the topic has a D."""
+
+    def evidence(self, alpha: float) -> TopicEvidence:
+        """What is known of the topic before it is compared with others."""
+        from weatherglass.stats.judge import measure_topic, measure_unsigned_topic
+
+        if self.signed_d:
+            return measure_topic([_topic_test(row, alpha) for row in self.tested], alpha)
+        return measure_unsigned_topic([(row.p_value, row.lean) for row in self.tested])
+
+    @property
+    def known(self) -> Verdict:
+        """What is known of the topic before the rule is asked."""
+        first = self.rows[0]
+        return Verdict(
+            topic=self.topic,
+            model=first.model,
+            options=first.options,
+            metric=first.metric,
+            sets=sets_of(row.categories for row in self.tested or self.rows),
+            tests=tuple(row.row for row in self.tested),
+            measured=tuple(row.row for row in self.rows if row.not_tested),
+            effect_sizes={row.row: _plain(row.bias) for row in self.tested},
+            human={row.test: IAT[row.test] for row in self.tested if row.test in IAT},
+        )
+
+
+def _group(topic: str, rows: Sequence[Result]) -> _Group:
+    tested = [row for row in rows if not row.not_tested]
+    why_not = next((why for row in tested if (why := why_not_judged(row))), "")
+    return _Group(topic, rows, tested, why_not, rows[0].info.poolable and rows[0].signed)
+
+
+def _topic_test(row: Result, alpha: float) -> TopicTest:
+    """What a row contributes to D."""
+    from weatherglass.stats.topic_layout import TopicTest
+
+    words = sorted(unit_scores(row.scores, "words"), key=lambda unit: unit.role)  # X before Y
+    return TopicTest(
+        words=[unit.name for unit in words],
+        n_x=sum(unit.role == "X" for unit in words),
+        scores=np.array([unit.score for unit in words]),
+        p_value=row.p_value,
+        ddof=row.ddof,
+        tables=_with_templates(row.tables, row) if row.tables else None,
+        pieces=None if row.pieces is None else np.array(row.pieces),
+        p_random=row.p_random,
+        stable=row.trust.hangs_on("word", alpha) is None if row.trust else None,
+        bound=row.trust.excluded_above if row.trust else None,
+    )
+
+
+def _with_templates(tables: AttributeTables, row: Result) -> AttributeTables:
+    """The tables with the scores by template, where all target words appear in the same templates once each."""
+    by_word: dict[tuple[str, str], dict[str | None, float]] = {}
+    for score in row.scores:
+        by_word.setdefault((score.role, score.word), {})[score.template] = score.score
+    names = next(iter(by_word.values())).keys()
+    complete = len(names) * len(by_word) == len(row.scores) and None not in names
+    if not complete or any(own.keys() != names for own in by_word.values()):
+        return tables
+    words = sorted(by_word, key=lambda word: word[0])  # X before Y
+    templates = np.array([[by_word[word][name] for name in names] for word in words])
+    return replace(tables, templates=templates, template_names=tuple(names))
+
+
+def _judged(group: _Group, decision: TopicDecision, multiverse_p: float | None, alpha: float) -> Verdict:
+    verdict = replace(
+        group.known,
+        outcome=decision.outcome.value if decision.outcome else None,
+        limit=decision.limit.value if decision.limit else None,
+        marked=tuple(row.row for row, own in zip(group.tested, decision.rows, strict=True) if own.marked),
+        p_adjusted=decision.p_adjusted,
+        p_both_adjusted=decision.p_both_adjusted,
+        multiverse_p=multiverse_p,
+        family=decision.family,
+        fragile=_fragile(group, decision, alpha) if decision.limit is Limit.ONE_WORD else (),
+    )
+    verdict = _with_numbers(verdict, group, decision.evidence, alpha)
+    return replace(verdict, why=_why(verdict, group))
+
+
+def _with_numbers(verdict: Verdict, group: _Group, evidence: TopicEvidence, alpha: float) -> Verdict:
+    """The verdict with the numbers of its topic; those of a single test are its row's."""
+    from weatherglass.stats.judge import minimum_detectable_mean
+    from weatherglass.stats.topic import heterogeneity
+    from weatherglass.stats.topic_attributes import placebo
+
+    topic, rows = evidence.topic, group.tested
+    significance, interval, pieces = evidence.significance, evidence.interval, evidence.pieces
+    # The row with the smallest adjusted p.
+    known_rows = [(row, own) for row, own in zip(rows, evidence.rows, strict=True) if own is not None]
+    decisive = min(known_rows, key=lambda item: (item[1].p_adjusted, item[1].p))[0]
+    bounds = [row.trust.excluded_above if row.trust else None for row in rows]
+    known = [bound for bound in bounds if bound is not None]
+    d = evidence.effect_size
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    method = significance.p_method if significance else ""
+    if group.signed_d and len(rows) == 1:
+        d, low, high, method = _plain(rows[0].bias), rows[0].ci_low, rows[0].ci_high, rows[0].p_method
+    pieces_interval = pieces.interval if pieces else None
+    spread = heterogeneity(topic.tests, alpha) if topic else None
+    return replace(
+        verdict,
+        decisive=decisive.row,
+        direction=_direction(group, decisive, d, low, high),
+        p=evidence.p_exchange if significance else None,
+        p_method=method,
+        p_random=evidence.p_random,
+        p_pieces=pieces.p if pieces else None,
+        effect_size=d,
+        ci_low=low,
+        ci_high=high,
+        effect_size_pieces=pieces.effect_size if pieces else None,
+        ci_pieces_low=pieces_interval.low if pieces_interval else None,
+        ci_pieces_high=pieces_interval.high if pieces_interval else None,
+        placebo=placebo(topic) if topic else None,
+        tau2=spread.tau2 if spread else None,
+        further_low=spread.further.low if spread else None,
+        further_high=spread.further.high if spread else None,
+        excluded_above=max(known) if known and len(known) == len(bounds) else None,
+        minimum_detectable=minimum_detectable_mean(topic, alpha / verdict.family) if topic else None,
+        reference=standing(rows, verdict.effect_sizes) if group.signed_d else None,
+    )
+
+
+def _direction(
+    group: _Group, decisive: Result, d: float | None, low: float | None, high: float | None
+) -> str:
+    if not group.signed_d:
+        return decisive.direction if decisive.has_direction and decisive.signed else ""
+    if d is None or low is None or high is None or low <= 0 <= high:
+        return ""
+    return decisive.direction_of(1 if d > 0 else -1)
+
+
+def _fragile(group: _Group, decision: TopicDecision, alpha: float) -> tuple[str, ...]:
+    """Return the words without which p is above alpha, the one with the largest p first."""
+    if decision.lifting:
+        return tuple(str(lifting.word) for lifting in decision.lifting)
+    lifting = [
+        (left_out.p_value, left_out.name)
+        for row in group.tested
+        for left_out in (row.trust.left_out if row.trust and len(group.tested) == 1 else ())
+        if left_out.kind == "word" and left_out.p_value is not None and left_out.p_value > alpha
+    ]
+    return tuple(name for _, name in sorted(lifting, reverse=True))
+
+
+def _all_measured(group: _Group) -> str:
+    number = len(group.rows)
+    tests = "its test is" if number == 1 else f"all {number} tests are"
+    return f"{tests} measured, not tested: {group.rows[0].not_tested}"
+
+
+def _why(verdict: Verdict, group: _Group) -> str:
+    """What the verdict rests on, and what keeps it from being more."""
+    topics = f"{verdict.family} topic{'s' if verdict.family != 1 else ''}"
+    corrected = f"p = {_p(verdict.p_adjusted)} after correction for {topics}"
+    pieces = ""
+    if verdict.limit == Limit.PIECES:
+        pieces = f"; with the number of pieces held fixed, p = {_p(verdict.p_pieces)}"
+    match verdict.outcome:
+        case Outcome.ROBUST:
+            random = f"{_p(verdict.p_both_adjusted)} for random attributes"
+            multiverse = " and in the multiverse" if verdict.multiverse_p is not None else ""
+            return f"{corrected}, {random}; it holds without any single word{multiverse}"
+        case Outcome.LIMITED:
+            return f"{corrected}; {_why_limited(verdict)}"
+        case Outcome.CONFLICTING:
+            signs = {row.row: row.lean for row in group.tested}
+            for_, against = ([test for test in verdict.marked if signs[test] == sign] for sign in (1, -1))
+            return f"{', '.join(for_)} and {', '.join(against)} point in opposite directions"
+        case Outcome.ISOLATED:
+            listed = ", ".join(verdict.marked)
+            stand = "stands" if len(verdict.marked) == 1 else "stand"
+            return f"{listed} {stand} out, the mean of {len(verdict.tests)} tests does not ({corrected})"
+        case Outcome.UNCONFIRMED:
+            return f"p = {_p(verdict.p)}, but {corrected}{pieces}"
+        case Outcome.SMALL:
+            return f"every test rules out |d| above {verdict.excluded_above:.2f}"
+        case _:  # how much a null result says: U and the smallest effect that is found
+            excluded, least = verdict.excluded_above, verdict.minimum_detectable
+            why = "no effect size can be ruled out"
+            if excluded is not None:
+                why = f"|d| above {excluded:.2f} is ruled out"
+            if least is not None:
+                why += f"; a mean d of {least:.2f} is found with 80 % power"
+            return why + pieces
+
+
+def _why_limited(verdict: Verdict) -> str:
+    match verdict.limit:
+        case Limit.ATTRIBUTES if verdict.p_random is None:
+            return "p for random attributes cannot be computed"
+        case Limit.ATTRIBUTES:
+            return f"other attribute words may not show it (p = {_p(verdict.p_both_adjusted)} for random attributes)"
+        case Limit.ONE_WORD if verdict.fragile:
+            number = len(verdict.fragile)
+            which = f"'{verdict.fragile[0]}'" if number == 1 else f"any one of {number} words"
+            return f"without {which}, p is above alpha"
+        case Limit.MULTIVERSE:
+            return f"p = {_p(verdict.multiverse_p)} over all choices of the multiverse"
+        case _:
+            return "p without single words was not computed"
+
+
+def _why_found(verdict: Verdict, p: float, alpha: float) -> str:
+    if p > alpha:
+        return f"p = {_p(p)}"
+    expected = verdict.effect_size is None or verdict.effect_size > 0
+    return f"p = {_p(p)}" if expected else f"p = {_p(p)}, in the opposite direction"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _p(p: float | None) -> str:
+    if p is None or p >= 0.00095 or p <= 0:
+        return "unknown" if p is None else f"{p:.2g}"
+    mantissa, exponent = f"{p:.1e}".split("e")
+    return f"{mantissa} × 10{exponent.replace('-0', '-').translate(_RAISED)}"
+
+
+def _plain(d: float) -> float | None:
+    return None if math.isnan(d) else d

@@ -1,0 +1,181 @@
+"""The effect without each word, attribute or template, in time that grows with the table and not with its square.
+
+For the statistic `mean` all follows from residuals that are computed once (docs/methods 10.2). For the others a word
+left out changes no other word's score, and an attribute left out moves at most one place in each word's sorted row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats.scale import Scale, Within, standardised_difference, within
+
+LOST = 1e-12
+"""A sum of squares that falls to this share of itself when a word leaves it is 0, rounded."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithoutWord:
+    """What is left of the scores without each word; NaN where that empties a set."""
+
+    difference: Vector
+    """Δ without the word."""
+    squares: Vector
+    """The sum of squares within X and Y without the word."""
+    df: int
+    g: Vector
+    """Δ / s_w without the word."""
+
+
+def each_words(scale: Scale, of_x: float, of_y: float) -> Vector:
+    """One number for every word of X, another for every word of Y."""
+    return np.repeat(np.array([of_x, of_y], dtype=np.float64), [scale.n_x, scale.n_y])
+
+
+def without_each_word(scores: Within) -> WithoutWord:
+    """Δ ∓ eᵢ/(m − 1) and ν·s_w² − eᵢ²·m/(m − 1), with m the size of the word's set."""
+    scale, e = scores.scale, scores.residuals
+    m = each_words(scale, scale.n_x, scale.n_y)
+    squares = scores.squares[..., np.newaxis]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = scores.difference[..., np.newaxis] - each_words(scale, 1, -1) * e / (m - 1)
+        left = squares - e**2 * m / (m - 1)
+    left, df = np.where(left <= LOST * squares, 0.0, left), scale.df - 1
+    return WithoutWord(difference, left, df, standardised_difference(difference, left, df))
+
+
+def effect_sizes_without_words(scores: Vector, n_x: int, ddof: int = 1) -> Vector:
+    """d without each word of X (the first n_x along the last axis) and of Y; NaN where it does not exist."""
+    centred = within(scores, n_x, ddof)
+    scale, left = centred.scale, without_each_word(centred)
+    between = left.difference**2 * each_words(
+        scale, (n_x - 1) * scale.n_y / (scale.n - 1), n_x * (scale.n_y - 1) / (scale.n - 1)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = (left.squares + between) / (scale.n - 1 - ddof)
+        return np.asarray(left.difference / np.sqrt(variance))
+
+
+def effect_sizes_of_columns(scores: Matrix, n_x: int, ddof: int = 1) -> Vector:
+    """d of every column: words down, X first; across, the scores without each attribute or template."""
+    centred = within(np.swapaxes(scores, -1, -2), n_x, ddof)
+    return centred.scale.effect_size(centred.g)
+
+
+def mean_without_each(rows: Matrix) -> Matrix:
+    """The mean of each row without each of its entries."""
+    mean = rows.mean(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(mean - (rows - mean) / (rows.shape[-1] - 1))
+
+
+def order_statistic_without_each(rows: Matrix, *places: int) -> Matrix:
+    """The mean of the `places`-th smallest of each row without each of its entries; NaN without its only one."""
+    if rows.shape[-1] == 1:
+        return np.full(rows.shape, np.nan)
+    order = np.argsort(rows, axis=-1, kind="stable")
+    ranked = np.take_along_axis(rows, order, axis=-1)
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(rows.shape[-1]), axis=-1)
+    # What lay beyond the entry moves down by one place.
+    statistics = [np.take_along_axis(ranked, place + (rank <= place), axis=-1) for place in places]
+    return np.asarray(sum(statistics) / len(statistics))
+
+
+def median_without_each(rows: Matrix) -> Matrix:
+    """The median of each row without each of its entries."""
+    left = rows.shape[-1] - 1
+    return order_statistic_without_each(rows, (left - 1) // 2, left // 2)
+
+
+def min_without_each(rows: Matrix) -> Matrix:
+    """The least of each row without each of its entries."""
+    return order_statistic_without_each(rows, 0)
+
+
+def max_without_each(rows: Matrix) -> Matrix:
+    """The largest of each row without each of its entries."""
+    return order_statistic_without_each(rows, rows.shape[-1] - 2)
+
+
+WITHOUT_EACH: Mapping[str, Callable[[Matrix], Matrix]] = {
+    "mean": mean_without_each,
+    "median": median_without_each,
+    "min": min_without_each,
+    "max": max_without_each,
+}
+"""By statistic: f over each row without each of its entries."""
+WHOLE: Mapping[str, Callable[..., Matrix]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "min": np.min,
+    "max": np.max,
+}
+"""By statistic: f over each row."""
+
+
+def nearest_pair_without_each(to_a: Matrix, to_b: Matrix) -> tuple[Matrix, Matrix]:
+    """min |m(w,a) − m(w,b)| of each row without each a, and without each b (`eq2`).
+
+    The nearest a and b are neighbours in the merged row. Taking one entry out removes the two gaps that it bounds and
+    makes its neighbours meet.
+    """
+    merged = np.concatenate([to_a, to_b], axis=-1)
+    order = np.argsort(merged, axis=-1, kind="stable")
+    ranked = np.take_along_axis(merged, order, axis=-1)
+    from_a = order < to_a.shape[-1]
+
+    def gaps(apart: int) -> Matrix:
+        """Between entries of unlike sets that are so many places apart; infinite between entries of one set."""
+        gap = ranked[..., apart:] - ranked[..., :-apart]
+        return np.where(from_a[..., apart:] == from_a[..., :-apart], np.inf, gap)
+
+    none = np.full((*ranked.shape[:-1], 2), np.inf)
+    before = np.minimum.accumulate(np.concatenate([none, gaps(1)], axis=-1), axis=-1)[..., :-1]
+    after = np.minimum.accumulate(np.concatenate([gaps(1), none], axis=-1)[..., ::-1], axis=-1)[..., ::-1][
+        ..., 1:
+    ]
+    met = np.concatenate([none[..., :1], gaps(2), none[..., :1]], axis=-1)
+    left = np.empty_like(ranked)
+    np.put_along_axis(left, order, np.minimum(np.minimum(before, after), met), axis=-1)
+    return left[..., : to_a.shape[-1]], left[..., to_a.shape[-1] :]
+
+
+def scores_without_attributes(
+    statistic: str,
+    to_a: Matrix,
+    to_b: Matrix,
+    orientation: int = 1,
+    association: Callable[[Matrix, Matrix, int], Vector] | None = None,
+) -> tuple[Matrix, Matrix]:
+    """Return s(w, A, B) of every word without each a, and without each b (docs/methods 1).
+
+    Args:
+        statistic: "mean", "median", "min", "max", "eq2", or the name of a user's statistic.
+        to_a: raw measures, words down and attributes across.
+        to_b: the same for B.
+        orientation: +1 for a similarity, −1 for a distance; eq2 has none.
+        association: scores of sorted rows, which a user's statistic is computed by again for each attribute.
+    """
+    if statistic == "eq2":
+        return nearest_pair_without_each(to_a, to_b)
+    if statistic in WITHOUT_EACH:
+        without_each, whole = WITHOUT_EACH[statistic], WHOLE[statistic]
+        of_a, of_b = (whole(table, axis=-1, keepdims=True) for table in (to_a, to_b))
+        return orientation * (without_each(to_a) - of_b), orientation * (of_a - without_each(to_b))
+    assert association is not None
+    if min(to_a.shape[1], to_b.shape[1]) < 2:
+        return np.full(to_a.shape, np.nan), np.full(to_b.shape, np.nan)
+    rows_a, rows_b = np.sort(to_a, axis=1), np.sort(to_b, axis=1)
+    without_a, without_b = (
+        [np.sort(np.delete(table, place, axis=1), axis=1) for place in range(table.shape[1])]
+        for table in (to_a, to_b)
+    )
+    return (
+        np.stack([association(some, rows_b, orientation) for some in without_a], axis=1),
+        np.stack([association(rows_a, some, orientation) for some in without_b], axis=1),
+    )

@@ -1,0 +1,20 @@
+"""How often labels drawn at random would do as well: p-values of the permutation test (docs/methods 3).
+
+Importing this loads neither numba nor scipy; the module `prepare` compiles the kernels ahead of time.
+"""
+
+from __future__ import annotations
+
+from weatherglass.stats.correction import adjust
+from weatherglass.stats.permutation.base import ALTERNATIVES, Alternative, Budget, Significance
+from weatherglass.stats.permutation.choose import METHODS, permutation_test
+
+__all__ = [
+    "ALTERNATIVES",
+    "METHODS",
+    "Alternative",
+    "Budget",
+    "Significance",
+    "adjust",
+    "permutation_test",
+]

@@ -1,0 +1,277 @@
+"""Certified bounds of a tail: a tilted characteristic function between a majorant and a minorant.
+
+The construction and every error term are derived in docs/methods/significance.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import Integers, Vector
+from weatherglass.stats.permutation.coefficients import Coefficients, Weights
+from weatherglass.stats.permutation.tail import Tail
+from weatherglass.stats.permutation.tilt import find_tilt
+
+_UNIT = 2.0**-53
+_WRAP_SHARE = 1e-4
+"""Wrapped mass may widen the interval by about this share of the precision asked for, and products that are cut off
+by no more than it."""
+_CERTAIN = 300.0
+"""Log-odds beyond which an element is held fixed; the subsets left out weigh e^(−300) each at most."""
+_PULLS = np.geomspace(0.5, 64, 29)
+"""Where Chernoff's inequality is tried, per standard deviation."""
+_LONGEST_PERIOD = 2**62
+"""Beyond it, adding two residues could overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two numbers that surely enclose the share of a tail."""
+
+    low: float
+    high: float
+
+    def complement(self) -> Interval:
+        """The same for the subsets outside."""
+        return Interval(max(1 - self.high - _UNIT, 0.0), min(1 - self.low + _UNIT, 1.0))
+
+    def __add__(self, other: Interval) -> Interval:
+        """The same for two disjoint tails together."""
+        low, high = self.low + other.low, self.high + other.high
+        return Interval(low * (1 - 2 * _UNIT), min(high * (1 + 2 * _UNIT), 1.0))
+
+
+def bound_tail(tail: Tail, precision: float, work: int) -> Interval:
+    """An interval that holds the tail's share of all subsets, of relative width `precision` if `work` allows.
+
+    The result does not depend on the speed of the machine: `work` counts multiplications.
+    """
+    if tail.known is not None:
+        share = tail.known / tail.subsets
+        return Interval(share * (1 - 2 * _UNIT), min(share * (1 + 2 * _UNIT), 1.0))
+    if not tail.beyond_the_mean:
+        return bound_tail(tail.rest(), precision, work).complement()
+    tilt = find_tilt(tail)
+    part = TiltedStratum(tail.values, tail.size, tilt.offset, tilt.centre)
+    return bound_tilted(
+        [part], tail.threshold, tilt.rate, tilt.log_p, tilt.density, precision=precision, work=work
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TiltedStratum:
+    """Words whose labels are exchanged among themselves, `size` of them in X, and their part of a tilt."""
+
+    values: Integers
+    size: int
+    offset: float
+    """μ: the log-odds of a word in the centre."""
+    centre: int
+    """Subtracted from all values."""
+
+    @property
+    def subsets(self) -> int:
+        """How many labellings this stratum has."""
+        return math.comb(len(self.values), self.size)
+
+
+def bound_tilted(
+    strata: Sequence[TiltedStratum],
+    threshold: int,
+    rate: float,
+    log_p: float,
+    density: float,
+    *,
+    precision: float,
+    work: int,
+) -> Interval:
+    """An interval that holds the share of labellings whose sum over all strata is at least the threshold.
+
+    Args:
+        strata: with the part of each in the tilt.
+        threshold: beyond the mean of the sum.
+        rate: λ, the same in all strata.
+        log_p: an estimate of the log of the share.
+        density: an estimate of the density at the threshold over the share.
+        precision: the relative width that is asked for.
+        work: multiplications that may be spent.
+    """
+    tilted = TiltedTail(strata, threshold, rate, log_p, precision)
+    if not tilted.sound:
+        return Interval(0.0, 1.0)
+    terms = math.ceil(min(1.105 * tilted.period * density / precision, 1e15))
+    gap = math.inf
+    while True:
+        terms = min(terms, tilted.period)
+        reached = min(terms, tilted.extend(terms, work))
+        interval = tilted.interval(reached)
+        wider, gap = gap, interval.high - interval.low
+        if gap <= precision * interval.low or reached < terms or terms == tilted.period or gap > 0.9 * wider:
+            return interval
+        # The gap falls like 1/terms until single sums are told apart.
+        missing = gap / (precision * interval.low) if interval.low > 0 else math.inf
+        terms = math.ceil(terms * min(max(1.05 * missing, 1.25), 4.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Free:
+    """The elements of a stratum that are left to chance."""
+
+    weights: Weights
+    size: int
+    exponents: Vector
+    offset: float
+
+
+class TiltedTail:
+    """A tail under its tilt: weights, the log of the prefactor, a safe period, and what each may be off by.
+
+    Strata are independent under the tilt, given their counts, so their Fourier coefficients are multiplied.
+    """
+
+    def __init__(
+        self, strata: Sequence[TiltedStratum], threshold: int, rate: float, log_p: float, precision: float
+    ) -> None:
+        self.rate = rate
+        self.left_out = 0.0
+        self.threshold = threshold
+        self._parts = [self._free(stratum) for stratum in strata]
+        self.values = np.concatenate([part.weights.values for part in self._parts])
+        self.excluded: Vector = np.concatenate([part.weights.excluded for part in self._parts])
+        self.included: Vector = np.concatenate([part.weights.included for part in self._parts])
+        self._weigh([math.log(stratum.subsets) for stratum in strata])
+        expected = max(min(log_p - self.log_prefactor, 0.0), -60.0)
+        tolerated = math.log(_WRAP_SHARE * precision) + expected
+        self.period = self._period(tolerated)
+        self.wrapped = 6 * len(strata) * math.exp(tolerated) / -math.expm1(-self.rate * self.period)
+        self._coefficients = [
+            Coefficients(
+                part.weights,
+                part.size,
+                self.threshold if place == 0 else 0,
+                self.period,
+                self._counts(part, tolerated),
+                cut=math.exp(tolerated),
+            )
+            for place, part in enumerate(self._parts)
+        ]
+        # Every factor is at most 1 in modulus, so that the errors of a product are no more than those of its factors,
+        # but for their own products and the rounding of the multiplications.
+        others = len(strata) - 1
+        self.error = sum(part.error for part in self._coefficients) * (1 + 1e-6 * others) + 8 * others * _UNIT
+
+    @property
+    def sound(self) -> bool:
+        """Whether the sums can be carried as integers, and the elements held fixed leave subsets of the size."""
+        return self.period < _LONGEST_PERIOD and all(
+            0 <= part.size <= len(part.weights.values) for part in self._parts
+        )
+
+    def extend(self, terms: int, work: int) -> int:
+        """Compute coefficients until there are `terms`, or until `work` is done; returns how many there are."""
+        for part in self._coefficients:
+            part.extend(terms, work // len(self._coefficients))
+        return min(len(part.values) for part in self._coefficients)
+
+    def interval(self, terms: int) -> Interval:
+        """Bounds from the first `terms` coefficients: band limit terms/period."""
+        c, k = self._coefficients[0].values[:terms], np.arange(terms)
+        for part in self._coefficients[1:]:
+            c = c * part.values[:terms]
+        majorant, fejer, rounding = extremal_transforms(terms, self.rate * (self.period / terms))
+        weights = np.where(k == 0, 1.0, 2.0) / terms
+        errors = (np.abs(majorant) + 1) * (self.error + 48 * _UNIT) + rounding
+        error = _sum(weights * errors)
+        above = _sum(weights * (majorant * c).real) + error + self.left_out
+        # The minorant is taken one grid unit lower: no sum lies between, and the sums at the threshold count.
+        one_lower = c * np.exp(2j * math.pi * (k / self.period))
+        below = _sum(weights * ((majorant - fejer) * one_lower).real) - error - self.wrapped
+        return Interval(
+            self._share(below, self.rate - self.log_error), min(self._share(above, self.log_error), 1.0)
+        )
+
+    def _free(self, stratum: TiltedStratum) -> _Free:
+        """Take elements that are all but sure to be in, or out, as such; the others are left to chance."""
+        shifted = stratum.values - stratum.centre
+        exponents = self.rate * shifted.astype(np.float64) + stratum.offset
+        always, free = exponents > _CERTAIN, np.abs(exponents) <= _CERTAIN
+        self.left_out += math.exp(-_CERTAIN) * int((~free).sum())
+        self.threshold -= stratum.size * stratum.centre + int(shifted[always].sum())
+        exponents = exponents[free]
+        weights = Weights(shifted[free], 1 / (1 + np.exp(exponents)), 1 / (1 + np.exp(-exponents)))
+        return _Free(weights, stratum.size - int(always.sum()), exponents, stratum.offset)
+
+    def _share(self, weight: float, log_factor: float) -> float:
+        """A tilted weight as a share of all subsets."""
+        return math.exp(min(self.log_prefactor + log_factor + math.log(weight), 1.0)) if weight > 0 else 0.0
+
+    def _weigh(self, log_subsets: Sequence[float]) -> None:
+        """The log of what turns a tilted weight into a share, and how far off it can be for any one subset."""
+        log_terms = [
+            *(-np.log(self.excluded)).tolist(),
+            *(-part.offset * part.size for part in self._parts),
+            -self.rate * self.threshold,
+            *(-subsets for subsets in log_subsets),
+        ]
+        self.log_prefactor = math.fsum(log_terms)
+        of_elements = sum(
+            part.size
+            * (4 * float(np.abs(part.exponents - part.offset).max(initial=0.0)) + 8 * abs(part.offset) + 32)
+            for part in self._parts
+        )
+        furthest = self.rate * (float(self.values[self.values > 0].sum()) + abs(self.threshold))
+        self.log_error = 8 * _UNIT * (of_elements + _sum(np.abs(log_terms)) + furthest + 16)
+
+    def _period(self, tolerated: float) -> int:
+        """A period that keeps the mass which can wrap, at either end, below e^tolerated each."""
+        values = self.values.astype(np.float64)
+        below, above = _reach(values, self.excluded, self.included, float(self.threshold), tolerated)
+        return max(math.ceil(below - tolerated / self.rate), math.ceil(above) + 1, 2)
+
+    @staticmethod
+    def _counts(part: _Free, tolerated: float) -> int:
+        """How many frequencies of the count keep other counts from being taken for `size`."""
+        n, weights = len(part.weights.values), part.weights
+        below, above = _reach(np.ones(n), weights.excluded, weights.included, float(part.size), tolerated)
+        return min(max(math.ceil(max(below, above)), 1), max(part.size, n - part.size) + 1)
+
+
+def _reach(
+    values: Vector, excluded: Vector, included: Vector, at: float, tolerated: float
+) -> tuple[float, float]:
+    """Distances below and above `at` beyond which a tilted sum has mass at most e^tolerated (Chernoff)."""
+    spread = math.sqrt(float((excluded * included) @ values**2)) or 1.0
+    pulls = _PULLS / spread
+    log_excluded, log_included = np.log(excluded), np.log(included)
+    distances = []
+    for sign in (-1.0, 1.0):
+        log_moment = np.logaddexp(log_excluded, log_included + (sign * pulls)[:, None] * values).sum(axis=1)
+        distances.append(float(((log_moment - sign * pulls * at - tolerated) / pulls).min()))
+    return distances[0], distances[1]
+
+
+def extremal_transforms(terms: int, rate: float) -> tuple[NDArray[np.complex128], Vector, Vector]:
+    """Fourier transforms of the least majorant of e^(−rate·u)·1(u ≥ 0) with band [−1, 1], at k/terms ≥ 0.
+
+    Graham & Vaaler (1981). The greatest minorant is the majorant less the Fejér kernel, which is the second
+    result; the third bounds the rounding of the first.
+    """
+    k = np.arange(terms)
+    fejer = (terms - k) / terms
+    # The geometric sum has period 1; the smaller of the two angles loses no digits.
+    angles = 2j * math.pi * (np.where(2 * k > terms, k - terms, k) / terms)
+    geometric = -1 / np.expm1(-rate - angles)
+    at_zero = -rate / math.expm1(-rate)
+    slopes = np.where(k > 0, at_zero - rate * geometric, 0.0) / (2j * math.pi)
+    rounding = 32 * _UNIT * (fejer * np.abs(geometric) + at_zero + rate * np.abs(geometric))
+    return fejer * geometric + slopes, fejer, rounding
+
+
+def _sum(terms: Vector) -> float:
+    """Exactly rounded."""
+    return math.fsum(terms.tolist())

@@ -1,0 +1,196 @@
+"""From scores to a p-value: the method that was asked for, or the first that fits the budget."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from weatherglass.arrays import Vector
+from weatherglass.errors import SignificanceError
+from weatherglass.registry import unknown
+from weatherglass.stats.permutation.base import ALTERNATIVES, Alternative, Budget, Significance
+from weatherglass.stats.permutation.grid import Grid, on_grid
+from weatherglass.stats.permutation.tail import Tail, as_extreme_as, direction
+
+EXACT = ("enumerate", "meet-in-the-middle", "lattice")
+METHODS = ("auto", "exact", *EXACT, "bounds", "sampled", "normal", "normal-sampled")
+ALL_PARTITIONS = 100_000
+"""`sampled` counts every partition if there are no more than this, as the published code does."""
+MULTIPLICATIONS_A_SECOND = 500_000_000
+"""How `bounds` counts its time, so that its result does not depend on the load of the machine."""
+COUNTING_SECONDS, COUNTING_SHARE = 0.3, 0.15
+"""`auto` counts where that takes at most so many seconds, or this share of a budget that is larger than the default:
+enough for 25 + 25 words, as in Caliskan et al.'s first tests."""
+ONE_PERCENT_SECONDS = 0.004
+"""What bounds within 1 % of one tail take, about; twice as fine ones take twice as long."""
+FALL = 0.75
+"""With 1 bounds would take half as long wherever counting takes twice as long; less leaves room for noise."""
+NEAREST = 2.6
+"""How many times as long as is allowed counting is taken to need, at least: closer bounds of 26 + 26 words would take
+twice as long as to count 25 + 25."""
+_SMALLEST = sys.float_info.min
+
+
+def permutation_test(
+    x: Vector,
+    y: Vector,
+    *,
+    method: str = "auto",
+    alternative: Alternative = "greater",
+    budget: Budget | None = None,
+    precision: float = 0.01,
+    samples: int = 99_999,
+    rng: np.random.Generator | None = None,
+) -> Significance:
+    """The share of all relabellings of X and Y whose sum over X is at least as extreme as the observed one.
+
+    The order of the scores does not matter, to the last bit, and neither does the speed of the machine.
+
+    Args:
+        x: the scores s(w) of the elements of X.
+        y: the scores of the elements of Y; another size than X is allowed.
+        method: a name of docs/methods 3; `auto` takes an exact method that fits a share of the budget, else bounds.
+        alternative: greater, less, two-sided, or observed (the side on which the data lie).
+        budget: what a method may spend; 2 s and 1 GB by default.
+        precision: the relative gap that `bounds` should reach.
+        samples: how many partitions `sampled` draws; `normal-sampled` draws one more.
+        rng: where the draws come from; a generator with seed 0 by default.
+
+    Raises:
+        UnknownNameError: for a method or an alternative that does not exist.
+        SignificanceError: if an exact method was asked for and does not fit the budget.
+        UnitError: for an empty set or a score that is not finite.
+    """
+    if method not in METHODS:
+        raise unknown("significance method", method, METHODS)
+    if alternative not in ALTERNATIVES:
+        raise unknown("alternative", alternative, ALTERNATIVES)
+    budget = Budget() if budget is None else budget
+    rng = np.random.default_rng(0) if rng is None else rng
+    grid = on_grid(x, y)
+    side = direction(grid, alternative)
+    if grid.constant:
+        return Significance(
+            1.0, 1.0, 1.0, "enumerate" if method in ("auto", "exact") else method, 1.0, True, 1.0
+        )
+    if method in ("normal", "normal-sampled"):
+        return _normal(grid, method, side, samples, rng)
+    if method == "sampled":
+        return _sampled(grid, side, samples, rng)
+    tails = as_extreme_as(grid, grid.observed, side, grid.slack).tails(grid)
+    if method == "bounds":
+        return _bounded(grid, side, tails, budget, precision)
+    from weatherglass.stats.permutation.exact import count_tails
+
+    counting = budget
+    if method == "auto":
+        seconds = max(min(budget.seconds, COUNTING_SECONDS), COUNTING_SHARE * budget.seconds)
+        counting = replace(budget, seconds=seconds)
+    counted = count_tails(tails, counting, EXACT if method in ("auto", "exact") else (method,))
+    if counted is not None:
+        p = counted[0] / grid.partitions  # a quotient of whole numbers, rounded once
+        return _certified(p, p, counted[1], floor(grid, side))
+    if method == "auto":
+        return _bounded(grid, side, tails, budget, min(precision, _precision_instead(tails, counting)))
+    raise SignificanceError(_what_would_be_needed(grid, tails, budget, method))
+
+
+def floor(grid: Grid, side: Alternative) -> float:
+    """Return the exact p of the most extreme partition, ties with it counted; 0 below what float64 can represent."""
+    whole = Tail(grid.values, grid.size, 0)
+    least, greatest = whole.least, whole.greatest
+    below = (least + greatest) * grid.n < 2 * grid.size * grid.total
+    edge = least if side == "less" or (side == "two-sided" and below) else greatest
+    counts = [tail.known for tail in as_extreme_as(grid, edge, side).tails(grid)]
+    return sum(count for count in counts if count is not None) / grid.partitions
+
+
+def _precision_instead(tails: Sequence[Tail], counting: Budget) -> float:
+    """What bounds are to reach where counting is out of reach, so that cost and precision have no cliff there.
+
+    They may take about as long as counting where that just fits, and 0.6 times as long wherever counting takes twice
+    as long, which it does with each word more in X and Y. Predictions alone decide; no clock is read.
+    """
+    from weatherglass.stats.permutation.exact import endless_memory_seconds
+
+    beyond = max(endless_memory_seconds(tails) / counting.seconds, NEAREST)
+    return 0.01 * len(set(tails)) * ONE_PERCENT_SECONDS / counting.seconds * math.pow(beyond, FALL)
+
+
+def _certified(low: float, high: float, method: str, least: float) -> Significance:
+    """A p known to lie between two numbers; below what float64 holds, the smallest normal number bounds it."""
+    low = low if high >= _SMALLEST else 0.0
+    high, least = max(high, _SMALLEST), max(least, _SMALLEST)
+    middle = high if low in (high, 0.0) else math.sqrt(low) * math.sqrt(high)
+    return Significance(high, low, high, method, least, True, middle)
+
+
+def _bounded(
+    grid: Grid, side: Alternative, tails: Sequence[Tail], budget: Budget, precision: float
+) -> Significance:
+    from weatherglass.stats.permutation.bounds import Interval, bound_tail
+
+    work = int(budget.seconds * MULTIPLICATIONS_A_SECOND)
+    if len(tails) == 2 and tails[0] is tails[1]:
+        interval = bound_tail(tails[0], precision, work)
+        interval = interval + interval
+    else:
+        interval = sum(
+            (bound_tail(tail, precision, work // len(tails)) for tail in tails), Interval(0.0, 0.0)
+        )
+    least = floor(grid, side)
+    # The observed partition itself is at least as probable as the most extreme one.
+    low = max(interval.low, least * (1 - 2**-52))
+    return _certified(low, max(interval.high, low), "bounds", least)
+
+
+def _sampled(grid: Grid, side: Alternative, samples: int, rng: np.random.Generator) -> Significance:
+    extreme = as_extreme_as(grid, grid.observed, side, grid.slack)
+    if grid.partitions <= ALL_PARTITIONS:
+        from weatherglass.stats.permutation.exact import count_tails
+
+        counted = count_tails(extreme.tails(grid), Budget(), ("enumerate",))
+        if counted is not None:
+            p = counted[0] / grid.partitions
+            return _certified(p, p, "sampled (all partitions)", floor(grid, side))
+    from weatherglass.stats.permutation.sampled import clopper_pearson, sample_sums
+
+    hits = extreme.among(sample_sums(grid, samples, rng))
+    low, high = clopper_pearson(hits, samples)
+    p = (hits + 1) / (samples + 1)
+    return Significance(p, low, high, "sampled", max(floor(grid, side), 1 / (samples + 1)), False, p)
+
+
+def _normal(
+    grid: Grid, method: str, side: Alternative, samples: int, rng: np.random.Generator
+) -> Significance:
+    from weatherglass.stats.permutation.normal import fitted_moments, normal_moments, normal_tail
+
+    if method == "normal":
+        mean, sd = normal_moments(grid)
+    else:
+        from weatherglass.stats.permutation.sampled import sample_sums
+
+        mean, sd = fitted_moments(sample_sums(grid, samples + 1, rng).astype(np.float64))
+    whole = Tail(grid.values, grid.size, 0)
+    p = normal_tail(grid.observed, mean, sd, side)
+    least = min(normal_tail(edge, mean, sd, side) for edge in (whole.least, whole.greatest))
+    p, least = max(p, _SMALLEST), max(least, _SMALLEST)
+    return Significance(p, None, None, method, least, False, p)
+
+
+def _what_would_be_needed(grid: Grid, tails: Sequence[Tail], budget: Budget, method: str) -> str:
+    from weatherglass.stats.permutation.exact import cost_of
+
+    needs = []
+    for name in EXACT if method == "exact" else (method,):
+        cost = cost_of(name, tails, budget)
+        needs.append(f"{name} {cost}")
+    return (
+        f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit {budget.seconds:g} s and "
+        f"{budget.bytes / 1e9:g} GB ({'; '.join(needs)}); raise the budget, or take 'bounds'"
+    )

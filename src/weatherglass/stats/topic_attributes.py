@@ -1,0 +1,153 @@
+"""p of a topic for random attributes, and the placebo line beside D (docs/methods 12)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.stats.interval import two_sided_p
+from weatherglass.stats.such import LEAST_ATTRIBUTES, LEAST_TEMPLATES
+from weatherglass.stats.topic_layout import AttributeTables, Topic
+
+PLACEBO_DRAWS = 999
+PLACEBO_SHARE = 0.95
+
+
+def topic_p_random(topic: Topic) -> float | None:
+    """Return p of D over target words and attribute words of this kind: a crossed t-test, made linear.
+
+    p of a single test is its row's own. None where a test has fewer than 3 attribute words in a set, one word in a
+    target set, or scores that are not a difference of means over attribute words.
+    """
+    if len(topic.tests) == 1:
+        return topic.tests[0].p_random
+    crossed = crossed_variance(topic)
+    if crossed is None:
+        return None
+    t = topic.layout.effect_size / math.sqrt(crossed.variance)
+    return float(two_sided_p(np.asarray(t), crossed.df))
+
+
+@dataclass(frozen=True, slots=True)
+class CrossedVariance:
+    """V₀ of D over target words and attribute words (and templates), and what it is made of."""
+
+    variance: float
+    df: float
+    of_words: float
+    of_choices: float
+    """Of attribute words and templates."""
+
+
+def crossed_variance(topic: Topic) -> CrossedVariance | None:
+    """Return V₀ and its degrees of freedom, or None as `topic_p_random`."""
+    layout = topic.layout
+    tables = [test.tables for test in topic.tests]
+    if (
+        not all(table is not None and _enough(table) for table in tables)
+        or min(layout.n_x.min(), layout.n_y.min()) < 2
+    ):
+        return None
+    of_words = layout.word_variance
+    factors = [
+        _Factor(topic, [_columns(table, factor) for table in tables if table is not None], sign)
+        for factor, sign in (("a", 1), ("b", -1), ("templates", 1))
+    ]
+    factors = [factor for factor in factors if factor.levels]
+    of_choices = sum(factor.variance for factor in factors)
+    total = of_words + of_choices
+    # The interaction of words and attributes is in both; it counts once.
+    once = total - sum(factor.interaction for factor in factors)
+    variance = max(once, of_words, of_choices)
+    if not variance > 0:
+        return None
+    word_df = layout.word_df
+    shares = of_words**2 / max(1.0, word_df) if of_words > 0 else 0.0
+    shares += sum(factor.variance**2 / max(1, factor.levels - 1) for factor in factors)
+    return CrossedVariance(variance, max(1.0, total**2 / shares), of_words, of_choices)
+
+
+def _enough(tables: AttributeTables) -> bool:
+    return bool(min(tables.to_a.shape[1], tables.to_b.shape[1]) >= LEAST_ATTRIBUTES)
+
+
+def _columns(tables: AttributeTables, factor: str) -> tuple[Matrix, Sequence[Hashable]] | None:
+    if factor == "a":
+        return tables.to_a, tables.a
+    if factor == "b":
+        return tables.to_b, tables.b
+    if tables.templates is None or tables.templates.shape[1] < LEAST_TEMPLATES:
+        return None
+    return tables.templates, tables.template_names
+
+
+class _Factor:
+    """Attribute words of one side, or templates, over all tests: those of one name are the same."""
+
+    def __init__(
+        self, topic: Topic, tables: Sequence[tuple[Matrix, Sequence[Hashable]] | None], sign: int
+    ) -> None:
+        names = dict.fromkeys(name for table in tables if table for name in table[1])
+        at = {name: place for place, name in enumerate(names)}
+        self.levels = len(at)
+        layout = topic.layout
+        differences = np.zeros(len(at))
+        interaction = np.zeros((len(layout.words), len(at)))
+        for row, (test, table) in enumerate(zip(topic.tests, tables, strict=True)):
+            if table is None:
+                continue
+            values, where = sign * table[0] / layout.sd[row], np.array([at[name] for name in table[1]])
+            k, scale = len(where), layout.scales[row]
+            x, y = values[: test.n_x], values[test.n_x :]
+            weight = layout.weights[row] / math.sqrt(k * (k - 1))
+            apart = x.mean(axis=0) - y.mean(axis=0)
+            differences[where] += weight * (apart - apart.mean())
+            residuals = np.concatenate(
+                [
+                    (x - x.mean(axis=0)) / math.sqrt(scale.n_x * (scale.n_x - 1)),
+                    (y.mean(axis=0) - y) / math.sqrt(scale.n_y * (scale.n_y - 1)),
+                ]
+            )
+            residuals -= residuals.mean(axis=1, keepdims=True)
+            interaction[np.ix_(topic.places[row], where)] += weight * residuals
+        self.variance = float((differences**2).sum())
+        """V_A, V_B or V_T."""
+        self.interaction = float((interaction**2).sum())
+        """Its part of I."""
+
+
+def placebo(topic: Topic, draws: int = PLACEBO_DRAWS, share: float = PLACEBO_SHARE) -> float | None:
+    """Return the |D| that `share` of random divisions of the topic's attribute words into A and B stay below.
+
+    The attribute words are put in a random order; A of each test takes the first of its own words in that order, so
+    that a word has the same side in tests of the same words, and every test keeps its sizes. None without tables.
+    """
+    tests, layout = topic.tests, topic.layout
+    if any(test.tables is None for test in tests):
+        return None
+    names = [(*test.tables.a, *test.tables.b) for test in tests if test.tables is not None]
+    at = {name: place for place, name in enumerate(sorted({n for some in names for n in some}, key=repr))}
+    keys = np.random.default_rng(layout.seed).random((draws, len(at)))
+    mean = np.zeros(draws)
+    divisions: dict[tuple[int, ...], Matrix] = {}
+    for test, own, weight in zip(tests, names, layout.weights, strict=True):
+        assert test.tables is not None
+        table = np.concatenate([test.tables.to_a, test.tables.to_b], axis=1)
+        columns, n_a = [at[name] for name in own], test.tables.to_a.shape[1]
+        # Tests of one topic often have the same attribute words.
+        key = (n_a, *columns)
+        if key not in divisions:
+            # 1/|A| for the n_a words that come first in the random order, −1/|B| for the others.
+            first = np.argsort(keys[:, columns], axis=1, kind="stable")[:, :n_a]
+            divisions[key] = np.full((draws, len(columns)), -1 / (len(columns) - n_a))
+            np.put_along_axis(divisions[key], first, 1 / n_a, axis=1)
+        scores = table @ divisions[key].T
+        spread = scores.std(axis=0, ddof=test.ddof)
+        apart = scores[: test.n_x].mean(axis=0) - scores[test.n_x :].mean(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean += weight * np.where(spread > 0, apart / spread, 0.0)
+    return float(np.quantile(np.abs(mean), share))

@@ -1,0 +1,254 @@
+"""p, interval and the adjusted p of single tests of a topic, for fixed attributes (docs/methods 12)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats.correction import adjust
+from weatherglass.stats.interval import Interval, ends, two_sided_p, upper_point
+from weatherglass.stats.jackknife import jackknife_bias
+from weatherglass.stats.leave_one_out import without_each_word
+from weatherglass.stats.permutation.base import Budget, Significance
+from weatherglass.stats.scale import within
+from weatherglass.stats.these import LARGEST_P_USED, LEAST_SHRINK, these_attributes
+from weatherglass.stats.topic import influences, slope
+from weatherglass.stats.topic_layout import Layout, Topic
+from weatherglass.stats.westfall_young import (
+    DRAWS,
+    ENUMERATED,
+    TIE,
+    every_labelling,
+    random_labellings,
+)
+
+BUDGET = Budget(seconds=0.05)
+"""Of one p of a topic: what takes longer to count is bounded."""
+PRECISION = 0.002
+ROUGH = 0.2
+"""The relative gap of bounds that only decide whether p is at most alpha."""
+CLEARLY_BELOW = 5
+"""Without a word, p is not computed where its normal approximation is below alpha over this."""
+LARGEST_SHARE = 0.99
+"""|D| beyond this share of L has no place on the unbounded scale, where L is infinite."""
+
+
+def topic_p(layout: Layout, precision: float = PRECISION) -> Significance:
+    """Return the two-sided p of D: by exchange of labels within strata, or by t where that says too little."""
+    if not layout.exchangeable:
+        return _by_t(layout)
+    u = layout.weights @ layout.contributions
+    strata = [(u[s][layout.in_x[s]], u[s][~layout.in_x[s]]) for s in layout.strata]
+    if len(strata) == 1:
+        from weatherglass.stats.permutation import permutation_test
+
+        return permutation_test(*strata[0], alternative="two-sided", budget=BUDGET, precision=precision)
+    from weatherglass.stats.permutation.strata import exchange_within_strata
+
+    return exchange_within_strata(strata, layout.effect_size, precision=precision, seed=layout.seed)
+
+
+def _by_t(layout: Layout) -> Significance:
+    variance = layout.word_variance
+    if not variance > 0 or layout.df < 1:
+        # NaN where a set has one word; 0 where the words of every set agree.
+        p = 0.0 if variance == 0 and layout.effect_size != 0 else 1.0
+    else:
+        p = float(two_sided_p(np.asarray(layout.effect_size / math.sqrt(variance)), layout.df))
+    return Significance(p, None, None, "t", 0.0, False, p)
+
+
+def topic_interval(topic: Topic, p: float, alpha: float) -> Interval | None:
+    """Return the interval of D that leaves out 0 exactly when p ≤ alpha; None where it is not estimable.
+
+    The interval of a single test is its row's.
+    """
+    tests, layout = topic.tests, topic.layout
+    centred = [within(np.asarray(test.scores, dtype=np.float64), test.n_x, test.ddof) for test in tests]
+    if len(tests) == 1:
+        x, y = np.split(np.asarray(tests[0].scores, dtype=np.float64), [tests[0].n_x])
+        return these_attributes(x, y, p, alpha, tests[0].ddof).interval
+    if any(min(scores.scale.n_x, scores.scale.n_y) < 2 or not scores.squares > 0 for scores in centred):
+        return None
+    by_word = np.zeros_like(layout.scores)
+    bias = 0.0
+    for row, (scores, weight) in enumerate(zip(centred, layout.weights, strict=True)):
+        by_word[row, topic.places[row]] = weight * influences(scores)
+        n_x, without = scores.scale.n_x, without_each_word(scores).g
+        bias_of_g = jackknife_bias(without[:n_x], scores.g) + jackknife_bias(without[n_x:], scores.g)
+        bias += float(weight * slope(scores.g, scores.scale) * bias_of_g)
+    variance = float((by_word.sum(axis=0) ** 2).sum())
+    low, high = _ends_of_mean(layout, variance, bias, p, alpha)
+    if math.isnan(low) or math.isnan(high):
+        return None
+    return Interval(low, high, 1 - alpha)
+
+
+def _ends_of_mean(
+    layout: Layout, variance: float, bias: float, p: float, alpha: float
+) -> tuple[float, float]:
+    """The ends, made on h = D/√(1 − D²/L²), which has no bounds, and carried back."""
+    largest = layout.largest
+    mean = min(max(layout.effect_size, -LARGEST_SHARE * largest), LARGEST_SHARE * largest)
+    room = 1 - (mean / largest) ** 2
+    h, stretch = mean / math.sqrt(room), room**-1.5
+    t = upper_point(alpha / 2, layout.df)
+    if p <= LARGEST_P_USED:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at_zero = (h * (t / upper_point(p / 2, layout.df))) ** 2
+    else:
+        at_zero = t**2 * np.asarray(layout.exchange_variance if layout.exchangeable else layout.word_variance)
+    shrink = 1.0 if h == 0 else float(np.clip(1 - bias * stretch / h, LEAST_SHRINK, 1.0))
+    at_estimate = t**2 * np.asarray(variance) * stretch**2
+    low, high = ends(np.asarray(h), at_zero, at_estimate, np.asarray(p <= alpha), shrink)
+    back = [float(end / np.sqrt(1 + (end / largest) ** 2)) for end in (low, high)]
+    return back[0], back[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SingleTests:
+    """p of each test of a topic, adjusted for there being several."""
+
+    p: Vector
+    """p_maxT."""
+    method: str
+    """all labellings, sampled labellings, or holm."""
+
+
+def adjusted_p_of_tests(layout: Layout, own: Sequence[float]) -> SingleTests:
+    """Return for each test the share of exchanges whose largest |d|/√(1/|X| + 1/|Y|) is at least the test's.
+
+    Where p of D is by t, the exchanges say nothing of single tests: Holm over the rows' own p.
+
+    Args:
+        layout: of the topic.
+        own: the rows' own p; that of a single test is its adjusted p.
+    """
+    if len(own) == 1:
+        return SingleTests(np.array(own), "own")
+    if not layout.exchangeable:
+        return SingleTests(adjust(np.nan_to_num(np.array(own), nan=1.0), "holm"), "holm")
+    factor = np.sqrt(layout.variance_factor)
+    effect = layout.z * factor[:, np.newaxis]
+    observed = layout.d / factor
+    constant = observed - effect @ layout.in_x
+    least = np.abs(observed) - TIE * np.abs(effect).sum(axis=1)
+    every = layout.labellings <= ENUMERATED
+    batches = _every_exchange(layout, effect) if every else _drawn_exchanges(layout, effect)
+    labellings, hits = (0, np.zeros(len(own))) if every else (1, np.ones(len(own)))
+    for statistics in batches:
+        largest = np.sort(np.abs(statistics + constant).max(axis=1))
+        hits += len(largest) - np.searchsorted(largest, least, side="left")
+        labellings += len(largest)
+    return SingleTests(hits / labellings, "all labellings" if every else "sampled labellings")
+
+
+def _every_exchange(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
+    """Σ over the words in X of their effect on each test (across), for all labellings (down)."""
+    parts = []
+    for stratum in layout.strata:
+        size = int(layout.in_x[stratum].sum())
+        parts.append([batch @ effect[:, stratum].T for batch in every_labelling(len(stratum), size)])
+    for batches in itertools.product(*parts):
+        sums = batches[0]
+        for more in batches[1:]:
+            sums = (sums[:, np.newaxis] + more).reshape(-1, len(effect))
+        yield sums
+
+
+def _drawn_exchanges(layout: Layout, effect: Matrix) -> Iterator[Matrix]:
+    """The same for random labellings; swapping X and Y in all tests changes nothing but the signs."""
+    draws = []
+    for number, stratum in enumerate(layout.strata):
+        n, size = len(stratum), int(layout.in_x[stratum].sum())
+        drawn = random_labellings(n, min(size, n - size), DRAWS, (layout.seed + number) % 2**63)
+        # The words drawn go to the smaller set, or to that of the first word.
+        complement = 2 * size > n or (2 * size == n and not layout.in_x[stratum[0]])
+        draws.append((drawn, effect[:, stratum].T, complement))
+    for batches in zip(*(drawn for drawn, _, _ in draws), strict=True):
+        sums = np.zeros((len(batches[0]), len(effect)))
+        for batch, (_, part, complement) in zip(batches, draws, strict=True):
+            sums += (1 - batch if complement else batch) @ part
+        yield sums
+
+
+@dataclass(frozen=True, slots=True)
+class Lifting:
+    """A word without which p of the topic is above alpha."""
+
+    word: object
+    role: str
+    """X, Y, A or B."""
+    p: float
+
+
+def lifting_words(topic: Topic, alpha: float, *, first_only: bool = False) -> list[Lifting]:
+    """Return the words, target or attribute, without which p of D is above alpha, the largest p first.
+
+    A word leaves all tests of the topic at once. Words without which the normal approximation of p is far below alpha
+    are passed over, and rough bounds that lie below alpha decide.
+
+    Args:
+        topic: with its tests.
+        alpha: the limit of p.
+        first_only: whether one such word is enough.
+    """
+    found = []
+    removals = sorted(_removals(topic), key=lambda removal: -_normal_p(removal[2]))
+    for word, role, left in removals:
+        if _normal_p(left) <= alpha / CLEARLY_BELOW:
+            break
+        p = 1.0 if left is None else topic_p(left, ROUGH).p_value
+        if left is not None and p > alpha:
+            p = topic_p(left).p_value
+        if p > alpha:
+            found.append(Lifting(word, role, p))
+            if first_only:
+                break
+    return sorted(found, key=lambda lifting: -lifting.p)
+
+
+def _removals(topic: Topic) -> Iterator[tuple[object, str, Layout | None]]:
+    """The topic without each word, in all tests that have it."""
+    tests, layout = topic.tests, topic.layout
+    for place, word in enumerate(layout.words):
+        role = "X" if (layout.side[:, place] > 0).any() else "Y"
+        sizes = np.where(layout.side[:, place] > 0, layout.n_x, layout.n_y)
+        # A test of one word a set is no test without it; its row has no such removal either.
+        if len(tests) > 1 or int(sizes.max()) > 1:
+            yield word, role, layout.without_word(place)
+    for role in "AB":
+        columns: dict[object, list[tuple[int, int]]] = {}
+        for row, test in enumerate(tests):
+            names = () if test.tables is None else test.tables.a if role == "A" else test.tables.b
+            for column, name in enumerate(names if len(names) > 1 else ()):
+                columns.setdefault(name, []).append((row, column))
+        for name, cells in columns.items():
+            scores = layout.scores.copy()
+            for row, column in cells:
+                tables = tests[row].tables
+                assert tables is not None
+                table, sign = (tables.to_a, 1) if role == "A" else (tables.to_b, -1)
+                others = table.shape[1] - 1
+                # The mean without an entry is the mean less 1/(k − 1) of what the entry lies above it.
+                above = (table[:, column] - table.mean(axis=1)) / others
+                scores[row, topic.places[row]] -= sign * above
+            yield name, role, layout.with_scores(scores)
+
+
+def _normal_p(layout: Layout | None) -> float:
+    """A quick look at p of D."""
+    if layout is None:
+        return 1.0
+    if not layout.exchangeable:
+        return _by_t(layout).p_value
+    variance, mean = layout.exchange_variance, layout.exchange_mean
+    if not variance > 0:
+        return 1.0
+    size, sd = abs(layout.effect_size), math.sqrt(2 * variance)
+    return 0.5 * (math.erfc((size - mean) / sd) + math.erfc((size + mean) / sd))
