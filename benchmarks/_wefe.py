@@ -10,7 +10,7 @@ import numpy as np
 from tests.oracles.wefe_metrics import Job, Query
 
 from weatherglass.arrays import Vector
-from weatherglass.audit.parts import parts_of
+from weatherglass.audit.plan import parts_of
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import Element, Test
 from weatherglass.encoders import load_encoder
@@ -126,4 +126,4 @@ def _is_pair(words: Sequence[str], vectors: Words) -> bool:
 
 def measured(metric: Metric, case: Case, vectors: Words) -> Estimate:
     """Value and scores, without p."""
-    return metric.measure(case.sets(vectors), Context([metric], "words"))
+    return metric.evaluate(case.sets(vectors), Context([metric], "words"))

@@ -17,7 +17,7 @@ from tests.report.browser import Browser, chromium
 from tests.report.conftest import own_test
 from tests.report.made_up import made_up_run
 
-from weatherglass.audit.journal import JOURNAL, read_journal
+from weatherglass.audit.folder import JOURNAL, read_journal
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.report.page.html import PAGE, write_page

@@ -10,13 +10,13 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from weatherglass.api.audits import run as run
-    from weatherglass.api.measure import measure as measure
     from weatherglass.api.mitigation import mitigate as mitigate
     from weatherglass.api.multiverses import multiverse as _multiverse
+    from weatherglass.api.studies import StudyResult as StudyResult
+    from weatherglass.api.studies import load_study as load_study
     from weatherglass.api.studies import run_study as _study
-    from weatherglass.api.study_results import StudyResult as StudyResult
-    from weatherglass.api.study_results import load_study as load_study
     from weatherglass.audit.evaluate import associate as associate
+    from weatherglass.audit.evaluate import measure as measure
     from weatherglass.audit.results import Result as Result
     from weatherglass.audit.run import Run as Run
     from weatherglass.audit.settings import Settings as Settings
@@ -41,14 +41,14 @@ _PLACES = {
     "list_tests": "catalogue",
     "load_encoder": "encoders",
     "load_run": "audit.stored",
-    "load_study": "api.study_results",
+    "load_study": "api.studies",
     "load_test": "catalogue",
-    "measure": "api.measure",
+    "measure": "audit.evaluate",
     "Multiverse": "multiverses.multiverse",
     "Result": "audit.results",
     "Run": "audit.run",
     "Settings": "audit.settings",
-    "StudyResult": "api.study_results",
+    "StudyResult": "api.studies",
     "model": "encoders.in_memory",
     "mitigate": "api.mitigation",
     "multiverse": "api.multiverses",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.messages import naming
 
-from weatherglass.audit.families import distinct_parts, expand_families
+from weatherglass.audit.plan import distinct_parts, expand_families
 from weatherglass.errors import SpecError
 
 

@@ -15,8 +15,7 @@ from tests.results import change_record, made_result
 
 import weatherglass as wg
 from weatherglass.arrays import AnyMatrix
-from weatherglass.audit.folder import RunFolder
-from weatherglass.audit.journal import JOURNAL, journal_line, read_journal
+from weatherglass.audit.folder import JOURNAL, RunFolder, journal_line, read_journal
 from weatherglass.audit.results import COLUMNS, ElementScore, Result
 from weatherglass.audit.stored import read_run
 from weatherglass.errors import OutputError

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.results import made_result
 
-from weatherglass.audit.marks import Mark, mark_of, mark_of_row, stars
+from weatherglass.audit.results import Mark, mark_of, mark_of_row, stars
 from weatherglass.stats.outcome import Outcome
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.models import HashedEncoder
 
 import weatherglass as wg
-from weatherglass.audit.published_p import published_p
+from weatherglass.audit.results import published_p
 
 TESTS = ["weat3b", "weat6", "weat7", "weat8b", "weat10", "sent-weat6", "sent-weat10"]
 

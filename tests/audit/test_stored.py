@@ -15,8 +15,7 @@ from tests.report.made_up import made_up_run
 from tests.results import change_record
 
 import weatherglass as wg
-from weatherglass.audit.folder import RECORD, TABLE
-from weatherglass.audit.journal import JOURNAL
+from weatherglass.audit.folder import JOURNAL, RECORD, TABLE
 from weatherglass.audit.stored import labelled, read_run, read_whole_run
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import DamageWarning, OutputError

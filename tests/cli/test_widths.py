@@ -20,7 +20,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.api.studies import StudyResult
-from weatherglass.audit.marks import Mark, mark_of_row, mark_of_topic
+from weatherglass.audit.results import Mark, mark_of_row, mark_of_topic
 from weatherglass.audit.run import Run
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app

@@ -7,16 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from weatherglass.audit.adding import check_addable
-from weatherglass.audit.families import expand_families
 from weatherglass.audit.folder import PAGE, RECORD, RunFolder
-from weatherglass.audit.held import cached_run
-from weatherglass.audit.plan import Plan, choose_models, choose_tests
-from weatherglass.audit.profile import chosen_settings
-from weatherglass.audit.record import command_call, plain, python_call
+from weatherglass.audit.plan import Plan, choose_models, choose_tests, expand_families
+from weatherglass.audit.record import cached_run, check_addable, command_call, plain, python_call
 from weatherglass.audit.registrations import Registration, registrations_for
 from weatherglass.audit.run import Run
-from weatherglass.audit.settings import Settings
+from weatherglass.audit.settings import Settings, chosen_settings
 from weatherglass.audit.stored import read_record
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
@@ -24,8 +20,8 @@ from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import has_no_room
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
-from weatherglass.metrics.weat.measure import Measure
-from weatherglass.metrics.weat.spelling import under_profile
+from weatherglass.metrics.weat.association import Association
+from weatherglass.metrics.weat.metric import under_profile
 from weatherglass.parallel import Backend, backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path
@@ -35,7 +31,7 @@ from weatherglass.warnings import Warning
 def run(
     models: Any = DEFAULT_MODEL,
     tests: Sequence[str | Test] | str | Test = "*",
-    metrics: Sequence[str | Measure | Metric] | str | Measure | Metric = DEFAULT_METRIC,
+    metrics: Sequence[str | Association | Metric] | str | Association | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     *,
     jobs: int = 1,

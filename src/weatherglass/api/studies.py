@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from weatherglass.api.study_results import FIGURES as FIGURES
-from weatherglass.api.study_results import PAGE as PAGE
-from weatherglass.api.study_results import TABLES as TABLES
-from weatherglass.api.study_results import StudyResult as StudyResult
 from weatherglass.audit.run import Run
+from weatherglass.errors import OutputError, WeatherglassError, output_error
 from weatherglass.parallel import Backend, check_backend
 from weatherglass.progress import Progress, check_progress, progress_here
-from weatherglass.registry import checked_path
+from weatherglass.registry import checked_path, one_of
 from weatherglass.reliability.agreement.seeds import PRECISION, FamilyReport
 from weatherglass.reliability.corpus.corpus import language_fact
 from weatherglass.reliability.corpus.readers import STANDARD_INPUT
@@ -32,9 +31,11 @@ from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
 
     from weatherglass.reliability.regression.explain import Explanation
     from weatherglass.reliability.scoring.scores import ScoreTensor
+    from weatherglass.warnings import Warning
 
 AUDIT = "audit"
 
@@ -141,7 +142,7 @@ def audit_study(
         CorpusError: if the study has no embeddings.
     """
     from weatherglass.api.audits import run
-    from weatherglass.audit.families import expand_families
+    from weatherglass.audit.plan import expand_families
     from weatherglass.reliability.agreement.seeds import family_report
 
     models = [f"{name}=vectors:{pattern}" for name, pattern in embedding_patterns(folder).items()]
@@ -181,3 +182,192 @@ def study_facts(study: Study, groups: Sequence[Group]) -> list[tuple[str, str]]:
         embeddings.setdefault(text, []).append(f"{group.corpus} {group.algorithm}")
     facts += [(f"embeddings {', '.join(names)}", text) for text, names in embeddings.items()]
     return [*facts, ("rules", f"{', '.join(study.rules)}; {study.neighbours} neighbours")]
+
+
+TABLES, FIGURES, PAGE = "tables", "figures", "study.html"
+SUMMARY = "summary"
+CONDITION = ("corpus", "algorithm", "pairs", "measure", "by", "list")
+"""The columns of the summary by which two studies are matched."""
+SHOWN = (*CONDITION, "words", "median", "median_low", "median_high")
+
+
+@dataclass(frozen=True, repr=False)
+class StudyResult:
+    """The tables, page and warnings of a finished study."""
+
+    tables: Mapping[str, pl.DataFrame]
+    page: Path
+    explanations: Mapping[str, Explanation] = field(default_factory=dict)
+    """Set of base pairs -> the regression that says which words are measured reliably."""
+    failures: Sequence[str] = ()
+    """One line for each embedding that could not be trained."""
+    warnings: Sequence[Warning] = ()
+    """About imported embeddings, and about stored scores that were computed again."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it is stored."""
+        return self.page.parent
+
+    def __repr__(self) -> str:
+        return f"<StudyResult: {self._title()}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary, below 50 kB."""
+        from html import escape
+
+        from weatherglass.report.notebook import html_table
+
+        rows = [
+            [
+                "" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
+                for value in row
+            ]
+            for row in self.tables[SUMMARY].select(SHOWN).iter_rows()
+        ]
+        numbers = range(len(CONDITION), len(SHOWN))
+        table = html_table(SHOWN, rows, len(rows), list(numbers))
+        return f"<div><p><b>{escape(self._title())}</b></p>{table}<p>Page: {escape(str(self.page))}</p></div>"
+
+    def to_frame(self, table: str = SUMMARY, library: str | None = None) -> Any:
+        """One of the tables.
+
+        Args:
+            table: its name, such as "summary", "claims", "scores" or "test_retest_words"; see `tables`.
+            library: "polars" (the default) or "pandas".
+        """
+        from weatherglass.report.frames import frame_library, to_frame
+
+        found = self.tables[one_of("table of this study", table, list(self.tables))]
+        if frame_library(library) == "polars":
+            return found
+        return to_frame(found.to_dicts(), library)
+
+    def plot(self, name: str | None = None) -> Axes:
+        """Draw a figure of the study with matplotlib's pyplot.
+
+        Args:
+            name: of the figure, as its files in the folder `figures` are called; by default the first.
+
+        Returns:
+            The axes of its first panel; `axes.figure.axes` are all.
+        """
+        from weatherglass.report.figures import in_pyplot
+        from weatherglass.report.study.figures import drawings
+
+        made = {drawing.name: drawing.figure for drawing in drawings(self.tables)}
+        if not made:
+            raise WeatherglassError("the study has no result to plot")
+        return in_pyplot(made[one_of("figure of this study", name or next(iter(made)), list(made))])
+
+    def to_latex(self, table: str = SUMMARY, label: str = "tab:reliability") -> str:
+        """A booktabs table for a paper: medians with their intervals, or another table of the study.
+
+        Args:
+            table: its name; of "summary" the columns that papers print.
+            label: for \\ref.
+        """
+        from weatherglass.report.tables import latex_table
+
+        frame = self.to_frame(table, "polars")
+        shown = frame.select(SHOWN) if table == SUMMARY else frame
+        title = f"Reliability of scores: {table.replace('_', ' ')}, with 95 % intervals"
+        return latex_table(shown.columns, shown.iter_rows(), title, label)
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """The page of the study; with a path, a copy of it there."""
+        return self.page if path is None else _copied(self.page, checked_path("path", path))
+
+    def save(self, folder: str | Path) -> StudyResult:
+        """Copy tables, figures and page to another folder; embeddings and scores stay where they are.
+
+        Raises:
+            OutputError: if the folder holds a study already, or cannot be written.
+        """
+        path = checked_path("folder", folder)
+        if (path / TABLES).exists():
+            raise OutputError(f"{path}: holds a study already; choose another folder")
+        try:
+            for part in (TABLES, FIGURES):
+                if (self.folder / part).is_dir():
+                    shutil.copytree(self.folder / part, path / part)
+        except OSError as error:
+            raise output_error(path, error) from error
+        return replace(self, page=_copied(self.page, path / PAGE))
+
+    def compare(self, other: StudyResult | str | Path, library: str | None = None) -> Any:
+        """How reliability differs from another study: a frame with the medians of both, their intervals and the change.
+
+        `apart` says whether the two intervals have nothing in common: a stricter question than whether the change
+        could be 0, which needs the words of both studies.
+        """
+        from weatherglass.report.frames import to_frame
+
+        there = other if isinstance(other, StudyResult) else load_study(other)
+        first, second = (_by_condition(each.tables[SUMMARY]) for each in (self, there))
+        rows = [
+            {**dict(zip(CONDITION, key, strict=True)), **_change(first[key], second[key])}
+            for key in first
+            if key in second
+        ]
+        if not rows:
+            raise WeatherglassError("the two studies have no corpus, algorithm, measure and list in common")
+        return to_frame(rows, library)
+
+    def _title(self) -> str:
+        summary = self.tables[SUMMARY]
+        nouns = {"corpus": "corpora", "algorithm": "algorithms", "pairs": "sets of base pairs"}
+        numbers = {name: summary[name].n_unique() for name in nouns}
+        counts = [f"{number} {nouns[name]}" for name, number in numbers.items()]
+        failed = f"; {len(self.failures)} embeddings failed" if self.failures else ""
+        return f"reliability of {', '.join(counts)}; {summary.height} rows of summary{failed}"
+
+
+def load_study(folder: str | Path) -> StudyResult:
+    """The tables of a finished study in a folder.
+
+    Raises:
+        CorpusError: if there are none.
+    """
+    from weatherglass.reliability.tables import read_tables
+
+    path = checked_path("folder", folder)
+    return StudyResult(read_tables(path / TABLES), path / PAGE)
+
+
+def _by_condition(summary: pl.DataFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
+    return {tuple(row[name] for name in CONDITION): row for row in summary.iter_rows(named=True)}
+
+
+def _change(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    medians = [_known(each["median"]) for each in (before, after)]
+    ends = [_known(each[name]) for each in (before, after) for name in ("median_low", "median_high")]
+    low, high, other_low, other_high = ends
+    apart = None
+    if low is not None and high is not None and other_low is not None and other_high is not None:
+        apart = high < other_low or other_high < low
+    return {
+        "before": medians[0],
+        "before_low": low,
+        "before_high": high,
+        "after": medians[1],
+        "after_low": other_low,
+        "after_high": other_high,
+        "change": None if medians[0] is None or medians[1] is None else medians[1] - medians[0],
+        "apart": apart,
+    }
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
+
+
+def _copied(file: Path, place: Path) -> Path:
+    from weatherglass.storage.atomic import write_whole
+
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, file.read_bytes())
+    except OSError as error:
+        raise output_error(place, error) from error
+    return place

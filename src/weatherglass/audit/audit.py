@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weatherglass.audit.adding import kept_keys
 from weatherglass.audit.agreement import metric_agreement
 from weatherglass.audit.covariances import covariances_for, enlarged, estimate_covariances
 from weatherglass.audit.encode import Encodings, encode_texts
+from weatherglass.audit.evaluate import Job, evaluate_job
 from weatherglass.audit.folder import RunFolder
 from weatherglass.audit.judge import judge
-from weatherglass.audit.ledger import fitted_on_test, known_sets, other_tokens, whole_pairs
-from weatherglass.audit.parts import Part, why_not
-from weatherglass.audit.plan import Plan, PlannedModel, PlannedResult
-from weatherglass.audit.record import finished_record, now, run_record
+from weatherglass.audit.known_sets import (
+    fitted_on_test,
+    known_sets,
+    other_tokens,
+    read_targets,
+    related_in_sets,
+    whole_pairs,
+)
+from weatherglass.audit.plan import Part, Plan, PlannedModel, PlannedResult, why_not
+from weatherglass.audit.record import finished_record, kept_keys, now, run_record
 from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
-from weatherglass.audit.target_texts import read_targets, related_in_sets
-from weatherglass.audit.unit import Job, evaluate_job
 from weatherglass.audit.verdict import outcomes_record, recorded
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import ClusterError, OutputError, UnitError, WeatherglassError, reason
@@ -27,7 +31,7 @@ from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
-from weatherglass.stats.permutation.prepare import prepare
+from weatherglass.stats.permutation.kernels import prepare
 from weatherglass.warnings import as_warnings
 
 

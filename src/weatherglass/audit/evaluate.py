@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from weatherglass.arrays import Matrix
+from weatherglass.audit.covariances import Pair
+from weatherglass.audit.encode import encode_texts
 from weatherglass.audit.judge import is_small, power_fields
-from weatherglass.audit.profile import check_profile, chosen_settings
+from weatherglass.audit.known_sets import KnownSet, MissingWords, TargetTexts
+from weatherglass.audit.plan import Part, PlannedModel
+from weatherglass.audit.registrations import Registration
 from weatherglass.audit.results import NO_P, Result, plain_value
-from weatherglass.audit.settings import Settings
-from weatherglass.audit.target_texts import TargetTexts
-from weatherglass.catalogue.test import Element
-from weatherglass.errors import UnitError
+from weatherglass.audit.settings import Settings, check_profile, chosen_settings
+from weatherglass.catalogue.test import Element, Test, set_roles
+from weatherglass.encoders.in_memory import one_model_in
+from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import ByElements, Context, Estimate, Metric
-from weatherglass.metrics.exchange import PValueOptions
-from weatherglass.metrics.resample import Tested
+from weatherglass.metrics.exchange import PValueOptions, Tested
 from weatherglass.metrics.sets import VectorSet, check, matrix
+from weatherglass.metrics.weat.metric import under_profile
 from weatherglass.metrics.weat.profiles import profiles_of
-from weatherglass.metrics.weat.spelling import under_profile
+from weatherglass.parallel import backend
+from weatherglass.progress import Silent
+from weatherglass.registry import wrong_type
 from weatherglass.stats.permutation.base import Significance
+from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
+    from weatherglass.metrics.weat.association import Association
     from weatherglass.metrics.weat.covariance import Covariance
-    from weatherglass.metrics.weat.measure import Measure
 
 
 def associate(
@@ -36,7 +44,7 @@ def associate(
     Y: ArrayLike,
     A: ArrayLike,
     B: ArrayLike,
-    measure: str | Measure | Metric = DEFAULT_METRIC,
+    measure: str | Association | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     **changes: Any,
 ) -> Result:
@@ -114,7 +122,7 @@ def evaluate(
     started = time.perf_counter()
     context = Context(metrics, settings.permute, settings.ddof, covariances)
     for metric in metrics:
-        estimate = metric.measure(sets, context)
+        estimate = metric.evaluate(sets, context)
         result = _result(metric, estimate, settings, targets)
         if covariances and metric.info.covariances:
             a, b = covariances
@@ -213,3 +221,150 @@ def _no_test(reason: str) -> Significance:
 
 def _plain(d: float) -> float | None:
     return None if math.isnan(d) else d
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One test on one model; its vectors are rows of the array that all jobs share."""
+
+    model: str
+    options: str
+    test: Test
+    part: Part
+    """Which of its sets are measured."""
+    sets: list[KnownSet]
+    missing: MissingWords
+    warnings: tuple[Warning, ...]
+    metrics: list[Metric]
+    settings: Settings
+    covariances: Pair | None = None
+    registrations: tuple[Registration, ...] = ()
+    """What the process that computes it has to register first."""
+    seen: tuple[str, ...] = ()
+    """Words of the test that the model's transforms were fitted on."""
+    targets: TargetTexts | None = None
+    """How the model splits the texts of X and Y; None where not both are measured."""
+
+
+def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
+    """Return the results of one test on one model, one per metric.
+
+    One BLAS thread computes them, so that bits do not depend on how many there are.
+    """
+    from threadpoolctl import threadpool_limits
+
+    for registration in job.registrations:
+        registration.register()
+    notes: dict[str, Any] = {}
+    if job.missing.missing or job.missing.dropped or job.missing.notes:
+        notes["oov"] = asdict(job.missing)
+    if not job.part.whole:
+        notes["part_of"] = list(job.test.shape)
+    sets = [
+        VectorSet(known.role, vectors[known.rows], known.elements, known.category, known.unknown)
+        for known in job.sets
+    ]
+    with threadpool_limits(1):
+        return [
+            replace(
+                result,
+                model=job.model,
+                options=job.options,
+                test=job.test.name,
+                context=job.test.context,
+                sets=job.part.sets,
+                categories=tuple(known.category for known in job.sets),
+                oov=", ".join(job.missing.words()) if notes else "",
+                fitted_words=", ".join(job.seen),
+                warnings=(*job.warnings, *result.warnings),
+                notes={**notes, **result.notes},
+            )
+            for result in evaluate(sets, job.metrics, job.settings, job.covariances, job.targets)
+        ]
+
+
+def measure(
+    metric: str | Association | Metric,
+    targets: Sequence[ArrayLike | Sequence[str]],
+    attributes: Sequence[ArrayLike | Sequence[str]],
+    model: Any = None,
+    settings: Settings | None = None,
+    **changes: Any,
+) -> Result:
+    """Measure given sets with one metric.
+
+    Unlike `run`, which takes a test apart for a metric that takes fewer sets, this is strict: what is given is what is
+    measured.
+
+    Args:
+        metric: its spelling, such as "mac" or "rnd(normalise=yes)"; see `weatherglass metrics`.
+        targets: the target sets, each a matrix with one row per word, or, with a model, a list of words.
+        attributes: the attribute sets, likewise.
+        model: what encodes the words: a spec, or an object in memory (see `weatherglass.model`).
+        settings: how to test; see `Settings`.
+        changes: fields of the settings by name, such as alternative="greater".
+
+    Returns:
+        A Result: the Estimate (`value`, `unbiased`, `scores`) with p, interval and leave-one-out.
+
+    Raises:
+        WeatherglassError: for a wrong number of sets, naming the shape that the metric takes, or a word that the model
+            does not know.
+
+    Example:
+        >>> east, north = [[1.0, 0.0], [0.9, 0.1]], [[0.0, 1.0], [0.1, 0.9]]
+        >>> round(measure("mac", targets=[east], attributes=[north]).value, 3)
+        0.89
+    """
+    metrics = select_metrics([metric])
+    if len(metrics) != 1:
+        raise WeatherglassError(f"'{metric}' stands for {len(metrics)} metrics; name one of them")
+    chosen = chosen_settings(settings, changes, measure)
+    for name, sets in (("targets", targets), ("attributes", attributes)):
+        if isinstance(sets, str | bytes | Mapping) or not hasattr(sets, "__len__"):
+            raise wrong_type(name, "a list of sets", sets)
+    roles = set_roles(len(targets), len(attributes))
+    if not metrics[0].info.shape.fits(len(targets), len(attributes)):
+        raise UnitError(
+            f"{metrics[0].name} takes {metrics[0].info.shape}; {len(targets)} and {len(attributes)} are given"
+        )
+    given = (*targets, *attributes)
+    measured = _encoded(roles, given, model) if model is not None else _as_given(roles, given)
+    result = evaluate_sets(measured, metrics[0], chosen)
+    return replace(result, sets=" ".join(roles), categories=roles)
+
+
+def _as_given(roles: Sequence[str], given: Sequence[Any]) -> list[VectorSet]:
+    if any(map(_has_words, given)):
+        raise WeatherglassError("words are given, but no model that encodes them; add model=SPEC")
+    matrices = [matrix(role, rows) for role, rows in zip(roles, given, strict=True)]
+    return [
+        VectorSet(
+            role, rows, tuple(Element(name, name) for name in (f"{role}[{n}]" for n in range(len(rows))))
+        )
+        for role, rows in zip(roles, matrices, strict=True)
+    ]
+
+
+def _has_words(given: object) -> bool:
+    return isinstance(given, str) or (
+        isinstance(given, list | tuple) and any(isinstance(each, str) for each in given)
+    )
+
+
+def _encoded(roles: Sequence[str], given: Sequence[Any], model: Any) -> list[VectorSet]:
+    for role, words in zip(roles, given, strict=True):
+        listed = isinstance(words, Collection) and not isinstance(words, str)
+        if not listed or not all(isinstance(word, str) for word in words):
+            raise WeatherglassError(f"{role} should be a list of words, since a model is given")
+    found = PlannedModel.of(one_model_in(model))
+    texts = [word for words in given for word in words]
+    encodings = encode_texts(found.encoder, [*texts, *found.texts()], backend(1, None, None), Silent())
+    unknown = list(dict.fromkeys(text for text in texts if not encodings.known(text)))
+    if unknown:
+        raise UnitError(f"{found.name} does not know {', '.join(map(repr, unknown[:5]))}; leave them out")
+    vectors = encodings.transformed(found.transforms)
+    return [
+        VectorSet(role, vectors.vectors[[vectors.row[w] for w in words]], tuple(Element(w, w) for w in words))
+        for role, words in zip(roles, given, strict=True)
+    ]

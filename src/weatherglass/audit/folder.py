@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 from filelock import FileLock, Timeout
 
-from weatherglass.audit.journal import JOURNAL, journal_line, read_journal
+import weatherglass
 from weatherglass.audit.results import COLUMNS, Result
-from weatherglass.errors import OutputError, output_error
+from weatherglass.errors import OutputError, output_error, unreadable
 from weatherglass.storage.atomic import remove_unfinished, write_whole
 from weatherglass.storage.checksum import write_checked_json
-from weatherglass.storage.journal import append_whole, set_lines_aside
+from weatherglass.storage.journal import append_whole, checked_line, checked_records, set_lines_aside
 from weatherglass.storage.printable import tsv_line
+from weatherglass.storage.reading import require_regular_file
 from weatherglass.warnings import Warning
 
 TABLE = "results.tsv"
@@ -141,3 +145,89 @@ class RunFolder:
 
 def _table(results: Sequence[Result]) -> str:
     return "".join(map(tsv_line, [COLUMNS, *(list(result.columns().values()) for result in results)]))
+
+
+JOURNAL = "journal.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the journal."""
+
+    number: int
+    key: str
+    result: Result | None
+    """None where the line is damaged."""
+
+
+def journal_line(key: str, result: Result) -> bytes:
+    """A result as one line of JSON with its checksum."""
+    return checked_line({"key": key, "result": result.to_json()})
+
+
+def read_journal(path: Path) -> Iterator[Entry]:
+    """The entries of a journal, in the order in which results were finished; a last line cut short is passed over.
+
+    Raises:
+        OutputError: if the file cannot be read.
+    """
+    require_regular_file(path, OutputError)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise OutputError(unreadable(path, error)) from error
+    for number, record in checked_records(content):
+        yield _entry(number, record)
+
+
+def _entry(number: int, record: dict[str, Any] | None) -> Entry:
+    try:
+        if record is not None:
+            return Entry(number, record["key"], Result.from_json(record["result"]))
+    except (ValueError, KeyError, TypeError):
+        pass
+    return Entry(number, "", None)
+
+
+SOURCES = (".py", ".html", ".css", ".js", ".tsv", ".toml")
+
+
+def stamped(page: bytes, record: bytes) -> bytes:
+    """The page with its last line.
+
+    Args:
+        page: as it is shown.
+        record: the content of the run.json that it was made from.
+    """
+    whole = page if page.endswith(b"\n") else page + b"\n"
+    return whole + _stamp(whole, record)
+
+
+def is_current(page: Path, record: Path) -> bool:
+    """Whether a page is whole, made from this record, and by the code that is installed now."""
+    try:
+        content = page.read_bytes()
+        above = content.rfind(b"\n", 0, -1) + 1
+        made_from_it = content[above:] == _stamp(content[:above], record.read_bytes())
+        return made_from_it and page.stat().st_mtime >= _newest_source()
+    except OSError:
+        return False
+
+
+def _stamp(page: bytes, record: bytes) -> bytes:
+    made_from, whole = (hashlib.sha256(content).hexdigest() for content in (record, page))
+    return f"<!-- run.json {made_from} sha256 {whole} -->\n".encode()
+
+
+def _newest_source() -> float:
+    """When a file of the package was last changed: an upgrade, or work on it, makes pages anew."""
+    folder = Path(weatherglass.__file__).parent
+    return max(
+        (
+            Path(root, name).stat().st_mtime
+            for root, _, names in os.walk(folder)
+            for name in names
+            if name.endswith(SOURCES)
+        ),
+        default=0.0,
+    )

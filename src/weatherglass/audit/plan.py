@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from glob import glob
 from itertools import product
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from weatherglass.audit.judge import Correction
-from weatherglass.audit.parts import Part, parts_of, why_not
-from weatherglass.audit.profile import check_profile
-from weatherglass.audit.settings import Settings, Synonyms
+from weatherglass.audit.settings import Settings, Synonyms, check_profile
 from weatherglass.catalogue import load_tests
-from weatherglass.catalogue.test import Test
+from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.encoders import base, load_encoder
 from weatherglass.encoders.in_memory import spec_or_encoder
-from weatherglass.errors import WeatherglassError
+from weatherglass.errors import SpecError, WeatherglassError
 from weatherglass.metrics import METRICS
-from weatherglass.metrics.base import Metric
+from weatherglass.metrics.base import Metric, Shape
 from weatherglass.metrics.weat.profiles import Profile, profiles_of
 from weatherglass.mitigation import Transform, read_model
 from weatherglass.mitigation.base import words_of
+from weatherglass.storage.reading import exists
 
 KEY_VERSION = 4
 """Raised when a change of ours gives other numbers for the same input, so that old results are not taken for new."""
@@ -217,3 +219,103 @@ def synonyms_fingerprint(synonyms: Synonyms) -> str:
     """Return a hash of the synonyms."""
     listed = sorted((word, list(others)) for word, others in synonyms.items())
     return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some sets of a test, or all of them."""
+
+    roles: tuple[str, ...]
+    sets: str
+    """The roles as the column `sets` has them."""
+    whole: bool
+
+
+def parts_of(test: Test, metric: Metric) -> list[Part]:
+    """What the metric measures of the test, one result each; empty where its shape does not fit."""
+    shape = metric.info.shape
+    if shape.paired and _unequal(test, shape):
+        return []
+    (targets, attributes), roles = test.shape, test.roles
+    parts = []
+    for chosen, chosen_attributes in shape.selections(targets, attributes):
+        taken = (
+            *(roles[place] for place in chosen),
+            *(roles[targets + place] for place in chosen_attributes),
+        )
+        parts.append(Part(taken, " ".join(taken), len(taken) == len(roles)))
+    return parts
+
+
+def why_not(test: Test, metric: Metric) -> str:
+    """Why a metric cannot measure a test, in one line that names the shape it takes."""
+    targets, attributes = test.shape
+    takes = f"{metric.name} takes {metric.info.shape}"
+    if metric.info.shape.selections(targets, attributes):
+        sizes = " and ".join(str(_words(element_set)) for element_set in test.targets)
+        return f"{takes}; the target sets of this test have {sizes} words"
+    return f"{takes}; this test has {targets} and {attributes}"
+
+
+def _unequal(test: Test, shape: Shape) -> bool:
+    return bool(shape.selections(*test.shape)) and len({_words(each) for each in test.targets}) > 1
+
+
+def _words(element_set: ElementSet) -> int:
+    return len(set(element_set.words))
+
+
+_FAMILY = re.compile(
+    r"(?:(?P<name>[^\s:/?=|\\*][^:/?=|\\*]*)=)?(?P<kind>[a-z0-9_-]+:)?(?P<pattern>[^?|]*\*[^?|]*?)(?P<rest>\s*[?|].*)?",
+    re.DOTALL,
+)
+_BREAK = re.compile(r"[^A-Za-z0-9]+")
+
+T = TypeVar("T")
+
+
+def expand_families(given: Iterable[str | T]) -> tuple[list[str | T], Mapping[str, tuple[str, ...]]]:
+    """Every member of `NAME=kind:folder/*.safetensors` as a model of its own, `NAME[member]=kind:folder/…`.
+
+    Returns:
+        The models, families taken apart; and the names of each family's members.
+
+    Raises:
+        SpecError: if nothing matches, or two families have one name.
+    """
+    models: list[str | T] = []
+    families: dict[str, tuple[str, ...]] = {}
+    for model in given:
+        family = _FAMILY.fullmatch(model) if isinstance(model, str) and not exists(Path(model)) else None
+        if family is None:
+            models.append(model)
+            continue
+        kind, rest = family["kind"] or "", family["rest"] or ""
+        paths = sorted(glob(family["pattern"]))  # noqa: PTH207 - the pattern may be absolute
+        if not paths:
+            raise SpecError(f"'{model}': no file or folder matches {family['pattern']}")
+        name = family["name"] or Path(family["pattern"]).name
+        if name in families:
+            raise SpecError(f"two families of models are called '{name}'; name them: NAME={model}")
+        members = [f"{name}[{part}]" for part in distinct_parts(paths)]
+        families[name] = tuple(members)
+        models += [f"{member}={kind}{path}{rest}" for member, path in zip(members, paths, strict=True)]
+    return models, families
+
+
+def distinct_parts(paths: list[str]) -> list[str]:
+    """What tells paths apart, in whole words.
+
+    >>> distinct_parts(["run/sgns-seed001.npz", "run/sgns-seed002.npz"])
+    ['seed001', 'seed002']
+    >>> distinct_parts(["out/checkpoint-500", "out/checkpoint-1000"])
+    ['500', '1000']
+    """
+    words = [_BREAK.split(path) for path in paths]
+    if len(words) == 1:
+        return [Path(paths[0]).stem]
+    for end in (0, -1):
+        while all(own and own[end] == words[0][end] for own in words):
+            for own in words:
+                own.pop(end)
+    return ["-".join(own) for own in words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
@@ -12,14 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
-from weatherglass.audit.adding import merged_record
-from weatherglass.audit.judge import family_sizes, power_by_size
+from weatherglass.audit.folder import PAGE, RECORD, RunFolder, is_current
+from weatherglass.audit.judge import family_sizes, judge, power_by_size
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.results import Failure, Result
+from weatherglass.audit.run import Run
 from weatherglass.audit.settings import default_settings
+from weatherglass.audit.stored import held_record
+from weatherglass.audit.verdict import Verdict, with_outcomes
+from weatherglass.errors import WeatherglassError
 from weatherglass.registry import checked_texts
 from weatherglass.storage.installed import installed_version
-from weatherglass.warnings import Warning, as_warning, kind_of
+from weatherglass.warnings import Warning, as_warning, as_warnings, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,3 +239,98 @@ def collected_warnings(results: Sequence[Result]) -> list[Warning]:
             row = result.row if about == "row" else result.test
             found[warning.about(f"{row} ({', '.join(which)})" if which else row)] = None
     return list(found)
+
+
+def check_addable(record: Mapping[str, Any], plan: Plan, settings: Mapping[str, Any]) -> None:
+    """Refuse to put results together that one correction and one table could not hold.
+
+    Args:
+        record: of the run in the folder.
+        plan: what is to be added.
+        settings: of the plan, as a record has them.
+
+    Raises:
+        WeatherglassError: naming the setting, model or test that differs from the run in the folder.
+    """
+    before = record["settings"]
+    for name, value in settings.items():
+        if value != before.get(name):
+            raise WeatherglassError(
+                f"cannot add: {name} is {value}, but {before.get(name)} in the run to add to; "
+                "give the same settings, or another folder with -o"
+            )
+    identities = {(model["model"], model["options"]): model["identity"] for model in record["models"]}
+    for model in plan.models:
+        if identities.get((model.name, model.options), model.identity) != model.identity:
+            raise WeatherglassError(
+                f"cannot add: the model '{model.name}' has changed since that run; choose another folder with -o"
+            )
+    for test in plan.tests:
+        if record["tests"].get(test.name, test.fingerprint()) != test.fingerprint():
+            raise WeatherglassError(
+                f"cannot add: the test '{test.name}' has changed since that run; choose another folder with -o"
+            )
+
+
+def kept_keys(record: Mapping[str, Any], plan: Plan, finished: Mapping[str, Result]) -> list[str]:
+    """Keys of the earlier results that stay: all that the plan does not name."""
+    planned = {row.key for row in plan.rows}
+    return [key for key in record["keys"] if key in finished and key not in planned]
+
+
+def merged_record(
+    record: Mapping[str, Any], earlier: Mapping[str, Any], keys: Sequence[str]
+) -> dict[str, Any]:
+    """One record of both runs; what is computed from results is that of all of them already."""
+    named = {(model["model"], model["options"]) for model in record["models"]}
+    others = [model for model in earlier["models"] if (model["model"], model["options"]) not in named]
+    return {
+        **record,
+        "models": [*others, *record["models"]],
+        "tests": {**earlier["tests"], **record["tests"]},
+        "topics": {**earlier.get("topics", {}), **record["topics"]},
+        "metrics": list(dict.fromkeys([*earlier["metrics"], *record["metrics"]])),
+        "keys": [*keys, *record["keys"]],
+        "citations": sorted({*earlier.get("citations", []), *record["citations"]}),
+        "added_to": [*earlier.get("added_to", []), earlier.get("command") or earlier.get("function") or ""],
+    }
+
+
+NOT_COMPARED = ("started", "finished", "verdicts", "outcomes", "agreement", "families", "models", "warnings")
+"""Entries of a record that the same run may have otherwise, or that are compared in part."""
+
+
+def cached_run(plan: Plan, call: Mapping[str, Any], folder: RunFolder) -> Run | None:
+    """The run in the folder, if it is what the plan asks for: complete, with table and page as they would be written.
+
+    Args:
+        plan: what is asked for.
+        call: who asks for it, and how.
+        folder: opened.
+    """
+    keys = tuple(row.key for row in plan.rows)
+    if any(key not in folder.finished for key in keys):
+        return None
+    record = held_record(folder.path)
+    if record is None or not is_current(folder.path / PAGE, folder.path / RECORD):
+        return None
+    if len(record.get("outcomes") or ()) != len(keys):
+        return None
+    results = judge([folder.finished[key] for key in keys], plan.correction)
+    results = with_outcomes(results, record["outcomes"])
+    asked_for = finished_record(run_record(plan, call, now()), plan, results, [], folder.warnings, "complete")
+    if not _is_same(record, json.loads(json.dumps(asked_for))) or not folder.holds_table(results):
+        return None
+    return Run(results, [], record, keys, judged=tuple(map(Verdict.from_json, record["verdicts"])))
+
+
+def _is_same(held: Mapping[str, Any], asked_for: Mapping[str, Any]) -> bool:
+    """Whether two records are of one run: the same but for the time, and for what only encoding can tell."""
+    names = {*held, *asked_for} - {*NOT_COMPARED}
+    if any(name not in held for name in ("verdicts", "agreement")) or any(
+        name not in held or name not in asked_for or held[name] != asked_for[name] for name in names
+    ):
+        return False
+    models = [[{**model, "notes": []} for model in record["models"]] for record in (held, asked_for)]
+    known = set(as_warnings(held["warnings"]))
+    return models[0] == models[1] and known.issuperset(as_warnings(asked_for["warnings"]))

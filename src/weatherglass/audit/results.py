@@ -6,17 +6,22 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from weatherglass.catalogue.names import direction, set_name
 from weatherglass.catalogue.test import set_roles
 from weatherglass.metrics.base import ElementScore, Estimate, MetricInfo
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
-from weatherglass.stats.topic_layout import AttributeTables
-from weatherglass.stats.trust import Trust
+from weatherglass.metrics.sets import mean_by_unit, unit_numbers
+from weatherglass.stats.outcome import Outcome as Outcome
+from weatherglass.stats.robustness import Robustness
+from weatherglass.stats.topic import AttributeTables
 from weatherglass.warnings import Warning
+
+if TYPE_CHECKING:
+    from weatherglass.audit.verdict import Verdict
 
 NO_DIRECTION = "no clear direction"
 NO_P = "none: "
@@ -86,7 +91,7 @@ class Inference:
     ci_random_high: float | None = None
     score_reliability: float | None = None
     """The share of the variance of word scores that is not owed to the choice of attribute words."""
-    trust: Trust | None = field(default=None, repr=False)
+    trust: Robustness | None = field(default=None, repr=False)
     """Reasons, leave-one-out, null distribution; None where it was not asked for."""
     not_tested: str = ""
     """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty where it is tested."""
@@ -263,7 +268,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
             scores = tuple(s._replace(score=math.nan) if s.score is None else s for s in scores)
         values["scores"] = scores
         values["info"] = MetricInfo.from_json(record["info"])
-        values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
+        values["trust"] = Robustness.from_json(record["trust"]) if record["trust"] else None
         values["tables"] = AttributeTables.from_json(record["tables"]) if record["tables"] else None
         values["pieces"] = tuple(map(float, record["pieces"])) if record["pieces"] is not None else None
         values["warnings"] = tuple(map(Warning.from_json, record["warnings"]))
@@ -355,3 +360,70 @@ def plain_value(value: object) -> object:
     if isinstance(value, Mapping):
         return {name: plain_value(item) for name, item in value.items()}
     return value
+
+
+class Mark(Enum):
+    """The outcome of a row or topic, in the order in which topics are listed."""
+
+    ROBUST = (Outcome.ROBUST.mark, "#", Outcome.ROBUST.value)
+    LIMITED = (Outcome.LIMITED.mark, "+", Outcome.LIMITED.value)
+    CONFLICTING = (Outcome.CONFLICTING.mark, "x", Outcome.CONFLICTING.value)
+    ISOLATED = (Outcome.ISOLATED.mark, "!", Outcome.ISOLATED.value)
+    UNCONFIRMED = (Outcome.UNCONFIRMED.mark, "o", Outcome.UNCONFIRMED.value)
+    SMALL = (Outcome.SMALL.mark, "~", Outcome.SMALL.value)
+    INCONCLUSIVE = (Outcome.INCONCLUSIVE.mark, ".", Outcome.INCONCLUSIVE.value)
+    MEASURED = ("–", "-", "measured, not tested")
+    NOT_JUDGED = ("", "", "not judged")
+
+    def __init__(self, glyph: str, ascii_glyph: str, words: str) -> None:
+        self.glyph = glyph
+        self.ascii = ascii_glyph
+        """For where the glyph cannot be printed."""
+        self.words = words
+
+
+def mark_of(outcome: str | None) -> Mark:
+    """Return the mark of an outcome; None is a row or topic that was not judged.
+
+    >>> mark_of("limited").glyph
+    '◐'
+    """
+    return next((mark for mark in Mark if mark.words == outcome), Mark.NOT_JUDGED)
+
+
+def mark_of_row(result: Result) -> Mark:
+    """Return the mark of a row of a complete run."""
+    return Mark.MEASURED if result.not_tested else mark_of(result.outcome)
+
+
+def mark_of_topic(verdict: Verdict) -> Mark:
+    """Return the mark of a topic; a sanity check that is found is not marked."""
+    return Mark.MEASURED if verdict.measured and not verdict.tests else mark_of(verdict.outcome)
+
+
+def stars(result: Result) -> str:
+    """Return the mark of a row in tables and figures for print: ** for robust, * for limited.
+
+    A row of a published procedure, which has no outcome, is not starred.
+    """
+    return {Outcome.ROBUST.value: "**", Outcome.LIMITED.value: "*"}.get(result.outcome or "", "")
+
+
+def published_p(result: Result) -> float | None:
+    """The one-sided p of Caliskan et al. and May et al.; None where it does not follow from what a result holds.
+
+    X and Y of one size can change places, so that the statistic is symmetric around 0 under the null hypothesis: a
+    two-sided p is twice the one-sided one of the observed side. With d below 0, what equals the observed value is not
+    counted, which is one partition in a great many.
+    """
+    if not result.info.from_scores or not result.signed:
+        return None
+    p = result.p_value if result.p_elements is None else result.p_elements
+    d = result.value if result.effect_size_elements is None else result.effect_size_elements
+    if p != p or d != d:
+        return None
+    if result.alternative == "greater":
+        return p
+    if result.alternative != "two-sided" or len(set(result.target_sizes)) != 1:
+        return None
+    return p / 2 if d > 0 else 1 - p / 2

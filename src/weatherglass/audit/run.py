@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from weatherglass.audit.folder import PAGE, RECORD, RunFolder
-from weatherglass.audit.journal import JOURNAL
+from weatherglass.audit.folder import JOURNAL, PAGE, RECORD, RunFolder
 from weatherglass.audit.results import Failure, Result
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, output_error
 from weatherglass.registry import checked_path, one_of, unknown

@@ -23,6 +23,7 @@ from weatherglass.stats import DEFAULT_CORRECTION
 
 if TYPE_CHECKING:
     from weatherglass.metrics.base import Metric
+    from weatherglass.metrics.weat.profiles import Profile
     from weatherglass.stats.permutation.base import Alternative, Budget
 
 PERMUTE = ("elements", "words")
@@ -102,7 +103,7 @@ class Settings:
         DEFAULT_CORRECTION,
         MARKS,
         "For multiple tests: holm, benjamini-hochberg or westfall-young.",
-        "stats.correction:CORRECTIONS",
+        "stats.multiplicity:CORRECTIONS",
     )
     family: int | None = _option(None, MARKS, "Tests to correct for, if more than this run has.", min=1)
     seed: int = _option(0, HOW_P, "Seed of the random draws, if there are any.", min=0)
@@ -134,7 +135,7 @@ class Settings:
         # Imported here, so that a command's help can list the options without loading numpy.
         from weatherglass.metrics.weat.covariance import ESTIMATORS
         from weatherglass.metrics.weat.profiles import PROFILES
-        from weatherglass.stats.correction import CORRECTIONS
+        from weatherglass.stats.multiplicity import CORRECTIONS
         from weatherglass.stats.permutation import ALTERNATIVES, METHODS, Budget
 
         one_of("significance", self.significance, METHODS)
@@ -231,3 +232,55 @@ def _check_synonyms(given: object) -> None:
         raise wrong_type("synonyms", "a file, catalogue, wordnet, or a dict of lists of words", given)
     for word, others in given.items():
         checked_texts(f"synonyms of {checked_text('a word of synonyms', word)!r}", others)
+
+
+def chosen_settings(
+    settings: Settings | None, given: Mapping[str, Any], function: Callable[..., Any] | None = None
+) -> Settings:
+    """The settings with some fields given by name; a profile brings its published tail, unit and level along.
+
+    Args:
+        settings: those to start from; the default ones if None.
+        given: fields by name.
+        function: what the user called, whose other arguments may have been meant.
+
+    Raises:
+        WeatherglassError: for a name that is no setting, or a value that it cannot have.
+    """
+    check_setting_names(given, function)
+    if settings is not None and not isinstance(settings, Settings):
+        raise wrong_type("settings", "a Settings(…)", settings)
+    if settings is not None:
+        return settings.changed(**given)
+    published = {}
+    if profile := given.get("profile"):
+        from weatherglass.metrics.weat.profiles import profile_of
+
+        published = published_settings(profile_of(profile))
+    return Settings(**{**published, **given})
+
+
+def published_settings(profile: Profile) -> dict[str, Any]:
+    """What a paper or tool does where the user states nothing else: single elements are exchanged, alpha is 0.01."""
+    return {
+        "profile": profile.name,
+        "alternative": profile.alternatives[0],
+        "permute": "elements",
+        "alpha": 0.01,
+    }
+
+
+def check_profile(profile: Profile, settings: Settings) -> None:
+    """Refuse settings that contradict a profile.
+
+    Raises:
+        WeatherglassError: naming the setting to leave out.
+    """
+    if settings.significance != "auto":
+        raise WeatherglassError(
+            f"profile '{profile.name}' computes p in its own way; leave out significance '{settings.significance}'"
+        )
+    if settings.ddof not in (1, profile.ddof):
+        raise WeatherglassError(f"profile '{profile.name}' divides by n - {profile.ddof}; leave out ddof")
+    if settings.profile == profile.name:
+        profile.tail(settings.alternative)

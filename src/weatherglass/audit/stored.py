@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from weatherglass.audit.agreement import metric_agreement
-from weatherglass.audit.folder import RECORD
-from weatherglass.audit.journal import JOURNAL, read_journal
+from weatherglass.audit.folder import JOURNAL, RECORD, read_journal
 from weatherglass.audit.judge import Correction, judge
 from weatherglass.audit.results import Failure, Result, plain_value
 from weatherglass.audit.run import JUDGED, Run, reading_run

@@ -87,7 +87,7 @@ def settings_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def called(**given: Any) -> None:
-        from weatherglass.audit.profile import chosen_settings
+        from weatherglass.audit.settings import chosen_settings
 
         context = click.get_current_context()
         chosen = {each.name: given.pop(each.name) for each in fields(Settings)}

@@ -26,7 +26,7 @@ from weatherglass.storage.reading import exists, is_folder
 from weatherglass.warnings import described
 
 if TYPE_CHECKING:
-    from weatherglass.api.study_results import StudyResult
+    from weatherglass.api.studies import StudyResult
     from weatherglass.parallel import Backend
     from weatherglass.reliability.corpus.corpus import CorpusSettings
     from weatherglass.reliability.regression.explain import Explanation

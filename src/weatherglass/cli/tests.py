@@ -347,7 +347,7 @@ def _summary(test: Test) -> dict[str, Any]:
 
 
 def _why_not_tested(test: Test) -> str:
-    from weatherglass.audit.target_texts import confounded_by_words
+    from weatherglass.audit.known_sets import confounded_by_words
 
     return confounded_by_words(test)
 
@@ -367,7 +367,7 @@ def _print_warnings(tests: list[Test], related: bool = True) -> None:
 
 def _warnings(test: Test) -> list[Warning]:
     """What reading the test warned of, and which of its words belong together."""
-    from weatherglass.audit.target_texts import related_in_test
+    from weatherglass.audit.known_sets import related_in_test
 
     return [*test.warnings, *related_in_test(test)]
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.audit.marks import Mark, mark_of_row, stars
-from weatherglass.audit.results import Result
+from weatherglass.audit.results import Mark, Result, mark_of_row, stars
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, contrast, topic_name

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weatherglass.audit.marks import mark_of_row
-from weatherglass.audit.results import Result
+from weatherglass.audit.results import Result, mark_of_row
 from weatherglass.report.numbers import effect
 from weatherglass.storage.printable import one_line
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from weatherglass.audit.marks import mark_of_row
-from weatherglass.audit.results import Result
+from weatherglass.audit.results import Result, mark_of_row
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import topic_name
 from weatherglass.report import statements

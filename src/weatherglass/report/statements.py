@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weatherglass.audit.marks import Outcome
+from weatherglass.audit.results import Outcome
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import (
     capitalised,

@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from weatherglass.audit.marks import stars
-from weatherglass.audit.results import COLUMNS, Result
+from weatherglass.audit.results import COLUMNS, Result, stars
 from weatherglass.audit.run import Run
 from weatherglass.report.numbers import effect, interval, p_value, percent
 from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out

@@ -6,9 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from weatherglass.audit.marks import Outcome, mark_of_row, mark_of_topic
-from weatherglass.audit.published_p import published_p
-from weatherglass.audit.results import Result
+from weatherglass.audit.results import Outcome, Result, mark_of_row, mark_of_topic, published_p
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL, Verdict
 from weatherglass.catalogue.names import capitalised, topic_name

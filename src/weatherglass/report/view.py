@@ -11,9 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from weatherglass.audit.marks import mark_of_row
-from weatherglass.audit.published_p import published_p
-from weatherglass.audit.results import Failure, Result, plain_value
+from weatherglass.audit.results import Failure, Result, mark_of_row, plain_value, published_p
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.report.page.subjects import Layout, lay_out

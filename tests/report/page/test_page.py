@@ -19,10 +19,8 @@ from tests.report.made_up import made_up_run
 from tests.results import other_info
 
 import weatherglass as wg
-from weatherglass.audit.folder import RunFolder
-from weatherglass.audit.journal import JOURNAL
-from weatherglass.audit.marks import Mark, mark_of_row
-from weatherglass.audit.results import Result
+from weatherglass.audit.folder import JOURNAL, RunFolder
+from weatherglass.audit.results import Mark, Result, mark_of_row
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
@@ -499,7 +497,7 @@ def test_a_detail_gives_both_readings_at_the_level_of_the_run(
     browser.wait("document.querySelector('#detail .id').textContent === 'weat2'")
     *_, such = readings(browser)
     assert second.trust is not None
-    assert such[1:] == ["–", second.trust.such_reason, p_value(second.p_random)]
+    assert such[1:] == ["–", second.trust.random_reason, p_value(second.p_random)]
     assert second.warnings
     assert [each.text for each in second.warnings] == texts(browser, "#detail .warn")
 

@@ -10,10 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from weatherglass.audit.folder import PAGE as PAGE
-from weatherglass.audit.folder import RECORD
-from weatherglass.audit.marks import mark_of_row, mark_of_topic
+from weatherglass.audit.folder import RECORD, stamped
+from weatherglass.audit.results import mark_of_row, mark_of_topic
 from weatherglass.audit.run import Run
-from weatherglass.audit.stamp import stamped
 from weatherglass.audit.verdict import CONTROL, Verdict
 from weatherglass.catalogue.names import model_name, topic_name
 from weatherglass.errors import WeatherglassError

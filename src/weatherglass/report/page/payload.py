@@ -12,8 +12,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
 
-from weatherglass.audit.marks import Mark, mark_of_row
-from weatherglass.audit.results import Result
+from weatherglass.audit.results import Mark, Result, mark_of_row
 from weatherglass.audit.run import Run
 from weatherglass.catalogue.names import set_name, topic_name
 from weatherglass.report import numbers

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weatherglass.audit.marks import Mark, mark_of_topic
-from weatherglass.audit.results import Result
+from weatherglass.audit.results import Mark, Result, mark_of_topic
 from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import capitalised, contrast, topic_name

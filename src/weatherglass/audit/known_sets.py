@@ -1,0 +1,222 @@
+"""What a model does not know of a test: dropped and listed, never silently (docs/methods 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from weatherglass.audit.encode import Encodings
+from weatherglass.catalogue.test import Element, ElementSet, Test
+from weatherglass.encoders.base import Model
+from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
+from weatherglass.languages.stems import common_stems, related_words
+from weatherglass.mitigation.base import Transform
+from weatherglass.stats.confounding import Confounding, confounding, described, is_whole_word, tokens_of
+from weatherglass.warnings import Warning
+
+if TYPE_CHECKING:
+    from weatherglass.audit.encode import Encodings
+
+MISSING_SHARE = 0.2
+"""More than this share of a set missing is worth a warning."""
+
+
+@dataclass(slots=True)
+class MissingWords:
+    """What a model did not know of one test."""
+
+    dropped: dict[str, list[str]] = field(default_factory=dict)
+    """By set: the elements left out because nothing in them is known."""
+    missing: dict[str, int] = field(default_factory=dict)
+    """By word: how many elements it was skipped in."""
+    notes: dict[str, int] = field(default_factory=dict)
+    """By remark, such as "cut to 512 tokens": how many elements it was made on."""
+
+    def words(self) -> list[str]:
+        """Every word or element that is unknown, once."""
+        unread = (text for texts in self.dropped.values() for text in texts)
+        return list(dict.fromkeys([*self.missing, *(text for text in unread if not self.missing)]))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSet:
+    """The elements of one set that the model knows, and their rows among its vectors."""
+
+    role: str
+    rows: list[int]
+    elements: tuple[Element, ...]
+    category: str
+    unknown: tuple[str, ...]
+    """The texts of the others."""
+
+    def only(self, words: set[str]) -> KnownSet:
+        """The elements of these words."""
+        kept = [place for place, element in enumerate(self.elements) if element.word in words]
+        elements = tuple(self.elements[place] for place in kept)
+        return replace(self, rows=[self.rows[place] for place in kept], elements=elements)
+
+
+def known_sets(
+    test: Test, encodings: Encodings, roles: Sequence[str]
+) -> tuple[list[KnownSet], MissingWords, list[Warning]]:
+    """Return these sets without the elements that the model does not know, a list of those, and warnings.
+
+    A set may end up with few elements or none: how many are needed is for the metric to say.
+    """
+    missing = MissingWords()
+    warnings: list[Warning] = []
+    sets = []
+    by_role = dict(zip(test.roles, test.sets, strict=True))
+    for role in roles:
+        element_set = by_role[role]
+        rows = [encodings.row[element.text] for element in element_set.elements]
+        for row in rows:
+            covered = encodings.coverage[row]
+            for word in dict.fromkeys(covered.missing):
+                missing.missing[word] = missing.missing.get(word, 0) + 1
+            if covered.note:
+                missing.notes[covered.note] = missing.notes.get(covered.note, 0) + 1
+        known = np.asarray(~np.isnan(encodings.vectors[rows]).all(axis=1))
+        size, category = len(rows), element_set.category
+        kept = [place for place in range(size) if known[place]]
+        dropped = [element_set.elements[place].text for place in range(size) if not known[place]]
+        if dropped:
+            missing.dropped[role] = dropped
+        if len(dropped) > MISSING_SHARE * size:
+            warnings.append(Warning.of("unknown-words", missing=len(dropped), size=size, category=category))
+        elements = tuple(element_set.elements[place] for place in kept)
+        sets.append(KnownSet(role, [rows[place] for place in kept], elements, category, tuple(dropped)))
+    return sets, missing, warnings
+
+
+def whole_pairs(test: Test, sets: Sequence[KnownSet]) -> tuple[list[KnownSet], list[Warning]]:
+    """The target sets without the words whose partner, at their place in the other set, the model does not know."""
+    places = {
+        role: {word: place for place, word in enumerate(dict.fromkeys(element_set.words))}
+        for role, element_set in zip(test.roles, test.targets, strict=False)
+    }
+    targets = [known for known in sets if known.role in places]
+    known_places = [{places[known.role][e.word] for e in known.elements} for known in targets]
+    both = set.intersection(*known_places)
+    lost = len(set.union(*known_places)) - len(both)
+    kept = [
+        known.only({word for word, place in places[known.role].items() if place in both}) for known in targets
+    ]
+    warnings = [Warning.of("broken-pairs", count=lost)] if lost else []
+    return [*kept, *(known for known in sets if known.role not in places)], warnings
+
+
+def other_tokens(test: Test, encoder: Model) -> list[Warning]:
+    """A warning if word vectors are looked up by the tokens of another language than the test's."""
+    tokens_of = encoder.options.get("language", DEFAULT_LANGUAGE)
+    by_words = encoder.options.get("tokens") == "words" and test.context != "word"
+    if not by_words or test.language == tokens_of or test.language not in LANGUAGES:
+        return []
+    return [Warning.of("other-language", rules=tokens_of, language=test.language)]
+
+
+def fitted_on_test(seen: Sequence[str], transforms: Sequence[Transform]) -> Warning:
+    """Return the warning that transforms were fitted on words of the test: its number says little about others."""
+    names = " | ".join(transform.name.partition("?")[0] for transform in transforms)
+    return Warning.of("fitted-on-test", transforms=names, words=seen)
+
+
+TARGETS = ("X", "Y")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTexts:
+    """What is known of the texts of X and Y before any vector is compared."""
+
+    pieces: tuple[float, ...] | None
+    """The mean number of pieces of each word's texts, X first; None where the model does not say how it splits them."""
+    confounding: Confounding | None
+    """Why the test is measured, not tested."""
+    why_not_tested: str = ""
+    """The same in words."""
+
+
+def read_targets(sets: Sequence[KnownSet], encodings: Encodings) -> TargetTexts | None:
+    """Return how a model reads the target sets; None where there are not exactly X and Y."""
+    targets = [known for known in sets if known.role[0] in "XY"]
+    if tuple(known.role for known in targets) != TARGETS or not all(known.elements for known in targets):
+        return None
+
+    def pieces_of(text: str) -> list[str]:
+        covered = encodings.coverage[encodings.row[text]]
+        return [token.lower() for token in covered.tokens if token not in covered.missing]
+
+    texts = [element.text for known in targets for element in known.elements]
+    splits = any(encodings.coverage[encodings.row[text]].tokens != (text,) for text in texts)
+    units = [list(_by_word(known.elements).values()) for known in targets]
+    pieces = None
+    if splits:
+        counts = [[len(pieces_of(text)) for text in unit] for words in units for unit in words]
+        pieces = tuple(sum(unit) / len(unit) for unit in counts)
+    return _target_texts(units, pieces_of if splits else tokens_of, targets, pieces)
+
+
+def confounded_by_words(test: Test) -> str:
+    """Return why a test will be measured, not tested, as far as its words tell without a model; else empty."""
+    if len(test.targets) != len(TARGETS) or not all(len(targets) for targets in test.targets):
+        return ""
+    units = [list(_by_word(targets.elements).values()) for targets in test.targets]
+    return _target_texts(units, tokens_of, test.targets, None).why_not_tested
+
+
+def related_in_test(test: Test) -> list[Warning]:
+    """Return a warning for each group of words of one set that share a stem or a word."""
+    return _related(zip(test.roles, test.sets, strict=True), test.language)
+
+
+def related_in_sets(sets: Sequence[KnownSet], language: str) -> list[Warning]:
+    """Return the same for the words that a model knows."""
+    return _related(((known.role, known) for known in sets), language)
+
+
+def _related(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -> list[Warning]:
+    by_kind: dict[str, list[tuple[str, str, list[str]]]] = {}
+    for role, one in sets:
+        kind = "targets" if role[0] in "XY" else "attributes"
+        by_kind.setdefault(kind, []).append((role, one.category, list(_by_word(one.elements))))
+    found = []
+    for alike in by_kind.values():
+        everywhere = common_stems([words for *_, words in alike], language)
+        for role, category, words in alike:
+            for group in related_words(words, language, everywhere):
+                values = {"role": role, "category": category, "shared": group.shared, "words": group.words}
+                found.append(Warning.of("related-words", **values))
+    return found
+
+
+def _target_texts(
+    units: Sequence[Sequence[Sequence[str]]],
+    split: Callable[[str], list[str]],
+    targets: Sequence[KnownSet | ElementSet],
+    pieces: tuple[float, ...] | None,
+) -> TargetTexts:
+    x, y = ([[split(text) for text in unit] for unit in words] for words in units)
+    templates = [{element.template for element in one.elements if element.template} for one in targets]
+    found = confounding(x, y, *templates)
+    if found and pieces:
+        texts = [text for words in units for unit in words for text in unit]
+        tokens = [
+            replace(
+                token, piece=not all(is_whole_word(token.token, t) for t in texts if token.token in split(t))
+            )
+            for token in found.tokens
+        ]
+        found = replace(found, tokens=tuple(tokens))
+    why = described(found, len(x), len(y)) if found else ""
+    return TargetTexts(pieces, found, why)
+
+
+def _by_word(elements: Sequence[Element]) -> dict[str, list[str]]:
+    """The texts of each word, in order of first appearance."""
+    texts: dict[str, list[str]] = {}
+    for element in elements:
+        texts.setdefault(element.word, []).append(element.text)
+    return texts
