@@ -215,7 +215,7 @@ def read_pickle(
         allowed: classes as "module.attribute" whose objects are read as `Record`.
         builders: a function for each other name; `BUILDERS` by default.
         name: the name of the file in errors; its path by default.
-        persistent_load: resolves references to data outside the pickle, as in torch's files; by default they are refused.
+        persistent_load: resolves references to data outside the pickle; by default they are refused.
 
     Raises:
         UnsafeFileError: naming the first function or class that is neither allowed nor has a builder.
