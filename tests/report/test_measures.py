@@ -14,7 +14,7 @@ from tests.results import made_result
 from weatherglass.audit.results import Result
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
-from weatherglass.metrics.weat.measure import select_measures
+from weatherglass.metrics.weat.association import select_associations
 from weatherglass.report.figures import write_figures
 from weatherglass.report.measures import Spread, measure_map, spreads
 
@@ -54,7 +54,7 @@ def test_a_test_without_any_d_says_so() -> None:
 
 
 def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
-    measures = [str(measure) for measure in select_measures(["azarpanah2021"])]
+    measures = [str(measure) for measure in select_associations(["azarpanah2021"])]
     results = [
         result(test, measure, number / 10 - 1, "limited" if number > 15 else "")
         for test in ("weat1", "$weat2$")
@@ -77,6 +77,21 @@ def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
     assert len(ranges.texts) >= 2
     for text in ranges.texts[:2]:
         assert re.search(in_order("−1.0", 0.9, "4 of 20"), text.get_text())
+
+
+def test_the_map_of_a_published_procedure_has_its_marks_and_its_measures() -> None:
+    """Its results have no outcome, and their metric names the profile."""
+    results = [
+        made_result(
+            test="weat1", metric=f"weat({measure}, profile=azarpanah2021)", effect_size=1.0, mark=mark
+        )
+        for measure, mark in (("cosine/mean", "**"), ("cosine/min", ""), ("dot/mean", "*"))
+    ]
+    assert [spread.significant for spread in spreads(results)] == [0]
+    assert [spread.significant for spread in spreads(results, lambda r: r.mark)] == [2]
+    cells, _ = measure_map(results, "a model", "", mark=lambda r: r.mark).axes
+    assert [label.get_text() for label in cells.get_xticklabels()] == ["mean", "min", "mean"]
+    assert {"cosine", "dot", "*", "**"} <= {text.get_text() for text in cells.texts}
 
 
 @pytest.mark.parametrize("models", [["a"], ["a", "b"]])

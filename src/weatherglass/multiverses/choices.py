@@ -16,14 +16,14 @@ import numpy as np
 from weatherglass.audit.encode import Encodings, encode_texts, encode_texts_in_views
 from weatherglass.audit.plan import PlannedModel, combined_hash
 from weatherglass.catalogue import load_tests
-from weatherglass.catalogue.published import SENTENCE_PREFIX, published_names, published_test
+from weatherglass.catalogue.published import SENTENCE_PREFIX, catalogue_test, published_names
 from weatherglass.catalogue.select import checked_pattern
 from weatherglass.catalogue.test import Element, Test
 from weatherglass.encoders import base
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.views import TruncatedEncoder, View, layered
 from weatherglass.errors import SpecError, WeatherglassError
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association
 from weatherglass.mitigation import read_model
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
@@ -79,7 +79,7 @@ class Choices:
         return tuple(levels) if self.varies(choice) else tuple(levels[:1])
 
 
-def measure(similarity: str, statistic: str) -> Measure:
+def measure(similarity: str, statistic: str) -> Association:
     """Return the measure that a statistic named by nearness means.
 
     The nearest attribute is the one with the largest similarity, or with the smallest distance.
@@ -89,9 +89,9 @@ def measure(similarity: str, statistic: str) -> Measure:
     """
     if statistic not in ("nearest", "farthest"):
         STATISTICS.get(statistic)
-        return Measure(similarity, statistic)
+        return Association(similarity, statistic)
     is_similarity = SIMILARITIES.get(similarity).orientation == 1
-    return Measure(similarity, "max" if (statistic == "nearest") == is_similarity else "min")
+    return Association(similarity, "max" if (statistic == "nearest") == is_similarity else "min")
 
 
 WORD = "word"
@@ -211,7 +211,7 @@ def _base(test: Test) -> str:
 
 def select_tests(selected: Sequence[str]) -> list[Test]:
     """Return tests by topic, name, glob or path; a topic selects all its published tests."""
-    published = [published_test(name) for name in published_names()]
+    published = [catalogue_test(name) for name in published_names()]
     tests: dict[str, Test] = {}
     for given in map(checked_pattern, selected):
         found = [test for test in published if test.topic == given] or load_tests([given])
