@@ -58,8 +58,8 @@ def page(multiverse: Multiverse) -> str:
                 "sentence": block["conclusion"]["sentence"],
                 "median": block["median_d"],
                 "same_sign": round(100 * block["share_same_sign"]),
-                "p": block["joint_p"],
-                "p_corrected": block["joint_p_holm"],
+                "p": block["multiverse_p"],
+                "p_corrected": block["multiverse_p_holm"],
                 "p_largest": block["max_t_p"],
                 "p_largest_corrected": block["max_t_p_holm"],
                 "changes_with": largest_shares(block["decomposition"]),
@@ -88,7 +88,7 @@ def drawn_curve(
 ) -> Markup:
     """Return the specification curve as SVG in the page's colours; one path for all dots of a kind keeps it small."""
     shown = sorted_by_size(specifications)
-    levels = [(choice, name) for choice, names in block["knobs"].items() for name in names]
+    levels = [(choice, name) for choice, names in block["choices"].items() for name in names]
     reached = [
         0.0,
         *(one[key] for one in shown for key in ("d", "ci_low", "ci_high") if one[key] is not None),
