@@ -92,20 +92,15 @@ def _cell(entry: Mapping[str, Any]) -> str:
 
 
 def outcomes(blocks: Sequence[Block]) -> Iterator[str]:
-    """Every list on every model under what became of it."""
+    """Yield a row for each conclusion: how many lists on models have it, and which."""
+    yield f"| conclusion | of {len(blocks)} | lists (models) |\n|---|---|---|"
     for kind, title in KINDS.items():
-        own = [block for block in blocks if block["conclusion"]["kind"] == kind]
-        yield f"### {title.capitalize()}: {len(own)} of {len(blocks)}\n"
-        if kind == "not shown":
-            yield ", ".join(f"{b['list']} ({b['model']})" for b in own).replace("_", "\\_") + ".\n"
-            continue
-        yield "| list | model | median d | corrected joint p | corrected maxT p | sentence |\n|---|---|---|---|---|---|"
-        for b in own:
-            yield (
-                f"| {b['list']} | {b['model']} | {effect(b['median_d'])} | {p_value(b['multiverse_p_holm'])} | "
-                f"{p_value(b['max_t_p_holm'])} | {b['conclusion']['sentence']} |".replace("_", "\\_")
-            )
-        yield ""
+        own: dict[str, list[str]] = defaultdict(list)
+        for block in blocks:
+            if block["conclusion"]["kind"] == kind:
+                own[block["list"]].append(block["model"])
+        names = ", ".join(f"{name} ({', '.join(models)})" for name, models in own.items())
+        yield f"| {title} | {sum(map(len, own.values()))} | {names} |".replace("_", "\\_")
 
 
 def movers(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
@@ -170,8 +165,7 @@ def curves(blocks: Sequence[tuple[Block, Specifications]]) -> Iterator[str]:
         figure_of(some, HERE / f"{name}.png")
         first = some[0][0]
         yield f"**{first['topic']}**, {name.replace('_', chr(92) + '_')} ({first['targets']})\n"
-        said = "; ".join(f"{b['model']}: {b['conclusion']['sentence']}" for b, _ in some)
-        yield f"![Specification curves of {name}. {said}](multiverse/{name}.png)\n"
+        yield f"![Specification curves of {name}](multiverse/{name}.png)\n"
 
 
 def main(folder: Path) -> None:

