@@ -126,4 +126,4 @@ def _is_pair(words: Sequence[str], vectors: Words) -> bool:
 
 def measured(metric: Metric, case: Case, vectors: Words) -> Estimate:
     """Value and scores, without p."""
-    return metric.measure(case.sets(vectors), Context([metric], "words"))
+    return metric.evaluate(case.sets(vectors), Context([metric], "words"))

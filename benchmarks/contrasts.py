@@ -19,8 +19,8 @@ from benchmarks.trust import generator
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Vector
-from weatherglass.stats.contrast import Arm, Contrast, contrast
 from weatherglass.stats.scale import Scale
+from weatherglass.stats.topic_attributes import Arm, Contrast, contrast
 
 ALPHA = 0.05
 MOST_BY_CHANCE = 7.5

@@ -31,7 +31,7 @@ from weatherglass.audit.plan import choose_models
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.gate.worse import judge_runs
-from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.metrics.weat.scores import effect_size
 
 MARK = "alarms and power"
 MOST_ALARMS = 0.05

@@ -19,11 +19,9 @@ from weatherglass.audit.covariances import enlarged
 from weatherglass.catalogue import load_tests
 from weatherglass.encoders import load_encoder
 from weatherglass.languages.wordnet import load_synonyms
-from weatherglass.metrics.weat.covariance import Covariance
-from weatherglass.metrics.weat.glasso import FOLDS, fit_graphical_lasso, sample_covariance
-from weatherglass.metrics.weat.measure import Measure, select_measures
-from weatherglass.metrics.weat.score import associations
-from weatherglass.metrics.weat.statistic import nearest_pair
+from weatherglass.metrics.weat.association import Association, select_associations
+from weatherglass.metrics.weat.covariance import FOLDS, Covariance, fit_graphical_lasso, sample_covariance
+from weatherglass.metrics.weat.scores import associations, nearest_pair
 
 WIDTH = 300
 
@@ -44,9 +42,9 @@ def twenty_measures() -> None:
     root = np.random.default_rng(1).normal(size=(WIDTH, WIDTH)) / np.sqrt(WIDTH) + np.eye(WIDTH)
     precision = root @ root.T
     covariances = (Covariance(precision, "drawn", 0.0, 1.0, 1), Covariance(precision, "drawn", 0.0, 1.0, 1))
-    twenty = select_measures(["azarpanah2021"])
+    twenty = select_associations(["azarpanah2021"])
 
-    def ours(measures: list[Measure]) -> None:
+    def ours(measures: list[Association]) -> None:
         for targets, a, b in sets:
             associations(targets, a, b, measures, covariances)
 
@@ -61,7 +59,7 @@ def twenty_measures() -> None:
     for name, measures, metrics, repeats in (
         ("20 measures", twenty, ("cosine", "euclidean", "cityblock", "mahalanobis"), 1),
         ("the 15 without mahalanobis", plain, ("cosine", "euclidean", "cityblock"), 5),
-        ("cosine/mean alone", [Measure()], ("cosine",), 5),
+        ("cosine/mean alone", [Association()], ("cosine",), 5),
     ):
         mine, theirs = cpu(partial(ours, measures), repeats), cpu(partial(scipys, *metrics), repeats)
         print(f"  {name:32} {mine:8.3f} s {theirs:12.3f} s {mine / theirs:10.2f}", flush=True)

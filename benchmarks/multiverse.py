@@ -16,9 +16,9 @@ from benchmarks._rows import cpu
 from numpy.typing import NDArray
 
 import weatherglass as wg
-from weatherglass.stats.joint import joint_test
-from weatherglass.stats.permutation.prepare import prepare
-from weatherglass.stats.westfall_young import westfall_young
+from weatherglass.stats.multiplicity import westfall_young
+from weatherglass.stats.multiverse import joint_test
+from weatherglass.stats.permutation.kernels import prepare
 
 Array = NDArray[np.float64]
 WORDS = 8

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 PARTS: Mapping[str, str] = {
-    "stats/permutation/meet.py": "p: meet in the middle",
-    "stats/permutation/enumerate.py": "p: enumerate",
+    "stats/permutation/meet_in_the_middle.py": "p: meet in the middle",
+    "stats/permutation/exact.py": "p: enumerate, lattice",
     "stats/permutation/": "p: bounds and the rest",
     "stats/": "intervals, leave-one-out",
     "metrics/": "scores",

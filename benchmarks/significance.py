@@ -17,7 +17,7 @@ from benchmarks._rows import cpu
 from numpy.typing import NDArray
 
 from weatherglass.stats.permutation import Significance, permutation_test
-from weatherglass.stats.permutation.prepare import prepare
+from weatherglass.stats.permutation.kernels import prepare
 
 Scores = NDArray[np.float64]
 SHUFFLES = 99_999

@@ -27,9 +27,9 @@ from threadpoolctl import threadpool_limits
 from weatherglass.arrays import Vector
 from weatherglass.reliability.agreement.assess import ALPHA, adjust_families
 from weatherglass.reliability.lists import VOCABULARY_LIST
-from weatherglass.stats.correction import adjust
-from weatherglass.stats.crossed_mean import Layouts, crossed_mean
 from weatherglass.stats.interval import two_sided_p
+from weatherglass.stats.multiplicity import adjust
+from weatherglass.stats.seeds import Layouts, crossed_mean
 
 MARK = "study words"
 WORDS, LISTED, LEANING, PAIRS = 1_000, 100, 10, 23

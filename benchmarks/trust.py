@@ -22,12 +22,11 @@ from scipy.special import betaincinv
 from threadpoolctl import threadpool_limits
 
 from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats.attributes import Crossed, crossed, fixed_ends
 from weatherglass.stats.interval import Flags, two_sided_p
+from weatherglass.stats.multiplicity import every_labelling, random_labellings
 from weatherglass.stats.paired import paired_jackknife
 from weatherglass.stats.scale import Scale, within
-from weatherglass.stats.such import Crossed, crossed
-from weatherglass.stats.these import these_ends
-from weatherglass.stats.westfall_young import every_labelling, random_labellings
 
 SIZES = (8, 25, 64)
 ATTRIBUTES = (4, 8, 25)
@@ -168,7 +167,7 @@ def t_test_p(scores: Matrix, n: int) -> Vector:
     return two_sided_p(centred.g / math.sqrt(centred.scale.variance_factor), centred.scale.df)
 
 
-def these_table(judge: Judge, count: int) -> Iterator[str]:
+def fixed_table(judge: Judge, count: int) -> Iterator[str]:
     """Coverage of *these attributes* by size, effect, shape of scores and clustering of sentences."""
     yield "| scores | words | clustering | " + " | ".join(f"d = {d:g}" for d in EFFECTS) + " |"
     yield "|---|---|---|" + "---|" * len(EFFECTS)
@@ -180,7 +179,7 @@ def these_table(judge: Judge, count: int) -> Iterator[str]:
                 scores = word_scores(generator(name), shape, n, d, clustering, count)
                 p = exchange_p(scores, n) if n <= 8 else t_test_p(scores, n)
                 centred = within(scores, n)
-                low, high = these_ends(centred, p, 0.05)
+                low, high = fixed_ends(centred, p, 0.05)
                 hits = covers(low, high, d, centred.scale)
                 cells.append(judge.cell(name, hits, stated, (f"{shape}, {n} + {n}", f"d = {d:g}")))
             yield f"| {shape} | {n} + {n} | {clustering:g} | " + " | ".join(cells) + " |"
@@ -219,7 +218,7 @@ WORLDS: tuple[tuple[World, Shape], ...] = (
 )
 
 
-def such_table(judge: Judge, count: int) -> Iterator[str]:
+def random_table(judge: Judge, count: int) -> Iterator[str]:
     """Coverage and level of *such attributes* by world, size, number of attributes, noise and effect."""
     yield (
         "| world, scores | words | attributes | noise | "
@@ -348,12 +347,12 @@ def paired_table(judge: Judge, count: int) -> Iterator[str]:
 
 TABLES: dict[str, tuple[Callable[[Judge, int], Iterator[str]], int, str]] = {
     "these": (
-        these_table,
+        fixed_table,
         1_000,
         "per cent of 95 % intervals that hold the true effect, attributes as they are",
     ),
     "such": (
-        such_table,
+        random_table,
         600,
         "per cent of estimable 95 % intervals that hold the true effect, other attributes too",
     ),

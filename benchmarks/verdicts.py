@@ -41,17 +41,16 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue import list_tests, load_tests
 from weatherglass.catalogue.test import ElementSet
 from weatherglass.encoders.wordllama import WEIGHTS, WordLlamaEncoder, package_folder
-from weatherglass.stats.confounded import LARGEST_LEVEL, confounding, expected_level, tokens_of
-from weatherglass.stats.correction import adjust
+from weatherglass.stats.attributes import LEAST_TEMPLATES, random_attributes
+from weatherglass.stats.confounding import LARGEST_LEVEL, confounding, expected_level, tokens_of
 from weatherglass.stats.interval import Flags
-from weatherglass.stats.judge import TopicDecision, judge_topics, measure_topic
+from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.outcome import Outcome
 from weatherglass.stats.permutation import Budget, permutation_test
-from weatherglass.stats.pieces import beside_pieces
 from weatherglass.stats.scale import Scale
-from weatherglass.stats.such import LEAST_TEMPLATES, such_attributes
-from weatherglass.stats.topic_effect import lifting_words
-from weatherglass.stats.topic_layout import AttributeTables, TopicTest, topic_of
+from weatherglass.stats.topic import AttributeTables, TopicTest, topic_of
+from weatherglass.stats.topic_effect import beside_pieces, lifting_words
+from weatherglass.stats.verdict import TopicDecision, judge_topics, measure_topic
 
 ALPHA = 0.05
 CONTROL = "control"
@@ -289,7 +288,7 @@ class World:
         p = permutation_test(
             *(scores[:n_x], scores[n_x:]), alternative="two-sided", budget=ROW_BUDGET, precision=ROW_PRECISION
         ).p_value
-        random = such_attributes(to_a, to_b, n_x, ALPHA, templates=templates)
+        random = random_attributes(to_a, to_b, n_x, ALPHA, templates=templates)
         return TopicTest(
             words=(*test.words[0], *test.words[1]),
             n_x=n_x,
@@ -620,7 +619,7 @@ def level_of_p_random(size: int, group: int, correlation: float, runs: int) -> f
         targets = rng.normal(size=(2 * SET_SIZE, DIMENSION))
         targets[:SET_SIZE] += APART * rng.normal(size=DIMENSION) / math.sqrt(2)
         to_a, to_b = (targets @ grouped(rng, size, group, correlation).T for _ in range(2))
-        p = such_attributes(to_a, to_b, SET_SIZE, ALPHA).p
+        p = random_attributes(to_a, to_b, SET_SIZE, ALPHA).p
         hits += p is not None and p <= ALPHA
     return hits / runs
 

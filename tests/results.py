@@ -10,7 +10,7 @@ from weatherglass.audit.folder import RECORD
 from weatherglass.audit.results import Result
 from weatherglass.audit.stored import read_record
 from weatherglass.metrics.base import MetricInfo, Shape, exactly
-from weatherglass.metrics.weat.measure import STATISTICS
+from weatherglass.metrics.weat.association import STATISTICS
 from weatherglass.metrics.weat.metric import Weat
 from weatherglass.storage.checksum import write_checked_json
 

@@ -14,8 +14,8 @@ from weatherglass.encoders.kinds import KINDS, known_kinds
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.languages import LANGUAGES
 from weatherglass.metrics import METRICS
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.covariance import ESTIMATORS
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
 from weatherglass.mitigation.spelling import TRANSFORMS
 from weatherglass.parallel import ENGINES
 from weatherglass.registry import Registry

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 import weatherglass as wg
 from weatherglass.errors import WeatherglassError
-from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.weat.association import Association
 from weatherglass.stats.permutation import Budget
 
 WORDS = wg.load_test("weat7").texts
@@ -423,7 +423,7 @@ MEASURES: dict[str, dict[str, Any]] = {
     "statistic that is not known": {"statistic": "meen"},
     "statistic of None": {"statistic": None},
 }
-"""Fields of `Measure`."""
+"""Fields of `Association`."""
 
 
 def study_file(folder: Path, text: str = STUDY) -> Path:
@@ -522,11 +522,11 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("test", lambda given, _: wg.test(["a"], ["b"], ["c"], ["d"], **given), OWN_TESTS),
     ("test, any number of sets", lambda given, _: wg.test(**given), SETS_OF_A_TEST),
     (
-        "Measure.parse",
-        lambda given, _: Measure.parse(given),
+        "Association.parse",
+        lambda given, _: Association.parse(given),
         {"None": None, "a number": 5, "an unknown name": "cosine/meen", "an empty text": ""},
     ),
-    ("Measure", lambda given, _: Measure(**given), MEASURES),
+    ("Association", lambda given, _: Association(**given), MEASURES),
 ]
 """Function and argument, the call with something and an empty folder, what is given by name."""
 
@@ -547,7 +547,7 @@ def test_a_wrong_argument_is_an_error_of_one_line(case: str, tmp_path: Path) -> 
 def test_every_public_function_is_there() -> None:
     called = {what.partition(",")[0].partition(".")[0] for what, _, _ in CALLS}
     results = {"Test", "Result", "Run", "Multiverse", "StudyResult", "WeatherglassError"}
-    assert called == {*wg.__all__, "Measure"} - results
+    assert called == {*wg.__all__, "Association"} - results
     assert len(CASES) > 80
 
 
@@ -557,6 +557,6 @@ def test_jobs_is_a_whole_number_of_at_least_one(jobs: int) -> None:
 
 
 def test_a_measure_is_a_metric() -> None:
-    measure = Measure("euclidean", "median")
+    measure = Association("euclidean", "median")
     assert wg.associate(X, Y, A, B, measure).metric == "euclidean/median"
     assert wg.run(VECTORS, "weat7", measure).results[0].metric == "euclidean/median"

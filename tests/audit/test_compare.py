@@ -18,7 +18,7 @@ from weatherglass.audit.compare import compare_models, compare_runs
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.cli import app
 from weatherglass.errors import OutputError, WeatherglassError
-from weatherglass.metrics.weat.effect import effect_size
+from weatherglass.metrics.weat.scores import effect_size
 
 
 class TiltedEncoder(HashedEncoder):

@@ -101,7 +101,7 @@ def test_it_says_what_stands_beside_the_number(folder: Path) -> None:
     result, text = explained.result, step(5, explained.steps)
     assert result.trust is not None
     assert f": {result.ci_low:.4f} to {result.ci_high:.4f}\n" in text
-    assert f": {result.trust.such_reason}\n" in text  # no interval for random attributes
+    assert f": {result.trust.random_reason}\n" in text  # no interval for random attributes
     assert f": {result.score_reliability:.2f}\n" in text
     assert mentions(text, "template", 0.5, f"{result.power['0.5']:.2f}")
     assert mentions(step(1, explain(folder, "weat7").steps), "unknown", "math")
@@ -112,8 +112,8 @@ def test_p_of_the_second_reading_is_printed_where_its_effect_is_not_estimable(tm
     result = next(r for r in found if r.effect_size_random is None and r.p_random is not None)
     lines = explain(tmp_path, result.test).steps
     assert result.trust is not None
-    assert result.trust.such_reason is not None
-    reason = next(i for i, line in enumerate(lines) if result.trust.such_reason in line)
+    assert result.trust.random_reason is not None
+    reason = next(i for i, line in enumerate(lines) if result.trust.random_reason in line)
     assert lines[reason + 1].endswith(f" = {result.p_random:.3g}, two-sided")
 
 

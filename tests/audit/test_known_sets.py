@@ -14,7 +14,7 @@ from weatherglass.audit.known_sets import read_targets, related_in_test
 from weatherglass.audit.stored import read_run
 from weatherglass.encoders.base import Coverage
 from weatherglass.report.view import view
-from weatherglass.stats.confounded import Confounding, TokenContrast, described
+from weatherglass.stats.confounding import Confounding, TokenContrast, described
 
 SHARED_PIECES = [f"la{name}" for name in ("tonya", "kisha", "toya", "tisha", "tanya", "keisha")]
 OTHERS = ["emma", "molly", "claire", "jill", "anne", "amy"]

@@ -16,7 +16,7 @@ from weatherglass.audit.settings import JUDGING, Settings
 from weatherglass.cli.questions import words
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.stats import DEFAULT_CORRECTION
-from weatherglass.stats.correction import adjust
+from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.permutation import Budget
 
 X, Y = [[1.0, 0.1], [1.0, 0.2], [0.9, 0.3]], [[0.1, 1.0], [0.3, 1.0], [0.6, 0.5]]

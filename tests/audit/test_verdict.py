@@ -20,11 +20,11 @@ from weatherglass.audit.stored import read_run
 from weatherglass.audit.verdict import Verdict, conclude
 from weatherglass.errors import OutputError
 from weatherglass.report.terminal import topic_chart
+from weatherglass.stats.leave_one_out import LeftOut
 from weatherglass.stats.outcome import Limit, Outcome
-from weatherglass.stats.removal import LeftOut
-from weatherglass.stats.trust import Trust
+from weatherglass.stats.robustness import Robustness
 
-TRUST = Trust(0.95, True, None, None, False, 1.1, None, (), ())
+TRUST = Robustness(0.95, True, None, None, False, 1.1, None, (), ())
 TOPICS = {"a1": "age", "a2": "age", "c1": "control", "c2": "control"}
 
 

@@ -171,7 +171,7 @@ class MeanDot:
         del test
         return ()
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
+    def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         del context
         target_sets = [each for each in sets if each.role[0] in "XY"]
         attribute_sets = [each for each in sets if each.role[0] in "AB"]

@@ -18,7 +18,7 @@ from weatherglass.catalogue import list_tests
 from weatherglass.cli import app
 from weatherglass.cli.completion import STARTUP, Choice
 from weatherglass.errors import OutputError
-from weatherglass.stats.correction import CORRECTIONS
+from weatherglass.stats.multiplicity import CORRECTIONS
 
 
 def completed(*words: str) -> list[str]:

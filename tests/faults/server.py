@@ -53,7 +53,7 @@ def prepare_forks() -> None:
     """Import everything and load the kernels: LLVM aborts a process whose memory ends while it loads one."""
     modules = {name: importlib.import_module(name) for name in IMPORTED}
     modules["matplotlib.figure"].Figure.savefig = save_placeholder
-    from weatherglass.stats.permutation.prepare import load_kernels
+    from weatherglass.stats.permutation.kernels import load_kernels
 
     load_kernels()
 

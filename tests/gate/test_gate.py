@@ -24,7 +24,7 @@ from weatherglass.errors import GateError, OutputError
 from weatherglass.gate.conditions import parse
 from weatherglass.gate.junit import junit, write_junit
 from weatherglass.gate.rules import COLUMN_KINDS, TOPIC_COLUMNS, Gate, Rule, gate_of, load_rules
-from weatherglass.stats.trust import Trust
+from weatherglass.stats.robustness import Robustness
 
 RESULT = made_result(0.002, -0.9, model="m", test="weat6", p_adjusted=0.02, outcome="unconfirmed")
 
@@ -310,7 +310,7 @@ def topic_rows() -> tuple[list[Result], list[Verdict]]:
             alternative="two-sided",
             p_random=0.001,
             scores=SCORES,
-            trust=Trust(0.95, True, None, None, False, None, None, (), ()),
+            trust=Robustness(0.95, True, None, None, False, None, None, (), ()),
         )
         for test in TOPICS
     ]

@@ -30,7 +30,7 @@ from weatherglass.metrics.base import (
     exactly,
 )
 from weatherglass.metrics.sets import VectorSet
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association
 from weatherglass.metrics.weat.metric import Weat
 
 
@@ -118,7 +118,7 @@ class Centroid:
         del test
         return ()
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
+    def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         del context
         apart = float(np.linalg.norm(sets[0].vectors.mean(axis=0) - sets[1].vectors.mean(axis=0)))
         sizes = (len(sets[0]),), (len(sets[1]),)
@@ -163,7 +163,7 @@ def test_two_profiles_of_weat_stand_side_by_side_in_one_run(tmp_path: Path) -> N
 
 
 def test_a_metric_of_its_own_profile_keeps_it_under_another() -> None:
-    own = Weat(Measure("cosine", "mean"), profile="may2019")
+    own = Weat(Association("cosine", "mean"), profile="may2019")
     run = wg.run(HashedEncoder(), "weat7", [own, "dot/mean"], profile="wefe", trust="none")
     assert [result.metric for result in run.results] == [
         "weat(cosine/mean, profile=may2019)",

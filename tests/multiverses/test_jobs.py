@@ -13,8 +13,8 @@ from tests.models import HashedEncoder
 import weatherglass as wg
 from weatherglass.arrays import Matrix
 from weatherglass.errors import ClusterError, WeatherglassError
-from weatherglass.metrics.weat.measure import SIMILARITIES
-from weatherglass.metrics.weat.similarity import Similarity
+from weatherglass.metrics.weat.association import SIMILARITIES
+from weatherglass.metrics.weat.scores import Similarity
 from weatherglass.multiverses.specifications import ListJob
 
 TESTS = ("weat8", "weat9", "weat10")

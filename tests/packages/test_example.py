@@ -89,14 +89,14 @@ def test_its_metric_is_one_for_orthogonal_sets_and_zero_for_equal_ones() -> None
 
     def value(target: Matrix, *attributes: Matrix) -> float:
         sets = [VectorSet("X", target, word), *(VectorSet("A", rows, word) for rows in attributes)]
-        return metric.measure(sets, Context()).value
+        return metric.evaluate(sets, Context()).value
 
     assert value(east, north) == 1
     assert value(east, 5 * east) == 0
     assert value(east, -east) == 2
     assert value(east, north, east, -north) == pytest.approx(2 / 3)
     assert math.isnan(
-        metric.measure([VectorSet("X", east, word), VectorSet("A", north)], Context()).effect_size
+        metric.evaluate([VectorSet("X", east, word), VectorSet("A", north)], Context()).effect_size
     )
 
 

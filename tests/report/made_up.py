@@ -15,9 +15,9 @@ from weatherglass.audit.results import ElementScore, Result, word_scores
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import Test
 from weatherglass.stats.bootstrap import BootstrapInterval
-from weatherglass.stats.reason import Reason
-from weatherglass.stats.removal import LeftOut
-from weatherglass.stats.trust import NULL_LEVELS, Trust
+from weatherglass.stats.interval import Reason
+from weatherglass.stats.leave_one_out import LeftOut
+from weatherglass.stats.robustness import NULL_LEVELS, Robustness
 from weatherglass.warnings import Warning
 
 ALPHA = 0.01
@@ -116,11 +116,11 @@ def _result(model: str, test: Test, metric: str, ci: str, rng: np.random.Generat
         resamples=2000,
         monte_carlo_error=0.0083,
     )
-    trust = Trust(
+    trust = Robustness(
         level=1 - ALPHA,
-        such_corrected=True,
-        these_reason=None,
-        such_reason=str(Reason.NOISE) if test.name == "weat2" else None,
+        random_corrected=True,
+        fixed_reason=None,
+        random_reason=str(Reason.NOISE) if test.name == "weat2" else None,
         templates_random=False,
         excluded_above=None if test.name == "weat2" else abs(d) * 1.2 + 0.5,
         bootstrap=bootstrap if ci == "bca" else None,

@@ -14,7 +14,7 @@ from tests.results import made_result
 from weatherglass.audit.results import Result
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
-from weatherglass.metrics.weat.measure import select_measures
+from weatherglass.metrics.weat.association import select_associations
 from weatherglass.report.figures import write_figures
 from weatherglass.report.measures import Spread, measure_map, spreads
 
@@ -54,7 +54,7 @@ def test_a_test_without_any_d_says_so() -> None:
 
 
 def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
-    measures = [str(measure) for measure in select_measures(["azarpanah2021"])]
+    measures = [str(measure) for measure in select_associations(["azarpanah2021"])]
     results = [
         result(test, measure, number / 10 - 1, "limited" if number > 15 else "")
         for test in ("weat1", "$weat2$")

@@ -26,7 +26,7 @@ SOURCE = Path(wg.__file__).parent
 LOOKED_UP = {
     *(("base.py", name) for name in ("effect_size", "bias", "unbiased", "signed", "scale")),
     ("outcome.py", "mark"),
-    *(("trust.py", name) for name in ("hangs_on", "<listcomp>", "<lambda>")),
+    *(("robustness.py", name) for name in ("hangs_on", "<listcomp>", "<lambda>")),
 }
 """What a report may call in the numeric rooms: properties of a result, and looking through what is stored."""
 
@@ -105,7 +105,7 @@ def test_page_and_terminal_are_drawn_from_the_view_alone(run: Run) -> None:
 def test_the_watch_sees_what_is_computed(run: Run) -> None:
     from weatherglass.audit.agreement import metric_agreement
 
-    assert ("rank_agreement.py", "rank_agreement") in computed(lambda: metric_agreement(run.results))
+    assert ("ranking.py", "rank_agreement") in computed(lambda: metric_agreement(run.results))
 
 
 def test_a_stored_run_has_the_same_view(run: Run) -> None:

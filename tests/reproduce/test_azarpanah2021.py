@@ -18,7 +18,7 @@ from weatherglass.audit.results import Result
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 from weatherglass.languages.wordnet import load_synonyms
-from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.weat.association import Association
 from weatherglass.reproduce.azarpanah2021 import procedure as azarpanah2021
 from weatherglass.reproduce.azarpanah2021 import readings
 from weatherglass.reproduce.azarpanah2021.claims import check_claims
@@ -46,7 +46,9 @@ def result(d: float, p: float = 0.5) -> Result:
     return made_result(p, d, alternative="observed")
 
 
-def grid(by_similarity: Mapping[str, float], model: str = "glove") -> dict[tuple[str, str, Measure], Result]:
+def grid(
+    by_similarity: Mapping[str, float], model: str = "glove"
+) -> dict[tuple[str, str, Association], Result]:
     """Results whose |d| depends on the similarity, and is halved for eq2 and least for the other statistics."""
     shrink = {"mean": 1.0, "median": 0.9, "min": 0.8, "max": 0.8, "eq2": 0.5}
     return {
@@ -87,7 +89,7 @@ def test_word2vec_has_the_counts_means_and_deviations_of_methods_8(news_vectors:
     summaries = table_3(by_model(finished))
     expected = {"cosine/mean": (7, 1.105, 0.54), "euclidean/mean": (7, 1.109, 0.56)}
     for measure, (significant, mean, sd) in expected.items():
-        summary = summaries["word2vec", Measure.parse(measure)]
+        summary = summaries["word2vec", Association.parse(measure)]
         assert summary.count == 10
         assert summary.significant == significant
         assert summary.mean == pytest.approx(mean, abs=0.0005)
@@ -121,7 +123,7 @@ CLAIMS = (
 """The claims in the order of the paper."""
 
 
-def verdicts(results: Mapping[tuple[str, str, Measure], Result]) -> dict[str, bool | None]:
+def verdicts(results: Mapping[tuple[str, str, Association], Result]) -> dict[str, bool | None]:
     return {name: claim.holds for name, claim in zip(CLAIMS, check_claims(results), strict=True)}
 
 
@@ -167,8 +169,10 @@ def test_data_unlike_the_papers_do_not() -> None:
 
 
 def with_found(
-    model: str, found: Callable[[str, Measure], bool], results: Mapping[tuple[str, str, Measure], Result]
-) -> dict[tuple[str, str, Measure], Result]:
+    model: str,
+    found: Callable[[str, Association], bool],
+    results: Mapping[tuple[str, str, Association], Result],
+) -> dict[tuple[str, str, Association], Result]:
     """The results with those of one model significant where `found` says so."""
     return {
         key: result(1.0, 0.001) if key[0] == model and found(key[1], key[2]) else r
@@ -212,10 +216,10 @@ def test_mahalanobis_loses_weat3_and_weat5_only_where_the_others_mostly_have_the
 def test_single_cells_of_word2vec_and_gpt_decide_about_a_change_of_statistic() -> None:
     word2vec = grid(AS_PUBLISHED, "word2vec")
     assert verdicts(word2vec)["min"] is False
-    by_mean = with_found("word2vec", lambda _, m: m == Measure("cosine", "mean"), word2vec)
+    by_mean = with_found("word2vec", lambda _, m: m == Association("cosine", "mean"), word2vec)
     assert verdicts(by_mean)["min"] is True
     gpt = grid(AS_PUBLISHED, "gpt")
-    by_median = with_found("gpt", lambda _, m: m == Measure("cosine", "median"), gpt)
+    by_median = with_found("gpt", lambda _, m: m == Association("cosine", "median"), gpt)
     assert verdicts(by_median)["median"] is True
     assert verdicts(gpt)["median"] is False
     assert verdicts(word2vec)["median"] is None
@@ -237,7 +241,7 @@ def test_contextual_models_must_have_fewer_under_every_measure() -> None:
 
 
 def test_mean_euclidean_is_judged_by_the_tests_that_the_paper_names() -> None:
-    euclidean = Measure("euclidean", "mean")
+    euclidean = Association("euclidean", "mean")
     both = {**grid(AS_PUBLISHED, "gpt"), **grid(AS_PUBLISHED, "elmo")}
     named = {"gpt": ("weat2", "weat3", "weat5"), "elmo": ("weat1", "weat3", "weat6")}
     for model, tests in named.items():
@@ -253,15 +257,15 @@ def test_mean_euclidean_is_judged_by_the_tests_that_the_paper_names() -> None:
 def test_mean_euclidean_confirms_what_cosine_finds_if_no_p_is_larger() -> None:
     found = with_found("glove", lambda test, m: test == "weat1" and m.statistic == "mean", grid(AS_PUBLISHED))
     assert verdicts(found)["caliskan"] is True
-    found["glove", "weat1", Measure("euclidean", "mean")] = result(1.0, 0.002)
+    found["glove", "weat1", Association("euclidean", "mean")] = result(1.0, 0.002)
     assert verdicts(found)["caliskan"] is False
 
 
 def test_gpt_is_held_against_the_others_by_its_count() -> None:
     results = {**grid(AS_PUBLISHED), **grid(AS_PUBLISHED, "gpt")}
-    results["glove", "weat1", Measure()] = result(1.0, 0.001)
+    results["glove", "weat1", Association()] = result(1.0, 0.001)
     assert verdicts(results)["gpt"] is True
-    results["gpt", "weat1", Measure()] = results["gpt", "weat2", Measure()] = result(1.0, 0.001)
+    results["gpt", "weat1", Association()] = results["gpt", "weat2", Association()] = result(1.0, 0.001)
     assert verdicts(results)["gpt"] is False
 
 
@@ -274,11 +278,11 @@ def test_what_one_model_cannot_tell_is_left_open() -> None:
 
 def test_agreement_with_table_4_is_counted_to_two_digits() -> None:
     results = {
-        (model, test, Measure.parse(measure)): result(-d - 0.004, 0.5 if stars == 0 else 0.005)
+        (model, test, Association.parse(measure)): result(-d - 0.004, 0.5 if stars == 0 else 0.005)
         for (model, test, measure), (d, stars) in oracle.table_4().items()
         if model == "word2vec"
     }
-    results["word2vec", "weat1", Measure("mahalanobis", "mean")] = result(0.9)
+    results["word2vec", "weat1", Association("mahalanobis", "mean")] = result(0.9)
     plain, mahalanobis = agreements(results)
     assert (plain.cells, plain.equal) == (37, 37)
     assert (mahalanobis.cells, mahalanobis.equal) == (16, 15)
@@ -295,7 +299,7 @@ def test_word2vec_has_the_published_cells_without_mahalanobis(news_vectors: Path
     results = by_model(finished)
     (plain,) = agreements(results)
     assert (plain.cells, plain.equal, plain.equal_stars) == (37, 37, 35)
-    assert results["word2vec", "weat6", Measure("manhattan", "mean")].p_value == 0
+    assert results["word2vec", "weat6", Association("manhattan", "mean")].p_value == 0
 
 
 def test_readings_are_sorted_by_their_distance_from_the_published_cells(
@@ -323,7 +327,7 @@ def test_readings_are_sorted_by_their_distance_from_the_published_cells(
 
 
 def test_the_change_of_d_is_reported_where_it_is_largest() -> None:
-    measure = Measure("mahalanobis", "mean")
+    measure = Association("mahalanobis", "mean")
     before = {("glove", "weat1", measure): result(-1.0), ("glove", "weat2", measure): result(0.5)}
     after = {("glove", "weat1", measure): result(1.1), ("glove", "weat2", measure): result(0.1)}
     (change,) = compare("no synonyms", before, after)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from weatherglass.reliability.agreement.icc import Estimates, crossed_retest
 from weatherglass.stats.leave_one_out import effect_sizes_without_words
-from weatherglass.stats.seed_share import SeedShare, seed_share
+from weatherglass.stats.seeds import SeedShare, seed_share
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator

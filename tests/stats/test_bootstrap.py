@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from weatherglass.arrays import AnyMatrix, Vector
-from weatherglass.metrics.weat.effect import effect_size
-from weatherglass.metrics.weat.statistic import MEAN, MEDIAN
+from weatherglass.metrics.weat.scores import MEAN, MEDIAN, effect_size
 from weatherglass.stats.bootstrap import (
     LARGEST_ERROR,
     Sample,

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.stats.contrast import Arm, contrast
+from weatherglass.stats.topic_attributes import Arm, contrast
 
 
 def tables(seed: int, words: int, attributes: int = 6) -> tuple[Matrix, Matrix]:

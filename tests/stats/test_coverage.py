@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from benchmarks.trust import Judge, Shape, covers, exchange_p, generator, t_test_p, tables, word_scores
 
+from weatherglass.stats.attributes import crossed, fixed_ends
 from weatherglass.stats.scale import within
-from weatherglass.stats.such import crossed
-from weatherglass.stats.these import these_ends
 
 REPETITIONS = 600
 THREE_ERRORS = 3 * (0.95 * 0.05 / REPETITIONS) ** 0.5
@@ -18,7 +17,7 @@ THREE_ERRORS = 3 * (0.95 * 0.05 / REPETITIONS) ** 0.5
 def test_intervals_with_these_attributes_hold_the_true_effect(d: float) -> None:
     scores = within(word_scores(generator("these", d), "normal", 25, d, 0.5, REPETITIONS), 25)
     p = t_test_p(word_scores(generator("these", d), "normal", 25, d, 0.5, REPETITIONS), 25)
-    assert covers(*these_ends(scores, p, 0.05), d, scores.scale).mean() == pytest.approx(
+    assert covers(*fixed_ends(scores, p, 0.05), d, scores.scale).mean() == pytest.approx(
         0.95, abs=THREE_ERRORS
     )
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import t
 
-from weatherglass.stats.crossed_mean import Layouts, crossed_mean
+from weatherglass.stats.seeds import Layouts, crossed_mean
 
 
 def layouts(

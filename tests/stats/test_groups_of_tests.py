@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weatherglass.stats.correction import adjust, adjust_groups
+from weatherglass.stats.multiplicity import adjust, adjust_groups
 
 
 def test_groups_of_one_test_are_corrected_as_holm_does() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.stats.cases import wave_scores, waves
 
-from weatherglass.stats.notes import notes, skewness, welch_p
+from weatherglass.stats.robustness import notes, skewness, welch_p
 from weatherglass.warnings import Warning
 
 

@@ -10,8 +10,8 @@ from scipy import stats
 from tests.stats.cases import effect_size, wave_scores, waves
 
 from weatherglass.arrays import Vector
+from weatherglass.stats.interval import Reason
 from weatherglass.stats.paired import paired_change, paired_jackknife
-from weatherglass.stats.reason import Reason
 from weatherglass.stats.scale import within
 
 

@@ -8,8 +8,7 @@ from scipy.stats import f, t
 from tests.stats.planted_seeds import EmbeddingWorld, ScoreWorld, World, coverage, measured
 from tests.stats.worlds_of_seeds import FIRST, FRESH, RESERVED
 
-from weatherglass.stats.seed_share import seed_share, seeds_needed
-from weatherglass.stats.variance_share import VarianceEstimate, share_ends
+from weatherglass.stats.seeds import VarianceEstimate, seed_share, seeds_needed, share_ends
 
 
 @pytest.mark.large

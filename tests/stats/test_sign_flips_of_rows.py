@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weatherglass.errors import UnitError
-from weatherglass.stats.sign_flips import COUNTED, sign_flip_test
+from weatherglass.stats.relabelling import COUNTED, sign_flip_test
 from weatherglass.stats.sign_flips_of_rows import sign_flip_p_values
 
 

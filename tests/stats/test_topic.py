@@ -8,8 +8,8 @@ from scipy.stats import t as student
 from tests.stats.cases import wave_scores
 
 from weatherglass.arrays import Matrix
-from weatherglass.stats.topic import heterogeneity, variance_over_tests
-from weatherglass.stats.topic_layout import TopicTest
+from weatherglass.stats.topic import TopicTest
+from weatherglass.stats.topic_effect import heterogeneity, variance_over_tests
 
 
 def d_of(scores: Matrix, n_x: int) -> float:

@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 from tests.stats.topic_cases import random_topic
 
-from weatherglass.stats.pieces import beside_pieces
+from weatherglass.stats.topic import AttributeTables, TopicTest, topic_of
 from weatherglass.stats.topic_attributes import placebo, topic_p_random
-from weatherglass.stats.topic_layout import AttributeTables, TopicTest, topic_of
+from weatherglass.stats.topic_effect import beside_pieces
 
 
 def crossed_t(tests: list[TopicTest]) -> float:

@@ -11,11 +11,11 @@ from scipy import stats
 from tests.stats.topic_cases import enumerated, mean_of_labelled, random_topic, topic_test
 
 from weatherglass.stats import topic_effect
-from weatherglass.stats.judge import judge_topics, measure_topic, minimum_detectable_mean
+from weatherglass.stats.attributes import fixed_attributes
 from weatherglass.stats.power import minimum_detectable_effect_size
-from weatherglass.stats.these import these_attributes
+from weatherglass.stats.topic import TopicTest, topic_of
 from weatherglass.stats.topic_effect import adjusted_p_of_tests, lifting_words, topic_interval, topic_p
-from weatherglass.stats.topic_layout import TopicTest, topic_of
+from weatherglass.stats.verdict import judge_topics, measure_topic, minimum_detectable_mean
 
 
 def exchangeable_topics(
@@ -101,7 +101,7 @@ def test_one_test_is_its_row() -> None:
     for _ in range(1000):
         (test,) = random_topic(rng, 1, (2, 6), effect=float(rng.normal()))
         found = measure_topic([test])
-        row = these_attributes(test.scores[: test.n_x], test.scores[test.n_x :], test.p_value)
+        row = fixed_attributes(test.scores[: test.n_x], test.scores[test.n_x :], test.p_value)
         assert found.p_exchange == test.p_value
         assert found.interval == row.interval
         assert found.p_random == test.p_random

@@ -9,7 +9,7 @@ import pytest
 from tests.stats.cases import exchange_p, waves
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.stats.westfall_young import westfall_young
+from weatherglass.stats.multiplicity import westfall_young
 
 
 def brute_force(scores: Matrix, n_x: int) -> list[float]:

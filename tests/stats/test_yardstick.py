@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.stats.test_confounded import units_of
+from tests.stats.test_confounding import units_of
 from tests.stats.topic_cases import random_topic
 
 from weatherglass.catalogue import list_tests, load_tests
-from weatherglass.stats.confounded import expected_level
-from weatherglass.stats.judge import measure_topic
-from weatherglass.stats.topic_layout import TopicTest
+from weatherglass.stats.confounding import expected_level
+from weatherglass.stats.topic import TopicTest
+from weatherglass.stats.verdict import measure_topic
 
 pytestmark = pytest.mark.shared
 DRAWS = 19_999

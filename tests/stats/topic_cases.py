@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from weatherglass.arrays import Vector
+from weatherglass.stats.attributes import random_attributes
 from weatherglass.stats.permutation import permutation_test
-from weatherglass.stats.such import such_attributes
-from weatherglass.stats.topic_layout import AttributeTables, TopicTest
+from weatherglass.stats.topic import AttributeTables, TopicTest
 
 
 def topic_test(
@@ -26,7 +26,7 @@ def topic_test(
     """A test of these measures, with the p that its row would have."""
     scores = to_a.mean(axis=1) - to_b.mean(axis=1)
     p = permutation_test(scores[:n_x], scores[n_x:], alternative="two-sided").p_value
-    p_random = such_attributes(to_a, to_b, n_x).p
+    p_random = random_attributes(to_a, to_b, n_x).p
     return TopicTest(words, n_x, scores, p, 1, AttributeTables(to_a, to_b, a, b), pieces, p_random)
 
 

@@ -20,8 +20,8 @@ from weatherglass.encoders.in_memory import models_in
 from weatherglass.errors import has_no_room
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
-from weatherglass.metrics.weat.measure import Measure
-from weatherglass.metrics.weat.spelling import under_profile
+from weatherglass.metrics.weat.association import Association
+from weatherglass.metrics.weat.metric import under_profile
 from weatherglass.parallel import Backend, backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path
@@ -31,7 +31,7 @@ from weatherglass.warnings import Warning
 def run(
     models: Any = DEFAULT_MODEL,
     tests: Sequence[str | Test] | str | Test = "*",
-    metrics: Sequence[str | Measure | Metric] | str | Measure | Metric = DEFAULT_METRIC,
+    metrics: Sequence[str | Association | Metric] | str | Association | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     *,
     jobs: int = 1,

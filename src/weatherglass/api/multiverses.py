@@ -104,8 +104,8 @@ def multiverse(
 def _registrations(choices: Choices) -> tuple[Registration, ...]:
     """Return what other processes have to be told; a lambda is refused here, before anything is written."""
     from weatherglass.audit.registrations import registrations_of
+    from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS
     from weatherglass.metrics.weat.covariance import ESTIMATORS
-    from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
 
     raw = {measure(s, t).statistic for s in choices.similarities for t in choices.statistics}
     names = (

@@ -11,7 +11,7 @@ import numpy as np
 
 from weatherglass.arrays import Matrix
 from weatherglass.audit.results import Result, plain_value
-from weatherglass.stats.rank_agreement import RankAgreement, kendall_tau, rank_agreement, too_few_tests
+from weatherglass.stats.ranking import RankAgreement, kendall_tau, rank_agreement, too_few_tests
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.covariance import Covariance
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
-from weatherglass.stats.permutation.prepare import prepare
+from weatherglass.stats.permutation.kernels import prepare
 from weatherglass.warnings import as_warnings
 
 

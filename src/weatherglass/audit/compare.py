@@ -17,9 +17,9 @@ from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_whole_run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.errors import WeatherglassError
-from weatherglass.stats.correction import adjust
+from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.paired import paired_change
-from weatherglass.stats.recomputed import paired_change_of_values
+from weatherglass.stats.robustness import paired_change_of_values
 
 MOST_NAMED = 5
 """Tests of a run that an error names."""

@@ -24,11 +24,10 @@ from weatherglass.encoders.in_memory import one_model_in
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import ByElements, Context, Estimate, Metric
-from weatherglass.metrics.exchange import PValueOptions
-from weatherglass.metrics.resample import Tested
+from weatherglass.metrics.exchange import PValueOptions, Tested
 from weatherglass.metrics.sets import VectorSet, check, matrix
+from weatherglass.metrics.weat.metric import under_profile
 from weatherglass.metrics.weat.profiles import profiles_of
-from weatherglass.metrics.weat.spelling import under_profile
 from weatherglass.parallel import backend
 from weatherglass.progress import Silent
 from weatherglass.registry import wrong_type
@@ -36,8 +35,8 @@ from weatherglass.stats.permutation.base import Significance
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
+    from weatherglass.metrics.weat.association import Association
     from weatherglass.metrics.weat.covariance import Covariance
-    from weatherglass.metrics.weat.measure import Measure
 
 
 def associate(
@@ -45,7 +44,7 @@ def associate(
     Y: ArrayLike,
     A: ArrayLike,
     B: ArrayLike,
-    measure: str | Measure | Metric = DEFAULT_METRIC,
+    measure: str | Association | Metric = DEFAULT_METRIC,
     settings: Settings | None = None,
     **changes: Any,
 ) -> Result:
@@ -123,7 +122,7 @@ def evaluate(
     started = time.perf_counter()
     context = Context(metrics, settings.permute, settings.ddof, covariances)
     for metric in metrics:
-        estimate = metric.measure(sets, context)
+        estimate = metric.evaluate(sets, context)
         result = _result(metric, estimate, settings, targets)
         if covariances and metric.info.covariances:
             a, b = covariances
@@ -285,7 +284,7 @@ def evaluate_job(job: Job, vectors: Matrix) -> list[Result]:
 
 
 def measure(
-    metric: str | Measure | Metric,
+    metric: str | Association | Metric,
     targets: Sequence[ArrayLike | Sequence[str]],
     attributes: Sequence[ArrayLike | Sequence[str]],
     model: Any = None,

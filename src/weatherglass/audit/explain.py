@@ -14,9 +14,9 @@ from weatherglass.arrays import Vector
 from weatherglass.audit.results import ElementScore, Result, UnitScore, unit_scores
 from weatherglass.audit.stored import read_whole_run
 from weatherglass.catalogue.names import model_name, set_name
-from weatherglass.metrics.weat.effect import largest_effect_size
 from weatherglass.metrics.weat.profiles import PROFILES, Profile
-from weatherglass.stats.trust import NULL_LEVELS
+from weatherglass.metrics.weat.scores import largest_effect_size
+from weatherglass.stats.robustness import NULL_LEVELS
 from weatherglass.warnings import folded
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
@@ -232,12 +232,14 @@ def _trust(result: Result, smallest: float | None) -> Iterator[str]:
         )
         return
     level = f"{100 * trust.level:g} %"
-    yield f"   {level} for fixed attribute words: {_ends(result.ci_low, result.ci_high, trust.these_reason)}"
-    random = _ends(result.ci_random_low, result.ci_random_high, trust.such_reason)
+    yield f"   {level} for fixed attribute words: {_ends(result.ci_low, result.ci_high, trust.fixed_reason)}"
+    random = _ends(result.ci_random_low, result.ci_random_high, trust.random_reason)
     yield f"   {level} for random attribute words: {random}"
     if result.effect_size_random is not None:
         kind = (
-            "without the noise of the attribute words" if trust.such_corrected else "not corrected for noise"
+            "without the noise of the attribute words"
+            if trust.random_corrected
+            else "not corrected for noise"
         )
         yield f"   d for random attribute words = {result.effect_size_random:.4f} ({kind})"
     if result.p_random is not None:

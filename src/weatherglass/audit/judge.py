@@ -15,7 +15,7 @@ from weatherglass.audit.results import Result, unit_scores
 from weatherglass.errors import WeatherglassError
 from weatherglass.registry import one_of
 from weatherglass.stats import DEFAULT_CORRECTION
-from weatherglass.stats.correction import CORRECTIONS, adjust, adjust_groups
+from weatherglass.stats.multiplicity import CORRECTIONS, adjust, adjust_groups
 from weatherglass.stats.power import Alternative as Tail
 from weatherglass.stats.power import minimum_detectable_effect_size, power
 from weatherglass.warnings import Warning
@@ -100,7 +100,7 @@ def _westfall_young(results: Sequence[Result]) -> Vector:
     A test of its own has its p as it is. Where labellings are drawn, an adjusted p could fall below p by chance; it is
     kept from that.
     """
-    from weatherglass.stats.westfall_young import westfall_young
+    from weatherglass.stats.multiplicity import westfall_young
 
     p_values = np.array([result.p_value for result in results])
     if len(results) == 1 or not results[0].scores:

@@ -14,7 +14,7 @@ from weatherglass.encoders.base import Model
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
 from weatherglass.languages.stems import common_stems, related_words
 from weatherglass.mitigation.base import Transform
-from weatherglass.stats.confounded import Confounding, confounding, described, is_whole_word, tokens_of
+from weatherglass.stats.confounding import Confounding, confounding, described, is_whole_word, tokens_of
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics.base import Metric
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.covariance import ESTIMATORS
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
 from weatherglass.registry import Registry
 
 REGISTRIES: dict[str, Registry[Any]] = {table.noun: table for table in (SIMILARITIES, STATISTICS, ESTIMATORS)}

@@ -14,10 +14,10 @@ import numpy as np
 from weatherglass.catalogue.names import direction, set_name
 from weatherglass.catalogue.test import set_roles
 from weatherglass.metrics.base import ElementScore, Estimate, MetricInfo
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.metrics.sets import mean_by_unit, unit_numbers
 from weatherglass.stats.outcome import Outcome as Outcome
-from weatherglass.stats.topic_layout import AttributeTables
-from weatherglass.stats.trust import Trust
+from weatherglass.stats.robustness import Robustness
+from weatherglass.stats.topic import AttributeTables
 from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Inference:
     ci_random_high: float | None = None
     score_reliability: float | None = None
     """The share of the variance of word scores that is not owed to the choice of attribute words."""
-    trust: Trust | None = field(default=None, repr=False)
+    trust: Robustness | None = field(default=None, repr=False)
     """Reasons, leave-one-out, null distribution; None where it was not asked for."""
     not_tested: str = ""
     """Why the row is measured, not tested: X and Y differ in a shared token or template. Empty where it is tested."""
@@ -268,7 +268,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
             scores = tuple(s._replace(score=math.nan) if s.score is None else s for s in scores)
         values["scores"] = scores
         values["info"] = MetricInfo.from_json(record["info"])
-        values["trust"] = Trust.from_json(record["trust"]) if record["trust"] else None
+        values["trust"] = Robustness.from_json(record["trust"]) if record["trust"] else None
         values["tables"] = AttributeTables.from_json(record["tables"]) if record["tables"] else None
         values["pieces"] = tuple(map(float, record["pieces"])) if record["pieces"] is not None else None
         values["warnings"] = tuple(map(Warning.from_json, record["warnings"]))

@@ -103,7 +103,7 @@ class Settings:
         DEFAULT_CORRECTION,
         MARKS,
         "For multiple tests: holm, benjamini-hochberg or westfall-young.",
-        "stats.correction:CORRECTIONS",
+        "stats.multiplicity:CORRECTIONS",
     )
     family: int | None = _option(None, MARKS, "Tests to correct for, if more than this run has.", min=1)
     seed: int = _option(0, HOW_P, "Seed of the random draws, if there are any.", min=0)
@@ -135,7 +135,7 @@ class Settings:
         # Imported here, so that a command's help can list the options without loading numpy.
         from weatherglass.metrics.weat.covariance import ESTIMATORS
         from weatherglass.metrics.weat.profiles import PROFILES
-        from weatherglass.stats.correction import CORRECTIONS
+        from weatherglass.stats.multiplicity import CORRECTIONS
         from weatherglass.stats.permutation import ALTERNATIVES, METHODS, Budget
 
         one_of("significance", self.significance, METHODS)

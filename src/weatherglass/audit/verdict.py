@@ -18,8 +18,8 @@ from weatherglass.warnings import Warning
 
 if TYPE_CHECKING:
     from weatherglass.audit.multiverse_p import MultiverseP
-    from weatherglass.stats.judge import TopicDecision, TopicEvidence
-    from weatherglass.stats.topic_layout import AttributeTables, TopicTest
+    from weatherglass.stats.topic import AttributeTables, TopicTest
+    from weatherglass.stats.verdict import TopicDecision, TopicEvidence
 
 CONTROL = "control"
 """The topic of tests that ask whether a model has any sense of pleasant and unpleasant; no part of the family."""
@@ -242,7 +242,7 @@ class _Rule:
 
     def family(self, by_topic: Mapping[str, Sequence[int]]) -> Iterator[Verdict]:
         """The verdict on each topic, after correction for all of them."""
-        from weatherglass.stats.judge import decide
+        from weatherglass.stats.verdict import decide
 
         groups = {
             topic: _group(topic, [self.results[p] for p in places]) for topic, places in by_topic.items()
@@ -315,7 +315,7 @@ class _Group:
 
     def evidence(self, alpha: float) -> TopicEvidence:
         """What is known of the topic before it is compared with others."""
-        from weatherglass.stats.judge import measure_topic, measure_unsigned_topic
+        from weatherglass.stats.verdict import measure_topic, measure_unsigned_topic
 
         if self.signed_d:
             return measure_topic([_topic_test(row, alpha) for row in self.tested], alpha)
@@ -346,7 +346,7 @@ def _group(topic: str, rows: Sequence[Result]) -> _Group:
 
 def _topic_test(row: Result, alpha: float) -> TopicTest:
     """What a row contributes to D."""
-    from weatherglass.stats.topic_layout import TopicTest
+    from weatherglass.stats.topic import TopicTest
 
     words = sorted(unit_scores(row.scores, "words"), key=lambda unit: unit.role)  # X before Y
     return TopicTest(
@@ -395,9 +395,9 @@ def _judged(group: _Group, decision: TopicDecision, multiverse_p: float | None, 
 
 def _with_numbers(verdict: Verdict, group: _Group, evidence: TopicEvidence, alpha: float) -> Verdict:
     """The verdict with the numbers of its topic; those of a single test are its row's."""
-    from weatherglass.stats.judge import minimum_detectable_mean
-    from weatherglass.stats.topic import heterogeneity
     from weatherglass.stats.topic_attributes import placebo
+    from weatherglass.stats.topic_effect import heterogeneity
+    from weatherglass.stats.verdict import minimum_detectable_mean
 
     topic, rows = evidence.topic, group.tested
     significance, interval, pieces = evidence.significance, evidence.interval, evidence.pieces

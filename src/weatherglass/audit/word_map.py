@@ -30,7 +30,7 @@ from weatherglass.parallel.base import values_of
 from weatherglass.progress import Progress, Silent, check_progress
 from weatherglass.registry import checked_text, checked_texts, one_of, wrong_type
 from weatherglass.stats import DEFAULT_CORRECTION
-from weatherglass.stats.correction import ADJUSTMENTS, adjust
+from weatherglass.stats.multiplicity import ADJUSTMENTS, adjust
 from weatherglass.stats.permutation import Budget, permutation_test
 
 BUDGET = Budget(seconds=0.05)
@@ -231,7 +231,7 @@ class WordUnit:
 def _p_values(table: Matrix, n_a: int, model: str, workers: Backend, progress: Progress) -> Vector:
     """Return p of every word."""
     if not workers.in_process:
-        from weatherglass.stats.permutation.prepare import prepare
+        from weatherglass.stats.permutation.kernels import prepare
 
         # Before other processes need the compiled kernels.
         prepare(lambda message: progress.stage(message, 1))

@@ -120,9 +120,9 @@ def topics(_: click.Context, incomplete: str) -> list[str]:
 def metrics(_: click.Context, incomplete: str) -> list[str]:
     """Return metrics, and every similarity/statistic of WEAT."""
     from weatherglass.metrics import METRICS
-    from weatherglass.metrics.weat.measure import known_measures
+    from weatherglass.metrics.weat.association import known_associations
 
-    return starting(incomplete, [*METRICS.names(), *map(str, known_measures())])
+    return starting(incomplete, [*METRICS.names(), *map(str, known_associations())])
 
 
 def models(_: click.Context, incomplete: str) -> list[str]:

@@ -48,7 +48,7 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 )
 @option(
     "--similarity",
-    type=comma_separated("metrics.weat.measure:SIMILARITIES"),
+    type=comma_separated("metrics.weat.association:SIMILARITIES"),
     default="cosine,euclidean,manhattan",
     metavar="NAME,...",
     help="Similarities, separated by commas; mahalanobis and dot can be added.",
@@ -273,7 +273,7 @@ def mitigate(
 @option("--facts", metavar="COLUMN", help="Column of the table to correlate with, such as share_of_women.")
 @option(
     "--correction",
-    type=Choice("stats.correction:ADJUSTMENTS"),
+    type=Choice("stats.multiplicity:ADJUSTMENTS"),
     default=DEFAULT_CORRECTION,
     help="For multiple words: holm or benjamini-hochberg.",
 )

@@ -17,7 +17,7 @@ from weatherglass.registry import Registry, described, unknown
 
 if TYPE_CHECKING:
     from weatherglass.metrics.base import Metric
-    from weatherglass.metrics.weat.measure import Measure
+    from weatherglass.metrics.weat.association import Association
 
 __all__ = ["DEFAULT_METRIC", "METRICS", "select_metrics"]
 
@@ -27,7 +27,7 @@ MakeMetrics = Callable[[Sequence[str], Mapping[str, str]], "Sequence[Metric]"]
 METRICS: Registry[MakeMetrics] = Registry(
     "metric",
     {
-        "weat": "weatherglass.metrics.weat.spelling:weat",
+        "weat": "weatherglass.metrics.weat.metric:weat",
         "sc-weat": "weatherglass.metrics.sc_weat:sc_weat",
         "rnd": "weatherglass.metrics.rnd:rnd",
         "rnsb": "weatherglass.metrics.rnsb:rnsb",
@@ -46,7 +46,7 @@ OBSERVED = ("vectors",)
 _CALL = re.compile(r"(?P<name>[a-z][\w-]*)(?:\((?P<arguments>.*)\))?")
 
 
-def select_metrics(patterns: Sequence[str | Measure | Metric]) -> list[Metric]:
+def select_metrics(patterns: Sequence[str | Association | Metric]) -> list[Metric]:
     """The metrics that spellings, globs and groups stand for, each once, in the order first asked for.
 
     "weat" is "cosine/mean", "*/mean" every similarity with the mean, "*" every metric in its default form.
@@ -58,15 +58,17 @@ def select_metrics(patterns: Sequence[str | Measure | Metric]) -> list[Metric]:
         UnknownNameError: for a metric that nobody knows, naming the nearest.
         WeatherglassError: if none is asked for, or one needs what cannot be observed of a model.
     """
-    from weatherglass.metrics.weat.measure import Measure
+    from weatherglass.metrics.weat.association import Association
 
     selected: dict[str, Metric] = {}
     for given in patterns:
-        if isinstance(given, str | Measure):
+        if isinstance(given, str | Association):
             found = _matching(str(given))
-        elif isinstance(given, type) or not all(hasattr(given, name) for name in ("name", "info", "measure")):
+        elif isinstance(given, type) or not all(
+            hasattr(given, name) for name in ("name", "info", "evaluate")
+        ):
             raise WeatherglassError(
-                "a metric should be a spelling such as cosine/mean, or an object with name, info and measure, but is "
+                "a metric should be a spelling such as cosine/mean, or an object with name, info and evaluate, but is "
                 f"{described(given)}; give several in a list"
             )
         else:
@@ -84,7 +86,7 @@ def select_metrics(patterns: Sequence[str | Measure | Metric]) -> list[Metric]:
 
 def _matching(pattern: str) -> Sequence[Metric]:
     """Return the metrics that a spelling or a glob stands for."""
-    from weatherglass.metrics.weat.measure import GROUPS, SIMILARITIES
+    from weatherglass.metrics.weat.association import GROUPS, SIMILARITIES
 
     call = _CALL.fullmatch(pattern.strip())
     if call and call["name"] in METRICS:

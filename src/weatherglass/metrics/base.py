@@ -15,7 +15,7 @@ from weatherglass.metrics.exchange import Null
 from weatherglass.metrics.sets import VectorSet
 
 if TYPE_CHECKING:
-    from weatherglass.metrics.resample import Resample
+    from weatherglass.metrics.exchange import Resample
     from weatherglass.metrics.weat.covariance import Covariance
 
 T = TypeVar("T")
@@ -307,5 +307,5 @@ class Metric(Protocol):
     def texts(self, test: Test) -> tuple[str, ...]:
         """What has to be encoded besides the sets of the test."""
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
+    def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         """The value and the scores of one test on one model."""

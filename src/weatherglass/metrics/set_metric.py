@@ -19,10 +19,15 @@ from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue.test import Test
 from weatherglass.errors import UnitError, WeatherglassError
 from weatherglass.metrics.base import Context, ElementScore, Estimate, MetricInfo
-from weatherglass.metrics.exchange import Null
-from weatherglass.metrics.resample import Recompute, UnitGroup
-from weatherglass.metrics.sets import VectorSet, name_zero_vector, order_by_content, too_small
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.metrics.exchange import Null, Recompute, UnitGroup
+from weatherglass.metrics.sets import (
+    VectorSet,
+    mean_by_unit,
+    name_zero_vector,
+    order_by_content,
+    too_small,
+    unit_numbers,
+)
 from weatherglass.registry import suggestion
 
 Matrices = Sequence[Matrix]
@@ -70,7 +75,7 @@ class SetMetric(ABC):
         del test
         return ()
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
+    def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         """The value, the scores of the words, and what to exchange and leave out."""
         for element_set in sets:
             least = self.least.get(kind_of(element_set.role), 1)

@@ -9,7 +9,7 @@ from typing import Any
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.mitigation.lists import Pair, Sides, sides_of
 from weatherglass.mitigation_evaluation.recovery import BeforeAfter
-from weatherglass.stats.correction import adjust
+from weatherglass.stats.multiplicity import adjust
 
 REMOVED, HIDDEN, NOT_REMOVED, CANNOT_TELL = "removed", "hidden", "not removed", "cannot tell"
 KEPT_SHARE = 0.5

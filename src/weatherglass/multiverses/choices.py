@@ -23,7 +23,7 @@ from weatherglass.encoders import base
 from weatherglass.encoders.spec import Spec
 from weatherglass.encoders.views import TruncatedEncoder, View, layered
 from weatherglass.errors import SpecError, WeatherglassError
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association
 from weatherglass.mitigation import read_model
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
@@ -79,7 +79,7 @@ class Choices:
         return tuple(levels) if self.varies(choice) else tuple(levels[:1])
 
 
-def measure(similarity: str, statistic: str) -> Measure:
+def measure(similarity: str, statistic: str) -> Association:
     """Return the measure that a statistic named by nearness means.
 
     The nearest attribute is the one with the largest similarity, or with the smallest distance.
@@ -89,9 +89,9 @@ def measure(similarity: str, statistic: str) -> Measure:
     """
     if statistic not in ("nearest", "farthest"):
         STATISTICS.get(statistic)
-        return Measure(similarity, statistic)
+        return Association(similarity, statistic)
     is_similarity = SIMILARITIES.get(similarity).orientation == 1
-    return Measure(similarity, "max" if (statistic == "nearest") == is_similarity else "min")
+    return Association(similarity, "max" if (statistic == "nearest") == is_similarity else "min")
 
 
 WORD = "word"

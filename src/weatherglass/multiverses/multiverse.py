@@ -14,8 +14,8 @@ from weatherglass.arrays import Vector
 from weatherglass.audit.encode import Encodings
 from weatherglass.audit.registrations import Registration
 from weatherglass.errors import ClusterError, OutputError, WeatherglassError, reason
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
-from weatherglass.metrics.weat.similarity import cosine
+from weatherglass.metrics.sets import mean_by_unit, unit_numbers
+from weatherglass.metrics.weat.scores import cosine
 from weatherglass.multiverses.choices import Choices, ModelViews, Setting, WordList
 from weatherglass.multiverses.specifications import (
     Known,
@@ -30,10 +30,9 @@ from weatherglass.multiverses.specifications import (
 )
 from weatherglass.parallel import Backend
 from weatherglass.progress import Progress
-from weatherglass.stats.correction import adjust, adjust_groups
-from weatherglass.stats.decomposition import Decomposition, combine
-from weatherglass.stats.generalisability import generalisability
-from weatherglass.stats.halves import halves
+from weatherglass.stats.multiplicity import adjust, adjust_groups
+from weatherglass.stats.multiverse import Decomposition, combine, halves
+from weatherglass.stats.ranking import generalisability
 from weatherglass.storage.journal import Journal
 
 if TYPE_CHECKING:
@@ -205,7 +204,7 @@ def _tested(
     registrations: tuple[Registration, ...],
 ) -> Iterator[tuple[WordList, dict[str, Any] | Exception]]:
     """Yield each list with its record, or with the error that ended it, as they finish."""
-    from weatherglass.stats.permutation.prepare import prepare
+    from weatherglass.stats.permutation.kernels import prepare
 
     if not lists:
         return

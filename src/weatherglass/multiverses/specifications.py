@@ -16,18 +16,23 @@ from weatherglass.audit.registrations import Registration
 from weatherglass.catalogue.test import Element, Test
 from weatherglass.encoders.base import Coverage
 from weatherglass.errors import UnitError, ZeroVectorError
-from weatherglass.metrics.sets import VectorSet, name_zero_vector
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.metrics.sets import VectorSet, mean_by_unit, name_zero_vector, unit_numbers
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.covariance import estimate_covariance
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.tables import Tables, tables_of
 from weatherglass.multiverses.choices import SENTENCES, WORD, Choices, Setting, WordList, measure
 from weatherglass.parallel.base import Place, pack
-from weatherglass.stats.decomposition import decompose
-from weatherglass.stats.jackknife import jackknife_variance
-from weatherglass.stats.joint import EACH, Specifications, each_specification, effect_sizes, joint_test
+from weatherglass.stats.interval import jackknife_variance
 from weatherglass.stats.leave_one_out import scores_without_attributes
-from weatherglass.stats.westfall_young import westfall_young
+from weatherglass.stats.multiplicity import westfall_young
+from weatherglass.stats.multiverse import (
+    EACH,
+    Specifications,
+    decompose,
+    each_specification,
+    effect_sizes,
+    joint_test,
+)
 
 LEAST_WORDS = 2
 

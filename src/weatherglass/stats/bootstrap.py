@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.metrics.units import mean_by_unit
-from weatherglass.metrics.weat.statistic import MEAN, Statistic
+from weatherglass.metrics.sets import mean_by_unit
+from weatherglass.metrics.weat.scores import MEAN, Statistic
 
 RESAMPLES = 2_000
 MOST_RESAMPLES = 128_000

@@ -1,8 +1,10 @@
-"""The one shape of an interval that both readings share, so that it cannot contradict their p (docs/methods 10)."""
+"""Build confidence intervals of an effect that agree with its p, and jackknife variances (docs/methods 10)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,3 +80,33 @@ def ends(
     near = np.where(significant, beyond_zero, np.minimum(size - np.sqrt(at_zero), -SMALLEST))
     far = np.maximum(size + np.sqrt(at_estimate), SMALLEST)
     return np.where(g < 0, -far, near), np.where(g < 0, -near, far)
+
+
+class Reason(StrEnum):
+    """Why an interval or an effect size is not estimable."""
+
+    TOO_FEW_WORDS = "not estimable: a target set has fewer than 2 words"
+    NO_SPREAD = "not estimable: the scores do not vary within X and Y"
+    ONE_WORD_SPREAD = "not estimable: without one of the words the scores do not vary within X and Y"
+    TOO_FEW_ATTRIBUTES = "not estimable: an attribute set has fewer than 3 words"
+    NOISE = "not estimable: the attributes disagree about these words (score reliability below 0.1)"
+
+
+def jackknife_variance(without_each: Vector) -> Vector:
+    """(m − 1)/m · Σ (value without i − their mean)² along the last axis."""
+    m = without_each.shape[-1]
+    centred = without_each - without_each.mean(axis=-1, keepdims=True)
+    return np.asarray((m - 1) / m * np.einsum("...i,...i->...", centred, centred))
+
+
+def jackknife_bias(without_each: Vector, value: Vector) -> Vector:
+    """(m − 1) · (mean of the values without each − the value)."""
+    m = without_each.shape[-1]
+    return np.asarray((m - 1) * (without_each.mean(axis=-1) - value))
+
+
+def combined_df(variances: Sequence[Vector], dfs: Sequence[float]) -> Vector:
+    """Degrees of freedom of a sum of independent variances (Satterthwaite 1946), not below 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = sum(variances) ** 2 / sum(v**2 / df for v, df in zip(variances, dfs, strict=True))
+    return np.asarray(np.fmax(df, 1.0), dtype=np.float64)

@@ -10,7 +10,7 @@ from numba import njit
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.errors import UnitError
 from weatherglass.stats.permutation.grid import TIE
-from weatherglass.stats.sign_flips import COUNTED
+from weatherglass.stats.relabelling import COUNTED
 
 DRAWS = 9_999
 _SUMS_AT_A_TIME = 2**24

@@ -1,95 +1,329 @@
-"""How far the tests of a topic differ: the variance of d over tests that may share words (docs/methods 12).
-
-Tests of one topic often score the same words, so that their effects vary together. Each word is left out of all tests
-at once, and the jackknife adds up over words what that does to each d.
-"""
+"""Combine the tests of one topic: D = Σ ω·d over tests that may share words (docs/methods 12)."""
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from base64 import b64decode, b64encode
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from weatherglass.arrays import Matrix, Vector
-from weatherglass.stats.interval import Interval, upper_point
-from weatherglass.stats.leave_one_out import each_words, without_each_word
-from weatherglass.stats.scale import Scale, Within, within
-from weatherglass.stats.topic_layout import TopicTest
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.stats.scale import NO_SPREAD, Scale
 
-LEAST_TESTS = 6
-"""With fewer tests the spread over tests cannot be distinguished from chance."""
+SAME_NUMBER = 1e-9
+"""Logarithms of numbers of labellings that differ by less are of one number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heterogeneity:
-    """How far d differs over the tests of a topic."""
+@dataclass(frozen=True, slots=True, eq=False)
+class AttributeTables:
+    """What the words of a test measure to single attribute words, larger where closer."""
 
-    tau2: float
-    """The variance of the true d over tests."""
-    further: Interval
-    """The prediction interval for d of a further test of this kind."""
+    to_a: Matrix
+    """Target words (X first) down, words of A across; the mean over the sentences of both."""
+    to_b: Matrix
+    a: Sequence[Hashable]
+    """The words of A, in the order of the columns."""
+    b: Sequence[Hashable]
+    templates: Matrix | None = None
+    """s(w, t): scores by sentence template, where all target words appear in the same three or more."""
+    template_names: Sequence[Hashable] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the measures as the journal keeps them; scores by template are kept with the scores of the row.
+
+        Single precision does: p for random attributes is a t-test, and a similarity of 7 digits moves it by less than
+        one in a million. What is computed from a run is computed from these numbers, whether it was read or not.
+        """
+        table = np.concatenate([self.to_a, self.to_b], axis=1).astype("<f4")
+        return {"a": list(self.a), "b": list(self.b), "table": b64encode(table.tobytes()).decode("ascii")}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> AttributeTables:
+        """Read what `to_json` returns.
+
+        Raises:
+            KeyError, TypeError, ValueError: if the record is damaged.
+        """
+        a, b = tuple(record["a"]), tuple(record["b"])
+        numbers = np.frombuffer(b64decode(record["table"], validate=True), dtype="<f4")
+        table = numbers.reshape(-1, len(a) + len(b)).astype(np.float64)
+        return cls(table[:, : len(a)], table[:, len(a) :], a, b)
+
+    def stored(self) -> AttributeTables:
+        """Return the tables as they will be read again."""
+        table = np.concatenate([self.to_a, self.to_b], axis=1).astype("<f4").astype(np.float64)
+        columns = len(self.a)
+        return replace(
+            self, to_a=table[:, :columns], to_b=table[:, columns:], a=tuple(self.a), b=tuple(self.b)
+        )
 
 
-def heterogeneity(tests: Sequence[TopicTest], alpha: float = 0.05) -> Heterogeneity | None:
-    """Return the variance of d over tests, with the prediction interval for a further one at level 1 − alpha.
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicTest:
+    """What one test contributes to its topic."""
 
-    None with fewer than `LEAST_TESTS` tests, and where a test has fewer than two words in a set, or no spread.
+    words: Sequence[Hashable]
+    """The target words, X first."""
+    n_x: int
+    scores: Vector
+    """s of each word."""
+    p_value: float
+    """The row's own p for fixed attributes, two-sided, by words."""
+    ddof: int = 1
+    tables: AttributeTables | None = None
+    """None where the scores are not a difference of means over attribute words."""
+    pieces: Vector | None = None
+    """The mean number of pieces of each word's texts; None where the tokenizer is not known."""
+    p_random: float | None = None
+    """The row's own p for random attributes; None where it does not exist."""
+    stable: bool | None = None
+    """Whether the row's p is at most alpha without any single word; None where that was not computed."""
+    bound: float | None = None
+    """U: |d| above it is ruled out, for random attributes; None where that is not estimable."""
+    confounded: bool = False
+    """Whether X and Y differ in a shared token or template, so that p by words would not hold its level."""
+
+    @property
+    def varies(self) -> bool:
+        """Whether d is defined."""
+        scores = np.asarray(self.scores, dtype=np.float64)
+        return bool(np.isfinite(scores).all() and np.ptp(scores) > NO_SPREAD * np.abs(scores).max())
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Tests down, the distinct words of the topic across; 0 where a word is not in a test."""
+
+    scores: Matrix
+    side: NDArray[np.int8]
+    """1 in X, −1 in Y, 0 where the word is not in the test."""
+    ddof: Integers
+    words: tuple[Hashable, ...] = field(repr=False)
+    given_weights: Vector | None = None
+    """ω of either sign, as a contrast has them; None for weights by size."""
+    one_sd: bool = False
+    """Whether all tests are divided by the sd of all their words together."""
+
+    n_x: Integers = field(init=False, repr=False)
+    """|X| of each test."""
+    n_y: Integers = field(init=False, repr=False)
+    variance_factor: Vector = field(init=False, repr=False)
+    """1/|X| + 1/|Y| of each test."""
+    weights: Vector = field(init=False, repr=False)
+    """ω, in proportion to |X||Y|/n; they sum to 1 and do not depend on labels."""
+    sd: Vector = field(init=False, repr=False)
+    """The sd of the scores of X and Y together, for each test."""
+    z: Matrix = field(init=False, repr=False)
+    """Centred scores over their sd; no labelling changes them."""
+    d: Vector = field(init=False, repr=False)
+    """d of each test."""
+    effect_size: float = field(init=False)
+    """D."""
+    df: int = field(init=False)
+    """The fewest degrees of freedom within the sets of a test."""
+
+    def __post_init__(self) -> None:
+        n_x, n_y = (self.side > 0).sum(axis=1), (self.side < 0).sum(axis=1)
+        n, there = n_x + n_y, self.side != 0
+        # Without a word a test may have lost a set, or its spread: `_whole_tests` leaves it out.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance_factor = 1 / n_x + 1 / n_y
+            weights = 1 / variance_factor
+            weights = weights / weights.sum() if self.given_weights is None else self.given_weights
+            centred = self.scores - (self.scores.sum(axis=1) / n)[:, np.newaxis]
+            sd = np.sqrt((np.where(there, centred, 0.0) ** 2).sum(axis=1) / (n - self.ddof))
+            if self.one_sd:
+                # A word of several tests counts once; its scores are the same in all of them, as the attributes are.
+                first = there.argmax(axis=0)
+                sd = np.full(len(sd), self.scores[first, np.arange(len(first))].std(ddof=1))
+            z = np.where(there, centred / sd[:, np.newaxis], 0.0)
+            x, y = (np.where(self.side == side, z, 0.0).sum(axis=1) for side in (1, -1))
+            d = x / n_x - y / n_y
+        computed = {"n_x": n_x, "n_y": n_y, "variance_factor": variance_factor, "weights": weights}
+        computed |= {"sd": sd, "z": z, "d": d, "effect_size": float(weights @ d), "df": int(n.min()) - 2}
+        for name, value in computed.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def scales(self) -> list[Scale]:
+        """The sizes of each test."""
+        return [Scale(int(x), int(y), int(d)) for x, y, d in zip(self.n_x, self.n_y, self.ddof, strict=True)]
+
+    @cached_property
+    def largest(self) -> float:
+        """L: the largest |D| that the sizes allow."""
+        return float(self.weights @ np.array([scale.largest for scale in self.scales]))
+
+    @cached_property
+    def contributions(self) -> Matrix:
+        """What each word adds to d of each test when it is in X, less what it adds when it is in Y."""
+        return np.asarray(self.z * self.variance_factor[:, np.newaxis])
+
+    @cached_property
+    def in_x(self) -> NDArray[np.bool_]:
+        """The label of each word; of no use where a word is in X of one test and in Y of another."""
+        return np.asarray((self.side > 0).any(axis=0))
+
+    @cached_property
+    def flipped(self) -> bool:
+        """Whether a word is in X of one test and in Y of another."""
+        return bool(((self.side > 0).any(axis=0) & (self.side < 0).any(axis=0)).any())
+
+    @cached_property
+    def strata(self) -> list[Integers]:
+        """Words with the same set of tests."""
+        return _groups(self.side != 0)
+
+    @cached_property
+    def labellings(self) -> int:
+        """How many ways there are to exchange labels within strata."""
+        return math.prod(math.comb(len(s), int(self.in_x[s].sum())) for s in self.strata)
+
+    @cached_property
+    def exchangeable(self) -> bool:
+        """Whether exchange within strata says as much as exchange within the tests."""
+        if self.flipped:
+            return False
+        if any(not 0 < self.in_x[stratum].sum() < len(stratum) for stratum in self.strata):
+            return False
+        alone = max(math.comb(scale.n, scale.n_x) for scale in self.scales)
+        return math.log(self.labellings) >= math.log(alone) - SAME_NUMBER
+
+    @cached_property
+    def word_parts(self) -> Matrix:
+        """Each test's part of a word's square root in V_W: ± ω·e/√(m(m − 1)), e centred within the word's set."""
+        parts = np.zeros_like(self.z)
+        for side, sizes in ((1, self.n_x), (-1, self.n_y)):
+            there, m = self.side == side, sizes[:, np.newaxis]
+            mean = np.where(there, self.z, 0.0).sum(axis=1, keepdims=True) / m
+            with np.errstate(divide="ignore", invalid="ignore"):
+                parts += np.where(there, side * (self.z - mean) / np.sqrt(m * (m - 1)), 0.0)
+        return np.asarray(self.weights[:, np.newaxis] * parts)
+
+    @cached_property
+    def word_variance(self) -> float:
+        """V_W: the variance of D over target words, shared words counted once; NaN where a set has one word."""
+        return float((self.word_parts.sum(axis=0) ** 2).sum())
+
+    @cached_property
+    def word_df(self) -> float:
+        """df_W: Satterthwaite's over words with the same tests and the same side."""
+        squares = self.word_parts.sum(axis=0) ** 2
+        sizes = np.where(self.side > 0, self.n_x[:, np.newaxis], self.n_y[:, np.newaxis])
+        smallest = np.where(self.side != 0, sizes, np.inf).min(axis=0)
+        total = 0.0
+        for group in _groups(self.side):
+            total += float(squares[group].sum()) ** 2 / max(0.5, float((1 - 1 / smallest[group]).sum()))
+        return self.word_variance**2 / total if total > 0 else math.nan
+
+    @cached_property
+    def exchange_variance(self) -> float:
+        """The variance of D when labels are exchanged within strata."""
+        u = self.weights @ self.contributions
+        total = 0.0
+        for stratum in self.strata:
+            n, x = len(stratum), int(self.in_x[stratum].sum())
+            if n > 1:
+                total += x * (n - x) / (n * (n - 1)) * float(((u[stratum] - u[stratum].mean()) ** 2).sum())
+        return total
+
+    @cached_property
+    def exchange_mean(self) -> float:
+        """The mean of D when labels are exchanged within strata; 0 where all tests have the same words."""
+        u = self.weights @ self.contributions
+        moved = sum(
+            float(u[s].sum()) * float(self.in_x[s].mean()) - float(u[s][self.in_x[s]].sum())
+            for s in self.strata
+        )
+        return self.effect_size + moved
+
+    @cached_property
+    def seed(self) -> int:
+        """Of draws: it depends on the words and scores alone, not on the order of tests or on which set is X."""
+        rows = sorted(
+            "".join(sorted(f"{self.words[place]!r} {row[place]!r};" for place in np.flatnonzero(side)))
+            for row, side in zip(self.scores, self.side, strict=True)
+        )
+        return int.from_bytes(hashlib.sha256("\n".join(rows).encode()).digest()[:8], "big")
+
+    def without_word(self, word: int) -> Layout | None:
+        """The topic without a word, in all of its tests; None where that leaves no test with two sets."""
+        return Layout(
+            np.delete(self.scores, word, axis=1),
+            np.delete(self.side, word, axis=1),
+            self.ddof,
+            self.words[:word] + self.words[word + 1 :],
+        )._whole_tests()
+
+    def with_scores(self, scores: Matrix) -> Layout | None:
+        """The same words with other scores."""
+        return Layout(scores, self.side, self.ddof, self.words)._whole_tests()
+
+    def _whole_tests(self) -> Layout | None:
+        """Leave out tests that have lost a set or whose scores do not vary, and words that are in no other."""
+        size = np.abs(self.scores).max(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            whole = (self.n_x > 0) & (self.n_y > 0) & (self.sd > NO_SPREAD * size)
+        if whole.all():
+            return self
+        if not whole.any():
+            return None
+        there = (self.side[whole] != 0).any(axis=0)
+        return Layout(
+            self.scores[whole][:, there],
+            self.side[whole][:, there],
+            self.ddof[whole],
+            tuple(word for word, kept in zip(self.words, there, strict=True) if kept),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Topic:
+    """The tests of a topic on common words."""
+
+    tests: tuple[TopicTest, ...]
+    layout: Layout
+    places: tuple[Integers, ...]
+    """For each test the places of its words in the layout, X first."""
+
+
+def topic_of(tests: Sequence[TopicTest]) -> Topic:
+    """Put the tests of a topic on common words.
 
     Args:
-        tests: each with scores that are not all equal.
-        alpha: at most 0.5.
+        tests: at least one, each with scores that vary.
     """
-    if len(tests) < LEAST_TESTS:
-        return None
-    centred = [within(np.asarray(test.scores, dtype=np.float64), test.n_x, test.ddof) for test in tests]
-    if any(min(s.scale.n_x, s.scale.n_y) < 2 or not s.squares > 0 for s in centred):
-        return None
-    d = np.array([float(scores.scale.effect_size(scores.g)) for scores in centred])
-    covariance = shared_covariance([influences(scores) for scores in centred], [test.words for test in tests])
-    if not np.isfinite(covariance).all():
-        return None
-    tau2 = variance_over_tests(d, covariance)
-    largest = max(scores.scale.largest for scores in centred)
-    variance = float(covariance.sum()) / len(tests) ** 2 + tau2 / len(tests) + tau2
-    half = float(upper_point(alpha / 2, len(tests) - 2)) * math.sqrt(variance)
-    mean = float(d.mean())
-    return Heterogeneity(tau2, Interval(max(-largest, mean - half), min(largest, mean + half), 1 - alpha))
+    on_both_sides = {
+        word for test in tests for word in set(test.words[: test.n_x]) & set(test.words[test.n_x :])
+    }
+    keys = [
+        [(word, place < test.n_x if word in on_both_sides else None) for place, word in enumerate(test.words)]
+        for test in tests
+    ]
+    # In an order that does not depend on that of the tests.
+    distinct = sorted({key for names in keys for key in names}, key=repr)
+    at = {key: place for place, key in enumerate(distinct)}
+    scores = np.zeros((len(tests), len(distinct)))
+    side = np.zeros(scores.shape, dtype=np.int8)
+    places = []
+    for row, (test, names) in enumerate(zip(tests, keys, strict=True)):
+        where = np.array([at[name] for name in names])
+        scores[row, where] = test.scores
+        side[row, where] = np.where(np.arange(len(where)) < test.n_x, 1, -1)
+        places.append(where)
+    ddof = np.array([test.ddof for test in tests])
+    return Topic(tuple(tests), Layout(scores, side, ddof, tuple(key[0] for key in distinct)), tuple(places))
 
 
-def influences(scores: Within) -> Vector:
-    """U of every word: its jackknife deviation of d, d′(g) · √((m − 1)/m) · (g without it − the mean over its set)."""
-    scale, without = scores.scale, without_each_word(scores).g
-    deviations = np.empty_like(without)
-    for part in (slice(None, scale.n_x), slice(scale.n_x, None)):
-        deviations[..., part] = without[..., part] - without[..., part].mean(axis=-1, keepdims=True)
-    m = each_words(scale, scale.n_x, scale.n_y)
-    return np.asarray(slope(scores.g, scale)[..., np.newaxis] * np.sqrt((m - 1) / m) * deviations)
-
-
-def slope(g: Vector, scale: Scale) -> Vector:
-    """d′(g) = c₁ / (c₁ + c₂·g²)^1.5: how far d moves with g."""
-    c1, c2 = scale.df / (scale.n - scale.ddof), 1 / scale.largest**2
-    return np.asarray(c1 / (c1 + c2 * g**2) ** 1.5)
-
-
-def shared_covariance(deviations: Sequence[Vector], words: Sequence[Sequence[Hashable]]) -> Matrix:
-    """C: for each two tests, the sum over the words that they share of the products of their U."""
-    place: dict[Hashable, int] = {}
-    for names in words:
-        for name in names:
-            place.setdefault(name, len(place))
-    by_word = np.zeros((*deviations[0].shape[:-1], len(deviations), len(place)))
-    for test, (u, names) in enumerate(zip(deviations, words, strict=True)):
-        for column, name in enumerate(names):
-            by_word[..., test, place[name]] += u[..., column]
-    return np.asarray(by_word @ np.swapaxes(by_word, -1, -2))
-
-
-def variance_over_tests(d: Vector, covariance: Matrix) -> float:
-    """τ²: what the variance of d over tests has beyond the tests' own errors, not below 0."""
-    tests = len(d)
-    own = float(np.trace(covariance)) / tests
-    shared = (float(covariance.sum()) - float(np.trace(covariance))) / (tests * (tests - 1))
-    return max(0.0, float(np.var(d, ddof=1)) - own + shared)
+def _groups(table: NDArray[np.int8] | NDArray[np.bool_]) -> list[Integers]:
+    """The places of equal columns."""
+    groups: dict[bytes, list[int]] = {}
+    for place, column in enumerate(np.ascontiguousarray(table.T)):
+        groups.setdefault(column.tobytes(), []).append(place)
+    return [np.array(group) for group in groups.values()]

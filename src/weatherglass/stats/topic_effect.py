@@ -1,31 +1,168 @@
-"""p, interval and the adjusted p of single tests of a topic, for fixed attributes (docs/methods 12)."""
+"""Compute p, interval and heterogeneity of a topic for fixed attributes, and p of its tests (docs/methods 12)."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
-from weatherglass.stats.correction import adjust
-from weatherglass.stats.interval import Interval, ends, two_sided_p, upper_point
-from weatherglass.stats.jackknife import jackknife_bias
-from weatherglass.stats.leave_one_out import without_each_word
-from weatherglass.stats.permutation.base import Budget, Significance
-from weatherglass.stats.scale import within
-from weatherglass.stats.these import LARGEST_P_USED, LEAST_SHRINK, these_attributes
-from weatherglass.stats.topic import influences, slope
-from weatherglass.stats.topic_layout import Layout, Topic
-from weatherglass.stats.westfall_young import (
+from weatherglass.stats.attributes import LARGEST_P_USED, LEAST_SHRINK, fixed_attributes
+from weatherglass.stats.interval import Interval, ends, jackknife_bias, two_sided_p, upper_point
+from weatherglass.stats.leave_one_out import each_words, without_each_word
+from weatherglass.stats.multiplicity import (
     DRAWS,
     ENUMERATED,
     TIE,
+    adjust,
     every_labelling,
     random_labellings,
 )
+from weatherglass.stats.permutation.base import Budget, Significance
+from weatherglass.stats.scale import Scale, Within, within
+from weatherglass.stats.topic import Layout, Topic, TopicTest
+
+LEAST_TESTS = 6
+"""With fewer tests the spread over tests cannot be distinguished from chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heterogeneity:
+    """How far d differs over the tests of a topic."""
+
+    tau2: float
+    """The variance of the true d over tests."""
+    further: Interval
+    """The prediction interval for d of a further test of this kind."""
+
+
+def heterogeneity(tests: Sequence[TopicTest], alpha: float = 0.05) -> Heterogeneity | None:
+    """Return the variance of d over tests, with the prediction interval for a further one at level 1 − alpha.
+
+    None with fewer than `LEAST_TESTS` tests, and where a test has fewer than two words in a set, or no spread.
+
+    Args:
+        tests: each with scores that are not all equal.
+        alpha: at most 0.5.
+    """
+    if len(tests) < LEAST_TESTS:
+        return None
+    centred = [within(np.asarray(test.scores, dtype=np.float64), test.n_x, test.ddof) for test in tests]
+    if any(min(s.scale.n_x, s.scale.n_y) < 2 or not s.squares > 0 for s in centred):
+        return None
+    d = np.array([float(scores.scale.effect_size(scores.g)) for scores in centred])
+    covariance = shared_covariance([influences(scores) for scores in centred], [test.words for test in tests])
+    if not np.isfinite(covariance).all():
+        return None
+    tau2 = variance_over_tests(d, covariance)
+    largest = max(scores.scale.largest for scores in centred)
+    variance = float(covariance.sum()) / len(tests) ** 2 + tau2 / len(tests) + tau2
+    half = float(upper_point(alpha / 2, len(tests) - 2)) * math.sqrt(variance)
+    mean = float(d.mean())
+    return Heterogeneity(tau2, Interval(max(-largest, mean - half), min(largest, mean + half), 1 - alpha))
+
+
+def influences(scores: Within) -> Vector:
+    """U of every word: its jackknife deviation of d, d′(g) · √((m − 1)/m) · (g without it − the mean over its set)."""
+    scale, without = scores.scale, without_each_word(scores).g
+    deviations = np.empty_like(without)
+    for part in (slice(None, scale.n_x), slice(scale.n_x, None)):
+        deviations[..., part] = without[..., part] - without[..., part].mean(axis=-1, keepdims=True)
+    m = each_words(scale, scale.n_x, scale.n_y)
+    return np.asarray(slope(scores.g, scale)[..., np.newaxis] * np.sqrt((m - 1) / m) * deviations)
+
+
+def slope(g: Vector, scale: Scale) -> Vector:
+    """d′(g) = c₁ / (c₁ + c₂·g²)^1.5: how far d moves with g."""
+    c1, c2 = scale.df / (scale.n - scale.ddof), 1 / scale.largest**2
+    return np.asarray(c1 / (c1 + c2 * g**2) ** 1.5)
+
+
+def shared_covariance(deviations: Sequence[Vector], words: Sequence[Sequence[Hashable]]) -> Matrix:
+    """C: for each two tests, the sum over the words that they share of the products of their U."""
+    place: dict[Hashable, int] = {}
+    for names in words:
+        for name in names:
+            place.setdefault(name, len(place))
+    by_word = np.zeros((*deviations[0].shape[:-1], len(deviations), len(place)))
+    for test, (u, names) in enumerate(zip(deviations, words, strict=True)):
+        for column, name in enumerate(names):
+            by_word[..., test, place[name]] += u[..., column]
+    return np.asarray(by_word @ np.swapaxes(by_word, -1, -2))
+
+
+def variance_over_tests(d: Vector, covariance: Matrix) -> float:
+    """τ²: what the variance of d over tests has beyond the tests' own errors, not below 0."""
+    tests = len(d)
+    own = float(np.trace(covariance)) / tests
+    shared = (float(covariance.sum()) - float(np.trace(covariance))) / (tests * (tests - 1))
+    return max(0.0, float(np.var(d, ddof=1)) - own + shared)
+
+
+VARIES = 1e-9
+"""An sd of pieces below this is none."""
+MOST_LEVERAGE = 0.99
+EXPLAINED = 1e-9
+"""Labels of which pieces leave a smaller share of the variance cannot be distinguished from pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class BesidePieces:
+    """D with the number of pieces held fixed."""
+
+    effect_size: float
+    """D_p."""
+    p: float
+    interval: Interval | None
+    """By t; None where the variance is 0."""
+
+
+def beside_pieces(topic: Topic, alpha: float = 0.05) -> BesidePieces | None:
+    """Regress z on label and pieces in every test; D_p is the weighted mean of the label's coefficients.
+
+    A test in which pieces tell X from Y completely contributes a coefficient of 0: all of its difference may be owed to
+    pieces. None where the tokenizer is not known, or no test has words of different numbers of pieces.
+    """
+    layout = topic.layout
+    counts = [None if test.pieces is None else np.asarray(test.pieces, np.float64) for test in topic.tests]
+    if not any(count is not None and count.std() > VARIES for count in counts):
+        return None
+    mean, by_word = 0.0, np.zeros(len(layout.words))
+    for row, (test, count) in enumerate(zip(topic.tests, counts, strict=True)):
+        z, weight = layout.z[row, topic.places[row]], layout.weights[row]
+        coefficient, parts = _label(z, test.n_x, count)
+        mean += float(weight * coefficient)
+        by_word[topic.places[row]] += weight * parts
+    variance, df = float((by_word**2).sum()), max(1.0, layout.word_df - 1)
+    if not variance > 0 or math.isnan(df):
+        return BesidePieces(mean, 0.0 if mean else 1.0, None)
+    se = math.sqrt(variance)
+    half = float(upper_point(alpha / 2, df)) * se
+    p = float(two_sided_p(np.asarray(mean / se), df))
+    return BesidePieces(mean, p, Interval(mean - half, mean + half, 1 - alpha))
+
+
+def _label(z: Vector, n_x: int, pieces: Vector | None) -> tuple[float, Vector]:
+    """The coefficient of the label, and what each word contributes to its standard error."""
+    label = np.where(np.arange(len(z)) < n_x, 0.5, -0.5)
+    columns = [np.ones(len(z)), label]
+    if pieces is not None and pieces.std() > VARIES:
+        beside = pieces - pieces.mean()
+        centred = label - label.mean()
+        unexplained = centred - beside * (beside @ centred) / (beside @ beside)
+        if unexplained @ unexplained <= EXPLAINED * (centred @ centred):
+            return 0.0, np.zeros(len(z))
+        columns.append(beside)
+    design = np.column_stack(columns)
+    inverse = np.linalg.pinv(design)
+    coefficients = inverse @ z
+    leverage = np.clip(np.einsum("ij,ji->i", design, inverse), 0, MOST_LEVERAGE)
+    parts = inverse[1] * (z - design @ coefficients) / np.sqrt(1 - leverage)
+    return float(coefficients[1]), np.asarray(parts)
+
 
 BUDGET = Budget(seconds=0.05)
 """Of one p of a topic: what takes longer to count is bounded."""
@@ -72,7 +209,7 @@ def topic_interval(topic: Topic, p: float, alpha: float) -> Interval | None:
     centred = [within(np.asarray(test.scores, dtype=np.float64), test.n_x, test.ddof) for test in tests]
     if len(tests) == 1:
         x, y = np.split(np.asarray(tests[0].scores, dtype=np.float64), [tests[0].n_x])
-        return these_attributes(x, y, p, alpha, tests[0].ddof).interval
+        return fixed_attributes(x, y, p, alpha, tests[0].ddof).interval
     if any(min(scores.scale.n_x, scores.scale.n_y) < 2 or not scores.squares > 0 for scores in centred):
         return None
     by_word = np.zeros_like(layout.scores)

@@ -7,7 +7,7 @@ import pytest
 
 from weatherglass.catalogue.test import Element
 from weatherglass.metrics.sets import VectorSet
-from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.weat.association import Association
 from weatherglass.metrics.weat.tables import attribute_tables, named_sample, tables_of, unit_scores
 
 
@@ -22,7 +22,7 @@ def sets(rng: np.random.Generator) -> list[VectorSet]:
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
 def test_scores_are_the_difference_of_the_means_in_the_order_asked_for(similarity: str) -> None:
     tables = tables_of(sets(np.random.default_rng(1)), similarity, None)
-    named = named_sample(tables, Measure(similarity, "mean"), "words", 1)
+    named = named_sample(tables, Association(similarity, "mean"), "words", 1)
     found = attribute_tables(named, "rqp", "tps")
     assert found is not None
     place = {("X", word): row for row, word in enumerate(named.units[0])}
@@ -35,5 +35,5 @@ def test_scores_are_the_difference_of_the_means_in_the_order_asked_for(similarit
 
 def test_other_statistics_have_no_table() -> None:
     tables = tables_of(sets(np.random.default_rng(1)), "cosine", None)
-    named = named_sample(tables, Measure("cosine", "median"), "words", 1)
+    named = named_sample(tables, Association("cosine", "median"), "words", 1)
     assert attribute_tables(named, "pqr", "pst") is None

@@ -12,7 +12,7 @@ from tests.messages import naming
 
 from weatherglass.arrays import Matrix
 from weatherglass.errors import UnitError
-from weatherglass.metrics.weat.glasso import (
+from weatherglass.metrics.weat.covariance import (
     GAP,
     Fold,
     choose_penalty,

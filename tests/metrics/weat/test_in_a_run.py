@@ -25,10 +25,9 @@ from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_test
 from weatherglass.errors import ClusterError, UnitError, WeatherglassError
 from weatherglass.gate.junit import junit
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS
 from weatherglass.metrics.weat.covariance import ESTIMATORS, Covariance, estimate_covariance
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS
-from weatherglass.metrics.weat.similarity import COSINE, Similarity
-from weatherglass.metrics.weat.statistic import PairStatistic, SetStatistic
+from weatherglass.metrics.weat.scores import COSINE, PairStatistic, SetStatistic, Similarity
 from weatherglass.registry import Registry
 
 

@@ -14,7 +14,7 @@ from tests.metrics.weat import definitions
 
 from weatherglass.arrays import Matrix
 from weatherglass.errors import UnitError, ZeroVectorError
-from weatherglass.metrics.weat.similarity import cosine, dot, euclidean, manhattan, unit_rows, whiten
+from weatherglass.metrics.weat.scores import cosine, dot, euclidean, manhattan, unit_rows, whiten
 
 numbers = st.floats(-100, 100, allow_subnormal=False).map(lambda x: round(x, 6))
 """Of one size, so that a law can be held to an absolute tolerance."""

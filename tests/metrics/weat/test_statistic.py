@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from weatherglass.arrays import Matrix
-from weatherglass.metrics.weat.statistic import (
+from weatherglass.metrics.weat.scores import (
     EQ2,
     MAX,
     MEAN,

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.metrics.sets import mean_by_unit, unit_numbers
 
 SCORES = st.floats(-1e3, 1e3)
 ELEMENTS = st.lists(st.tuples(st.sampled_from("abcd"), SCORES), min_size=1, max_size=40)

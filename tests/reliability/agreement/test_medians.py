@@ -34,7 +34,7 @@ from weatherglass.reliability.agreement.medians import (
 from weatherglass.reliability.lists import WordList
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import Condition, build_table
-from weatherglass.stats.jackknife import jackknife_variance
+from weatherglass.stats.interval import jackknife_variance
 
 RULES = ("dbwa", "ripa", "nbm")
 

@@ -497,7 +497,7 @@ def test_a_detail_gives_both_readings_at_the_level_of_the_run(
     browser.wait("document.querySelector('#detail .id').textContent === 'weat2'")
     *_, such = readings(browser)
     assert second.trust is not None
-    assert such[1:] == ["–", second.trust.such_reason, p_value(second.p_random)]
+    assert such[1:] == ["–", second.trust.random_reason, p_value(second.p_random)]
     assert second.warnings
     assert [each.text for each in second.warnings] == texts(browser, "#detail .warn")
 

@@ -18,9 +18,8 @@ from weatherglass.stats.permutation import (
     permutation_test,
 )
 from weatherglass.stats.permutation.bounds import TiltedStratum, TiltedTail, extremal_transforms
-from weatherglass.stats.permutation.enumerate import count_by_enumeration
-from weatherglass.stats.permutation.grid import on_grid
-from weatherglass.stats.permutation.tail import as_extreme_as
+from weatherglass.stats.permutation.exact import count_by_enumeration
+from weatherglass.stats.permutation.grid import as_extreme_as, on_grid
 from weatherglass.stats.permutation.tilt import find_tilt
 
 KINDS = ("gaussian", "heavy-tailed", "tied", "ranks", "nearly constant", "huge", "tiny", "wild", "apart")

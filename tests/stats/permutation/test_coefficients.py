@@ -8,9 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from weatherglass.stats.permutation.coefficients import Coefficients, Weights
-from weatherglass.stats.permutation.grid import on_grid
-from weatherglass.stats.permutation.tail import as_extreme_as
+from weatherglass.stats.permutation.bounds import Coefficients, Weights
+from weatherglass.stats.permutation.grid import as_extreme_as, on_grid
 from weatherglass.stats.permutation.tilt import find_tilt
 
 

@@ -9,11 +9,9 @@ from tests.stats.permutation import brute_force
 
 from weatherglass.stats.permutation import ALTERNATIVES, Alternative, permutation_test
 from weatherglass.stats.permutation.bounds import bound_tail
-from weatherglass.stats.permutation.enumerate import count_by_enumeration
-from weatherglass.stats.permutation.grid import on_grid
-from weatherglass.stats.permutation.lattice import count_on_the_lattice
-from weatherglass.stats.permutation.meet import count_by_meeting
-from weatherglass.stats.permutation.tail import as_extreme_as
+from weatherglass.stats.permutation.exact import count_by_enumeration, count_on_the_lattice
+from weatherglass.stats.permutation.grid import as_extreme_as, on_grid
+from weatherglass.stats.permutation.meet_in_the_middle import count_by_meeting
 
 KINDS = ("spread", "tied", "two values", "ranks", "constant", "separated", "one outlier")
 

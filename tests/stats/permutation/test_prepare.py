@@ -9,25 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from weatherglass.stats.permutation import kernel, prepare
+from weatherglass.stats.permutation import kernels
 
 
 def test_compiling_is_announced_only_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    prepare.prepare(said.append)
+    kernels.prepare(said.append)
     del said[:]
-    assert kernel.all_cached(besides=prepare.LATTICE)
-    prepare.prepare(said.append)
+    assert kernels.all_cached(besides=kernels.LATTICE)
+    kernels.prepare(said.append)
     assert said == []
-    monkeypatch.setattr(prepare, "all_cached", lambda **_: False)
-    prepare.prepare(said.append)
-    assert said == [prepare.COMPILING]
+    monkeypatch.setattr(kernels, "all_cached", lambda **_: False)
+    kernels.prepare(said.append)
+    assert said == [kernels.COMPILING]
 
 
 IN_ANOTHER_CACHE = """
-from weatherglass.stats.permutation import prepare
+from weatherglass.stats.permutation import kernels
 said = []
-prepare.prepare(said.append)
+kernels.prepare(said.append)
 print(len(said))
 """
 
@@ -50,7 +50,7 @@ def test_code_is_at_hand_though_its_source_was_touched_and_not_where_its_index_i
     for index in tmp_path.rglob("*.nbi"):
         os.utime(index, (0, 0))
     assert compilings(tmp_path) == 0
-    (walk,) = tmp_path.rglob("meet._walk-*.nbi")
+    (walk,) = tmp_path.rglob("meet_in_the_middle._walk-*.nbi")
     walk.write_bytes(walk.read_bytes()[:-40])
     assert compilings(tmp_path) == 1
     assert compilings(tmp_path) == 0
@@ -62,6 +62,6 @@ def test_kernels_work_where_nothing_can_be_cached(monkeypatch: pytest.MonkeyPatc
             raise RuntimeError("cannot cache function: no locator available")
         return lambda function: function
 
-    monkeypatch.setattr(kernel, "njit", refuse)
-    monkeypatch.setattr(kernel, "_KERNELS", [])
-    assert kernel.compiled(lambda: 7)() == 7
+    monkeypatch.setattr(kernels, "njit", refuse)
+    monkeypatch.setattr(kernels, "_KERNELS", [])
+    assert kernels.compiled(lambda: 7)() == 7

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import binomtest, chi2
 
 from weatherglass.stats.permutation import permutation_test
+from weatherglass.stats.permutation.choose import normal_moments
 from weatherglass.stats.permutation.grid import Grid
-from weatherglass.stats.permutation.normal import normal_moments
 from weatherglass.stats.permutation.sampled import clopper_pearson, sample_sums
 
 

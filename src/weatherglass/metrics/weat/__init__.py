@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING
 from weatherglass.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from weatherglass.metrics.weat.association import SIMILARITIES as SIMILARITIES
+    from weatherglass.metrics.weat.association import STATISTICS as STATISTICS
+    from weatherglass.metrics.weat.association import Association as Association
+    from weatherglass.metrics.weat.association import select_associations as select_associations
     from weatherglass.metrics.weat.covariance import ESTIMATORS as ESTIMATORS
     from weatherglass.metrics.weat.covariance import Covariance as Covariance
     from weatherglass.metrics.weat.covariance import estimate_covariance as estimate_covariance
-    from weatherglass.metrics.weat.effect import effect_size as effect_size
-    from weatherglass.metrics.weat.measure import SIMILARITIES as SIMILARITIES
-    from weatherglass.metrics.weat.measure import STATISTICS as STATISTICS
-    from weatherglass.metrics.weat.measure import Measure as Measure
-    from weatherglass.metrics.weat.measure import select_measures as select_measures
-    from weatherglass.metrics.weat.score import associations as associations
-    from weatherglass.metrics.weat.similarity import Similarity as Similarity
-    from weatherglass.metrics.weat.statistic import PairStatistic as PairStatistic
-    from weatherglass.metrics.weat.statistic import SetStatistic as SetStatistic
+    from weatherglass.metrics.weat.scores import PairStatistic as PairStatistic
+    from weatherglass.metrics.weat.scores import SetStatistic as SetStatistic
+    from weatherglass.metrics.weat.scores import Similarity as Similarity
+    from weatherglass.metrics.weat.scores import associations as associations
+    from weatherglass.metrics.weat.scores import effect_size as effect_size
 
 _PLACES = {
-    "SIMILARITIES": "measure",
-    "STATISTICS": "measure",
+    "SIMILARITIES": "association",
+    "STATISTICS": "association",
     "ESTIMATORS": "covariance",
-    "Similarity": "similarity",
-    "SetStatistic": "statistic",
-    "PairStatistic": "statistic",
-    "Measure": "measure",
-    "select_measures": "measure",
+    "Similarity": "scores",
+    "SetStatistic": "scores",
+    "PairStatistic": "scores",
+    "Association": "association",
+    "select_associations": "association",
     "Covariance": "covariance",
     "estimate_covariance": "covariance",
-    "associations": "score",
-    "effect_size": "effect",
+    "associations": "scores",
+    "effect_size": "scores",
 }
 __all__ = list(_PLACES)
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)

@@ -1,35 +1,35 @@
-"""WEAT (Caliskan et al. 2017) as a metric: `similarity/statistic`, and whose d and p it reports."""
+"""Define WEAT (Caliskan et al. 2017) as a metric: `similarity/statistic`, and whose d and p it reports."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weatherglass.arrays import Vector
 from weatherglass.catalogue.test import Test
-from weatherglass.errors import UnitError, ZeroVectorError
+from weatherglass.errors import UnitError, WeatherglassError, ZeroVectorError
 from weatherglass.metrics.base import (
     ByElements,
     Context,
     ElementScore,
     Estimate,
+    Metric,
     MetricInfo,
     Shape,
     exactly,
 )
-from weatherglass.metrics.exchange import Exchange
-from weatherglass.metrics.sets import VectorSet, name_zero_vector, too_small
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
-from weatherglass.metrics.weat.effect import effect_size, sum_difference
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
+from weatherglass.metrics.exchange import Exchange, Tested
+from weatherglass.metrics.sets import VectorSet, mean_by_unit, name_zero_vector, too_small, unit_numbers
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association, select_associations
 from weatherglass.metrics.weat.profiles import profile_of
-from weatherglass.metrics.weat.resample import Samples, ScoreResample
+from weatherglass.metrics.weat.scores import effect_size, sum_difference
 from weatherglass.metrics.weat.tables import (
+    NamedSample,
     Tables,
     attribute_tables,
     element_scores,
@@ -38,9 +38,50 @@ from weatherglass.metrics.weat.tables import (
     tables_of,
     unit_scores,
 )
-from weatherglass.registry import Registry
+from weatherglass.registry import Registry, suggestion
 
-COSINE_MEAN = Measure("cosine", "mean")
+if TYPE_CHECKING:
+    from weatherglass.stats.permutation.base import Significance
+    from weatherglass.stats.robustness import Assessment
+    from weatherglass.stats.topic import AttributeTables
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """The raw measures of a test by unit, and the scores without each sentence template."""
+
+    whole: NamedSample
+    without_templates: tuple[tuple[str, Vector, Vector], ...] = ()
+    """A template with the scores of X and of Y without its sentences."""
+    tables: AttributeTables | None = None
+    """Of the words of X and Y in the order of the test; None where words are not what is resampled."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreResample:
+    """The Resample of WEAT."""
+
+    exchange: Exchange
+    samples: Callable[[], Samples]
+    """Computes what is resampled, when it is asked for."""
+    flipped: bool = False
+    """Whether the value is reported as |d| although d is negative."""
+
+    def assess(self, tested: Tested) -> Assessment:
+        """Return both readings of d, its leave-one-out values and its null distribution."""
+        from weatherglass.stats.robustness import assess
+
+        samples = self.samples()
+
+        def test(x: Vector, y: Vector, rough: bool) -> Significance:
+            return tested.significance_of(replace(self.exchange, x=x, y=y), rough)
+
+        found = assess(samples.whole, tested, test, samples.without_templates)
+        found = replace(found, tables=samples.tables)
+        return found.flipped() if self.flipped else found
+
+
+COSINE_MEAN = Association("cosine", "mean")
 
 INFO = MetricInfo(
     shape=Shape(exactly(2), exactly(2)),
@@ -64,13 +105,13 @@ INFO = MetricInfo(
 class Weat:
     """Do the words of X lean to A, and those of Y to B, more than exchanged labels would?
 
-    >>> Weat(Measure("euclidean", "median")).name
+    >>> Weat(Association("euclidean", "median")).name
     'euclidean/median'
     >>> Weat(profile="wefe").name
     'weat(cosine/mean, profile=wefe)'
     """
 
-    measure_of_words: Measure = COSINE_MEAN
+    association: Association = COSINE_MEAN
     """How the association of one word with A and B is measured."""
     profile: str = ""
     """Whose standard deviation, tail and p are reported (docs/methods 9); empty for ours."""
@@ -80,7 +121,7 @@ class Weat:
     """What WEAT declares, and what its measure adds to it."""
 
     def __post_init__(self) -> None:
-        measure = self.measure_of_words
+        measure = self.association
         spelling = f"weat({measure}, profile={self.profile})" if self.profile else str(measure)
         info = replace(
             INFO,
@@ -95,7 +136,7 @@ class Weat:
     @property
     def registered(self) -> tuple[tuple[Registry[Any], str], ...]:
         """Return the registries and names that another process needs to know before it computes this metric."""
-        measure = self.measure_of_words
+        measure = self.association
         return (SIMILARITIES, measure.similarity), (STATISTICS, measure.statistic)
 
     def __str__(self) -> str:
@@ -106,7 +147,7 @@ class Weat:
         del test
         return ()
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
+    def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         """d, S and s(w, A, B) of every element of X and Y."""
         for element_set in sets:
             # No set may shrink to a single word because the model lacks the others.
@@ -115,12 +156,12 @@ class Weat:
                 raise too_small(element_set, least)
         x_set, y_set, a_set, b_set = sets
         tables = self._tables(sets, context)
-        x, y = scores_of_targets(tables, self.measure_of_words)
+        x, y = scores_of_targets(tables, self.association)
         elements = exchange = self._exchange(x, y, context.ddof)
         if context.permute == "words":
             in_sentences = any(len({e.word for e in s.elements}) < len(s.elements) for s in sets)
             if in_sentences:
-                named = named_sample(tables, self.measure_of_words, context.permute, exchange.ddof)
+                named = named_sample(tables, self.association, context.permute, exchange.ddof)
                 x, y = _in_given_order(element_scores(named.sample), tables)
                 units = unit_scores(named.sample)
                 by_word = units[: named.n_x], units[named.n_x :]
@@ -169,7 +210,7 @@ class Weat:
 
     def _samples(self, sets: Sequence[VectorSet], tables: Tables, permute: str, ddof: int) -> Samples:
         """Return the raw measures by unit: what is resampled and left out."""
-        whole = named_sample(tables, self.measure_of_words, permute, ddof)
+        whole = named_sample(tables, self.association, permute, ddof)
         without = scores_without_templates(tables, whole.sample, permute)
         words = [tuple(dict.fromkeys(e.word for e in targets.elements)) for targets in sets[:2]]
         by_words = permute == "words" and all(words)
@@ -177,7 +218,7 @@ class Weat:
 
     def _tables(self, sets: Sequence[VectorSet], context: Context) -> Tables:
         """The raw measures, computed once for all metrics of a similarity."""
-        similarity = self.measure_of_words.similarity
+        similarity = self.association.similarity
         try:
             return context.once(
                 ("tables", similarity), lambda: tables_of(sets, similarity, context.covariances)
@@ -186,7 +227,7 @@ class Weat:
             raise UnitError(name_zero_vector(sets)) from None
 
 
-def scores_of_targets(tables: Tables, measure: Measure) -> tuple[Vector, Vector]:
+def scores_of_targets(tables: Tables, measure: Association) -> tuple[Vector, Vector]:
     """s(w, A, B) of the rows of X and of Y, in the order given."""
     similarity, statistic = SIMILARITIES.get(measure.similarity), STATISTICS.get(measure.statistic)
     to_a, to_b = (np.sort(table, axis=1) for table in (tables.to_a, tables.to_b))
@@ -199,3 +240,33 @@ def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:
     x, y = np.empty(len(x_order)), np.empty(len(y_order))
     x[x_order], y[y_order] = scores[: len(x)], scores[len(x) :]
     return x, y
+
+
+def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
+    """The metrics of `weat(cosine/mean, profile=wefe)`; without an argument the papers' cosine/mean.
+
+    Raises:
+        UnknownNameError: for an unknown measure or profile.
+        WeatherglassError: for an unknown parameter.
+    """
+    for name in named:
+        if name != "profile":
+            raise WeatherglassError(f"weat has no parameter '{name}'{suggestion(name, ['profile'])}")
+    profile = profile_of(named["profile"]).name if "profile" in named else ""
+    measures = select_associations(arguments) if arguments else [Association()]
+    return [Weat(measure, profile) for measure in measures]
+
+
+def under_profile(metrics: Iterable[Metric], profile: str) -> list[Metric]:
+    """Return the metrics, WEAT's as the profile reports them unless they name one of their own.
+
+    Raises:
+        WeatherglassError: if a metric knows no profiles.
+    """
+    chosen = profile_of(profile).name
+    changed: list[Metric] = []
+    for metric in metrics:
+        if not isinstance(metric, Weat):
+            raise WeatherglassError(f"profile '{chosen}' is one of WEAT's; {metric.name} has none")
+        changed.append(metric if metric.profile else replace(metric, profile=chosen))
+    return changed

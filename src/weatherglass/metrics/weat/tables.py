@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from weatherglass.arrays import Integers, Matrix, Vector
 from weatherglass.catalogue.test import Element
-from weatherglass.metrics.sets import VectorSet, distinct_rows, order_by_content
-from weatherglass.metrics.units import mean_by_unit, unit_numbers
+from weatherglass.metrics.sets import VectorSet, distinct_rows, mean_by_unit, order_by_content, unit_numbers
+from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association
 from weatherglass.metrics.weat.covariance import Covariance
-from weatherglass.metrics.weat.measure import SIMILARITIES, STATISTICS, Measure
-from weatherglass.metrics.weat.score import raw_measures
+from weatherglass.metrics.weat.scores import raw_measures
 from weatherglass.stats.bootstrap import Sample
-from weatherglass.stats.topic_layout import AttributeTables
+from weatherglass.stats.topic import AttributeTables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +69,7 @@ def tables_of(
     return Tables(to_a, to_b, elements, orders)
 
 
-def named_sample(tables: Tables, measure: Measure, permute: str, ddof: int) -> NamedSample:
+def named_sample(tables: Tables, measure: Association, permute: str, ddof: int) -> NamedSample:
     """What is resampled and left out: by elements each sentence is a unit, by words all sentences of a word."""
     names = _unit_names(tables, permute)
     units = [unit_numbers(set_names) for set_names in names]

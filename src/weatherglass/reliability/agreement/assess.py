@@ -36,8 +36,8 @@ from weatherglass.reliability.tables import (
     WordScore,
     columns,
 )
-from weatherglass.stats.correction import adjust
-from weatherglass.stats.crossed_mean import crossed_mean
+from weatherglass.stats.multiplicity import adjust
+from weatherglass.stats.seeds import crossed_mean
 from weatherglass.stats.sign_flips_of_rows import sign_flip_p_values
 
 WORDS_AT_A_TIME = 4096

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weatherglass.arrays import Integers, Matrix, Vector
-from weatherglass.stats.jackknife import combined_df, jackknife_variance
+from weatherglass.stats.interval import combined_df, jackknife_variance
 
 FEWEST = 5
 """Rows or items below which nothing is estimated."""

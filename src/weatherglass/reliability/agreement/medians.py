@@ -27,7 +27,7 @@ from weatherglass.reliability.agreement.icc import (
 )
 from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
-from weatherglass.stats.jackknife import jackknife_variance
+from weatherglass.stats.interval import jackknife_variance
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from weatherglass.reliability.agreement.icc import (
 from weatherglass.reliability.scoring import raters
 from weatherglass.reliability.scoring.scores import ScoreTensor
 from weatherglass.reliability.tables import Condition, SeedBatch, SeedNumber
-from weatherglass.stats.jackknife import jackknife_variance
-from weatherglass.stats.seed_share import seed_share, seeds_needed
+from weatherglass.stats.interval import jackknife_variance
+from weatherglass.stats.seeds import seed_share, seeds_needed
 
 EXTRAPOLATED = (16, 32, 64)
 """Numbers of seeds for which the interval is extrapolated, if the study has fewer."""

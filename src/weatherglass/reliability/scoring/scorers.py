@@ -303,7 +303,7 @@ class MetricScorer:
         scores = np.empty((len(words), len(context.pairs)), dtype=np.float32)
         for place, (first, second) in enumerate(zip(context.first, context.second, strict=True)):
             pair = context.vectors[[first, second]].astype(np.float64)
-            measured = self.metric.measure(
+            measured = self.metric.evaluate(
                 self._sets(words, vectors, context.pairs[place], pair), Context([self.metric])
             )
             scores[:, place] = self._by_word(words, measured)

@@ -24,7 +24,7 @@ from weatherglass.report.numbers import rounded
 from weatherglass.warnings import folded
 
 if TYPE_CHECKING:
-    from weatherglass.stats.trust import Trust
+    from weatherglass.stats.robustness import Robustness
 
 WORD_STEPS, SENTENCE_STEPS = 9999, 999
 """Scores are stored as integer multiples of the largest |s| divided by one of these: of words to four digits; of the
@@ -141,12 +141,12 @@ class Packer:
             in_steps[place] = None
         return {"step": step, "elements": number, "scores": in_steps}
 
-    def _packed_trust(self, trust: Trust, d: float, alpha: float) -> dict[str, Any]:
+    def _packed_trust(self, trust: Robustness, d: float, alpha: float) -> dict[str, Any]:
         packed: dict[str, Any] = {
-            "such_corrected": trust.such_corrected,
+            "such_corrected": trust.random_corrected,
             "templates_random": trust.templates_random,
-            "these_reason": trust.these_reason,
-            "such_reason": trust.such_reason,
+            "these_reason": trust.fixed_reason,
+            "such_reason": trust.random_reason,
             "excluded_above": rounded(trust.excluded_above, 3),
         }
         if trust.left_out:
@@ -163,7 +163,7 @@ class Packer:
             packed["hangs_on"] = hangs_on
         return packed
 
-    def _left_out(self, trust: Trust) -> int:
+    def _left_out(self, trust: Robustness) -> int:
         key = ("left out", tuple([(w.kind, w.role, w.name) for w in trust.left_out]))
         if key not in self._known:
             omitted = tuple(Omitted(w.kind, w.role, w.name) for w in trust.left_out)

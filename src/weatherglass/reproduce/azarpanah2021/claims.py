@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from weatherglass.metrics.weat.measure import Measure
+from weatherglass.metrics.weat.association import Association
 from weatherglass.reproduce.azarpanah2021.procedure import (
     ALPHA,
     CONTEXTUAL,
@@ -28,7 +28,7 @@ from weatherglass.reproduce.azarpanah2021.procedure import (
 )
 from weatherglass.reproduce.sheets import Claim
 
-COSINE, EUCLIDEAN = Measure("cosine", "mean"), Measure("euclidean", "mean")
+COSINE, EUCLIDEAN = Association("cosine", "mean"), Association("euclidean", "mean")
 Judged = tuple[bool | None, str]
 ALMOST_NEVER = 0.1
 """Up to this share of the tests, "almost never"."""
@@ -53,12 +53,12 @@ def check_claims(results: Results) -> list[Claim]:
         _on_cells(
             "word2vec: from cosine/mean to cosine/min, weat3 and weat4 are no longer significant",
             cells,
-            _changes("word2vec", COSINE, Measure("cosine", "min"), ("weat3", "weat4"), found=False),
+            _changes("word2vec", COSINE, Association("cosine", "min"), ("weat3", "weat4"), found=False),
         ),
         _on_cells(
             "GPT: from cosine/mean to cosine/median, weat3 and weat4 become significant",
             cells,
-            _changes("gpt", COSINE, Measure("cosine", "median"), ("weat3", "weat4"), found=True),
+            _changes("gpt", COSINE, Association("cosine", "median"), ("weat3", "weat4"), found=True),
         ),
         _on_cells(
             "GloVe and word2vec: weat3 and weat5 are mostly significant by mean and median, not with Mahalanobis",
@@ -155,7 +155,7 @@ def _by_extremes(
     return Claim(statement, holds, _means(ours, 3), _means(theirs), theirs_hold)
 
 
-def _counts(cells: Cells, key: Callable[[Measure], str]) -> dict[str, tuple[int, int]]:
+def _counts(cells: Cells, key: Callable[[Association], str]) -> dict[str, tuple[int, int]]:
     """By the half of the measure that `key` takes: how many are significant, and of how many."""
     found, of = Counter[str](), Counter[str]()
     for (_, _, measure), cell in cells.items():
@@ -195,7 +195,7 @@ def _mahalanobis_counts_least(cells: Cells) -> Judged:
 
 
 def _changes(
-    model: str, usual: Measure, instead: Measure, tests: Sequence[str], *, found: bool
+    model: str, usual: Association, instead: Association, tests: Sequence[str], *, found: bool
 ) -> Callable[[Cells], Judged]:
     """A statement about single cells: what one measure finds (or does not) and the other does not (or does)."""
 
@@ -232,7 +232,7 @@ def _fewer_under_any_measure(results: Results) -> Claim:
         "Under any measure, every contextual model has fewer significant biases than GloVe and word2vec"
     )
 
-    def rule(table: Mapping[tuple[str, Measure], Summary]) -> Judged:
+    def rule(table: Mapping[tuple[str, Association], Summary]) -> Judged:
         fewer, compared, against = 0, 0, []
         for measure in MEASURES:
             counts = {model: s.significant or 0 for (model, m), s in table.items() if m == measure}
@@ -267,7 +267,7 @@ def _contextual_models_show_less(results: Results) -> Claim:
 
 
 def _gpt_shows_the_fewest(results: Results) -> Claim:
-    def rule(table: Mapping[tuple[str, Measure], Summary]) -> Judged:
+    def rule(table: Mapping[tuple[str, Association], Summary]) -> Judged:
         counts = {model: s.significant or 0 for (model, m), s in table.items() if m == COSINE}
         if "gpt" not in counts or len(counts) < 2:
             return None, "needs gpt and another model"
@@ -336,7 +336,7 @@ def _confirms_caliskan(results: Results) -> Claim:
     return Claim(statement, confirmed == smaller == len(kept), ours, theirs)
 
 
-def _by_measure(results: Results) -> dict[Measure, Summary]:
+def _by_measure(results: Results) -> dict[Association, Summary]:
     """|d| of each measure over all models and tests."""
     return grouped(results, lambda _, measure: measure)
 

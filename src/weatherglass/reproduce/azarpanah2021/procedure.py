@@ -22,13 +22,13 @@ from weatherglass.audit.results import Result
 from weatherglass.audit.run import Run
 from weatherglass.encoders import DEFAULT_MODEL, resolve_spec
 from weatherglass.languages.wordnet import Synonyms, load_synonyms
-from weatherglass.metrics.weat.measure import Measure, select_measures
+from weatherglass.metrics.weat.association import Association, select_associations
 from weatherglass.progress import Progress
 from weatherglass.reproduce import specs_by_name
 from weatherglass.reproduce.azarpanah2021.readings import Reading, try_readings
 
 TESTS: Final = tuple(f"weat{number}" for number in range(1, 11))
-MEASURES: Final = tuple(select_measures(["azarpanah2021"]))
+MEASURES: Final = tuple(select_associations(["azarpanah2021"]))
 ALPHA: Final = 0.01
 PROFILE: Final = "azarpanah2021"
 STARS: Final = (0.01, 0.001, 0.0001, 0.00001)
@@ -47,7 +47,7 @@ CONTEXTUAL: Final = ("elmo", "bert", "gpt", "gpt2")
 STATIC: Final = ("glove", "word2vec")
 
 K = TypeVar("K")
-Results = Mapping[tuple[str, str, Measure], Result]
+Results = Mapping[tuple[str, str, Association], Result]
 """Results by model's name, test and measure."""
 
 
@@ -79,7 +79,7 @@ class Cell:
         return self.stars > 0
 
 
-Cells = Mapping[tuple[str, str, Measure], Cell]
+Cells = Mapping[tuple[str, str, Association], Cell]
 """By model's name, test and measure."""
 
 
@@ -87,7 +87,7 @@ Cells = Mapping[tuple[str, str, Measure], Cell]
 class Published:
     """What the paper prints."""
 
-    table_3: Mapping[tuple[str, Measure], Summary]
+    table_3: Mapping[tuple[str, Association], Summary]
     """By model and measure."""
     aggregates: Mapping[tuple[str, str], Summary]
     """By "statistic", "similarity" or "all", and the value."""
@@ -146,7 +146,7 @@ def published() -> Published:
     data = tomllib.loads(text)
     return Published(
         {
-            (model, Measure.parse(measure)): Summary(len(TESTS), significant, mean, sd)
+            (model, Association.parse(measure)): Summary(len(TESTS), significant, mean, sd)
             for model, row in data["table_3"].items()
             for measure, (significant, mean, sd) in row.items()
         },
@@ -156,7 +156,7 @@ def published() -> Published:
             for value, (mean, sd) in row.items()
         },
         {
-            (model, test, Measure.parse(measure)): Cell(float(cell.rstrip("*")), cell.count("*"))
+            (model, test, Association.parse(measure)): Cell(float(cell.rstrip("*")), cell.count("*"))
             for model, tests in data["table_4"].items()
             for test, row in tests.items()
             for measure, cell in row.items()
@@ -248,21 +248,21 @@ def variants(listed: Synonyms, covariance: str) -> dict[str, tuple[Synonyms, str
     }
 
 
-def by_model(finished: Run) -> dict[tuple[str, str, Measure], Result]:
+def by_model(finished: Run) -> dict[tuple[str, str, Association], Result]:
     """The results of a run by the names that the user gave, test and measure."""
     return {(r.model, r.test, measure_of(r.metric)): r for r in finished.results}
 
 
-def measure_of(metric: str) -> Measure:
+def measure_of(metric: str) -> Association:
     """The measure of a metric, whichever profile it is reported under.
 
     >>> str(measure_of("weat(cosine/mean, profile=azarpanah2021)"))
     'cosine/mean'
     """
-    return Measure.parse(metric.removeprefix("weat(").partition(",")[0].removesuffix(")"))
+    return Association.parse(metric.removeprefix("weat(").partition(",")[0].removesuffix(")"))
 
 
-def cells_of(results: Results) -> dict[tuple[str, str, Measure], Cell]:
+def cells_of(results: Results) -> dict[tuple[str, str, Association], Cell]:
     """Our Table 4."""
     return {
         key: Cell(abs(result.effect_size), len(stars(result.p_value)))
@@ -319,7 +319,7 @@ def summarise(results: Iterable[Result]) -> Summary | None:
     return Summary(len(effects), significant, mean, sd, min(effects), max(effects))
 
 
-def table_3(results: Results) -> dict[tuple[str, Measure], Summary]:
+def table_3(results: Results) -> dict[tuple[str, Association], Summary]:
     """For each model and measure: the ten tests together."""
     return grouped(results, lambda model, measure: (model, measure))
 
@@ -342,7 +342,7 @@ def stars(p: float) -> str:
     return "*" * sum(p <= level for level in STARS)
 
 
-def grouped(results: Results, key: Callable[[str, Measure], K]) -> dict[K, Summary]:
+def grouped(results: Results, key: Callable[[str, Association], K]) -> dict[K, Summary]:
     """Summaries of the results that share what `key` makes of model and measure."""
     groups: dict[K, list[Result]] = {}
     for (model, _, measure), result in results.items():

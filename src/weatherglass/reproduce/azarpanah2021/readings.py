@@ -22,15 +22,14 @@ from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import ElementSet, Test
 from weatherglass.errors import UnitError
 from weatherglass.languages.wordnet import Synonyms
-from weatherglass.metrics.weat.covariance import estimate_covariance
-from weatherglass.metrics.weat.effect import effect_size
-from weatherglass.metrics.weat.glasso import (
+from weatherglass.metrics.weat.association import STATISTICS, Association
+from weatherglass.metrics.weat.covariance import (
     GAP_PER_DIMENSION_IN_FOLDS,
+    estimate_covariance,
     graphical_lasso,
     sample_covariance,
 )
-from weatherglass.metrics.weat.measure import STATISTICS, Measure
-from weatherglass.metrics.weat.similarity import unit_rows, whiten
+from weatherglass.metrics.weat.scores import effect_size, unit_rows, whiten
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, progress_here
 
@@ -127,7 +126,7 @@ def _encoded(model: PlannedModel, tests: list[Test], synonyms: Synonyms, progres
 
 def _readings(
     model: str,
-    wanted: Mapping[tuple[str, Measure], float],
+    wanted: Mapping[tuple[str, Association], float],
     tests: list[Test],
     encoded: Encodings,
     synonyms: Synonyms,
@@ -152,7 +151,7 @@ def _readings(
     for choices in product(SYNONYMS, VECTORS, SCALING, ESTIMATORS, COVARIANCES, MATRICES, FORMS):
         *how, estimator, of, matrix, form = choices
         names = {"of each set": ("A", "B"), "of A for both": ("A", "A")}.get(of, ("A and B",) * 2)
-        ours: dict[tuple[str, Measure], float] = {}
+        ours: dict[tuple[str, Association], float] = {}
         for test in tests:
             sets = prepared[(test.name, *how)]
             pair = [precisions[estimator, (*how, sets.names[name])] for name in names]
@@ -217,8 +216,8 @@ def _fit(fit: Fit) -> Matrix | None:
 
 
 def _effects(
-    sets: _Sets, precisions: list[Matrix], measures: list[Measure], matrix: str, form: str
-) -> dict[Measure, float]:
+    sets: _Sets, precisions: list[Matrix], measures: list[Association], matrix: str, form: str
+) -> dict[Association, float]:
     """|d| of each measure, from one table of distances."""
     from scipy.spatial.distance import cdist
 

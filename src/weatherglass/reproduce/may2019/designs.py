@@ -21,8 +21,8 @@ from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.test import Element, Test
 from weatherglass.parallel import backend
 from weatherglass.progress import Progress, progress_here
-from weatherglass.stats.confounded import confounding, tokens_of
-from weatherglass.stats.contrast import Arm, Contrast, contrast
+from weatherglass.stats.confounding import confounding, tokens_of
+from weatherglass.stats.topic_attributes import Arm, Contrast, contrast
 
 ABW: Final = "angry_black_woman_stereotype"
 NAMES_AND_TERMS: Final = (

@@ -26,7 +26,7 @@ from weatherglass.mitigation import read_model
 from weatherglass.progress import Progress
 from weatherglass.reproduce import specs_by_name
 from weatherglass.reproduce.may2019.designs import DesignContrast, design_contrasts
-from weatherglass.stats.correction import adjust
+from weatherglass.stats.multiplicity import adjust
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 

@@ -1,4 +1,4 @@
-"""From scores to a p-value: the method that was asked for, or the first that fits the budget."""
+"""Compute a p-value from scores by the method that was asked for, or by the first that fits the budget."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from weatherglass.arrays import Vector
 from weatherglass.errors import SignificanceError
 from weatherglass.registry import unknown
 from weatherglass.stats.permutation.base import ALTERNATIVES, Alternative, Budget, Significance
-from weatherglass.stats.permutation.grid import Grid, on_grid
-from weatherglass.stats.permutation.tail import Tail, as_extreme_as, direction
+from weatherglass.stats.permutation.grid import Grid, Tail, as_extreme_as, direction, on_grid
 
 EXACT = ("enumerate", "meet-in-the-middle", "lattice")
 METHODS = ("auto", "exact", *EXACT, "bounds", "sampled", "normal", "normal-sampled")
@@ -168,7 +167,6 @@ def _sampled(grid: Grid, side: Alternative, samples: int, rng: np.random.Generat
 def _normal(
     grid: Grid, method: str, side: Alternative, samples: int, rng: np.random.Generator
 ) -> Significance:
-    from weatherglass.stats.permutation.normal import fitted_moments, normal_moments, normal_tail
 
     if method == "normal":
         mean, sd = normal_moments(grid)
@@ -194,3 +192,25 @@ def _what_would_be_needed(grid: Grid, tails: Sequence[Tail], budget: Budget, met
         f"an exact p of {grid.size} + {grid.n - grid.size} elements does not fit {budget.seconds:g} s and "
         f"{budget.bytes / 1e9:g} GB ({'; '.join(needs)}); raise the budget, or take 'bounds'"
     )
+
+
+def normal_moments(grid: Grid) -> tuple[float, float]:
+    """Mean and standard deviation of the sum over X, in closed form (docs/methods 3)."""
+    n, size, total = grid.n, grid.size, grid.total
+    squares = sum(value * value for value in grid.values.tolist())
+    # n·Σs² − (Σs)² in whole numbers: no cancellation, whatever the offset of the scores.
+    variance = size * (n - size) * (n * squares - total * total) / (n * n * (n - 1))
+    return size * total / n, math.sqrt(variance)
+
+
+def fitted_moments(sums: Vector) -> tuple[float, float]:
+    """Mean and standard deviation (n − 1) of sampled sums, as the paper had them."""
+    return float(sums.mean()), float(sums.std(ddof=1))
+
+
+def normal_tail(observed: float, mean: float, sd: float, side: Alternative) -> float:
+    """The normal p of an observed sum; `side` is greater, less or two-sided."""
+    z = (observed - mean) / sd
+    if side == "two-sided":
+        return math.erfc(abs(z) / math.sqrt(2))
+    return math.erfc((z if side == "greater" else -z) / math.sqrt(2)) / 2

@@ -1,4 +1,4 @@
-"""The three exact methods: what each would cost, and the count by the quickest that fits a budget."""
+"""Count a tail exactly: by enumeration, on a lattice or by meeting in the middle, whichever is quickest."""
 
 from __future__ import annotations
 
@@ -6,13 +6,200 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weatherglass.stats.permutation import meet
+import numpy as np
+
+from weatherglass.arrays import Integers
+from weatherglass.stats.permutation import meet_in_the_middle as meet
 from weatherglass.stats.permutation.base import Budget
-from weatherglass.stats.permutation.enumerate import count_by_enumeration
-from weatherglass.stats.permutation.lattice import count_on_the_lattice, lattice_cost
-from weatherglass.stats.permutation.meet import LARGEST_MEETING, count_by_meeting, share_out
-from weatherglass.stats.permutation.tail import Tail
+from weatherglass.stats.permutation.grid import Tail
+from weatherglass.stats.permutation.kernels import compiled
+from weatherglass.stats.permutation.meet_in_the_middle import LARGEST_MEETING, count_by_meeting, share_out
 from weatherglass.stats.permutation.tilt import find_tilt
+
+_TOO_MANY = 2**62
+
+
+def count_by_enumeration(tail: Tail, work: int) -> int | None:
+    """The number of subsets in the tail, or None if that takes more than `work` steps or 62 bits."""
+    if tail.known is not None:
+        return tail.known
+    if not tail.beyond_the_mean:
+        rest = count_by_enumeration(tail.rest(), work)
+        return None if rest is None else tail.subsets - rest
+    values = np.ascontiguousarray(tail.values[::-1])
+    count = _count_subsets(
+        values,
+        np.concatenate([[0], np.cumsum(values)]),
+        tail.size,
+        tail.threshold,
+        _binomials(len(tail.values), tail.size).ravel(),
+        work,
+        np.empty(tail.size + 1, dtype=np.int64),
+        np.empty(tail.size + 1, dtype=np.int64),
+    )
+    return None if count < 0 else int(count)
+
+
+def _binomials(n: int, size: int) -> Integers:
+    """C(i, r) for i ≤ n, r ≤ size, cut off at 2^62."""
+    table = np.zeros((n + 1, size + 1), dtype=np.int64)
+    table[:, 0] = 1
+    for i in range(1, n + 1):
+        table[i, 1:] = np.minimum(table[i - 1, 1:] + table[i - 1, :-1], _TOO_MANY)
+    return table
+
+
+@compiled
+def _count_subsets(
+    values: Integers,
+    sums: Integers,
+    size: int,
+    threshold: int,
+    binomials: Integers,
+    work: int,
+    position: Integers,
+    need: Integers,
+) -> int:
+    """Depth first over the positions of descending values; -1 if `work` steps or 62 bits are not enough.
+
+    The sums of the first values and the two stacks are given: code that allocates, or takes arrays apart, takes half
+    as long again to compile.
+    """
+    n = len(values)
+    position[0] = 0
+    need[0] = threshold
+    depth, count, steps = 0, 0, 0
+    while depth >= 0:
+        left = size - depth
+        start, wanted = position[depth], need[depth]
+        if steps > work:
+            return -1
+        steps += 1
+        if start + left <= n and sums[start + left] - sums[start] >= wanted:
+            if sums[n] - sums[n - left] >= wanted:
+                # Even the smallest completion is in the tail.
+                bundle = binomials[(n - start) * (size + 1) + left]
+                if bundle >= 4611686018427387904 - count:
+                    return -1
+                count += bundle
+            elif left == 1:
+                # The smallest completion is not in the tail, so the scan ends before n.
+                while values[start] >= wanted:
+                    count += 1
+                    start += 1
+            elif left == 2:
+                first, last = start, start + 1
+                while last + 1 < n and values[first] + values[last + 1] >= wanted:
+                    last += 1
+                steps += last - first
+                while first < last:
+                    if values[first] + values[last] >= wanted:
+                        count += last - first
+                        first += 1
+                    else:
+                        last -= 1
+            else:
+                need[depth + 1] = wanted - values[start]
+                position[depth + 1] = start + 1
+                depth += 1
+                continue
+        depth -= 1
+        if depth >= 0:
+            position[depth] += 1
+    return count
+
+
+_SECONDS_A_CELL = 0.6e-9
+_LARGEST_TABLE = 2**31
+
+
+def lattice_cost(tail: Tail) -> tuple[float, int]:
+    """The predicted seconds and bytes of `count_on_the_lattice`; infinite seconds for a table beyond reason."""
+    if tail.known is not None:
+        return 0.0, 0
+    side, shortfall = _cheaper(tail)
+    table = 8 * (tail.size + 1) * (shortfall + 1)
+    if table > _LARGEST_TABLE:
+        return math.inf, table
+    lacking = side.values[-1] - side.values[::-1]
+    prefix = np.concatenate([[0], np.cumsum(lacking)])
+    cells = 0
+    for taken, value in enumerate(lacking.tolist()):
+        k = np.arange(1, min(taken + 1, tail.size) + 1)
+        most = np.minimum(prefix[taken + 1] - prefix[taken + 1 - k], shortfall - (tail.size - k) * value)
+        cells += int(np.maximum(most - prefix[k - 1] - value + 1, 0).sum())
+    return _SECONDS_A_CELL * cells * len(_moduli(tail.subsets)), table
+
+
+def count_on_the_lattice(tail: Tail) -> int:
+    """The number of subsets in the tail, exactly, however many digits it has.
+
+    Sums are measured by what they lack of `size` times the largest value, so the table ends at the threshold.
+    Counts are kept modulo a few numbers below 2^62 and put together by the Chinese remainder theorem.
+    """
+    if tail.known is not None:
+        return tail.known
+    cheaper, shortfall = _cheaper(tail)
+    lacking = np.ascontiguousarray(cheaper.values[-1] - cheaper.values[::-1])
+    moduli = _moduli(tail.subsets)
+    residues = [int(_count_sums(lacking, tail.size, shortfall, modulus)) for modulus in moduli]
+    count = _chinese_remainder(residues, moduli)
+    return count if cheaper is tail else tail.subsets - count
+
+
+def _cheaper(tail: Tail) -> tuple[Tail, int]:
+    """The tail or its rest, whichever spans fewer sums, and how much a sum in it can lack of the largest."""
+    rest = tail.rest()
+    spans = [(side.size * int(side.values[-1]) - side.threshold, side) for side in (tail, rest)]
+    shortfall, side = min(spans, key=lambda span: span[0])
+    return side, shortfall
+
+
+def _moduli(largest: int) -> list[int]:
+    """Pairwise coprime numbers just below 2^62 whose product exceeds `largest`."""
+    moduli: list[int] = []
+    candidate = 2**62
+    while math.prod(moduli) <= largest:
+        if all(math.gcd(candidate, modulus) == 1 for modulus in moduli):
+            moduli.append(candidate)
+        candidate -= 1
+    return moduli
+
+
+def _chinese_remainder(residues: list[int], moduli: list[int]) -> int:
+    value, product = 0, 1
+    for residue, modulus in zip(residues, moduli, strict=True):
+        value += product * ((residue - value) * pow(product, -1, modulus) % modulus)
+        product *= modulus
+    return value
+
+
+@compiled
+def _count_sums(lacking: Integers, size: int, shortfall: int, modulus: int) -> int:
+    """Subsets of `size` of the ascending values whose sum is at most `shortfall`, modulo `modulus`."""
+    n = len(lacking)
+    prefix = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        prefix[i + 1] = prefix[i] + lacking[i]
+    ways = np.zeros((size + 1, shortfall + 1), dtype=np.int64)
+    ways[0, 0] = 1
+    for taken in range(n):
+        value = lacking[taken]
+        # Downwards, so that an element is not taken twice.
+        for k in range(min(taken + 1, size), 0, -1):
+            # What k elements with this one can sum to, leaving room for the rest, which are all ≥ value.
+            least = prefix[k - 1] + value
+            most = min(prefix[taken + 1] - prefix[taken + 1 - k], shortfall - (size - k) * value)
+            if most >= least:
+                source, target = ways[k - 1, least - value : most - value + 1], ways[k, least : most + 1]
+                for i in range(len(target)):
+                    total = target[i] + source[i]
+                    target[i] = total - modulus if total >= modulus else total
+    count = 0
+    for i in range(shortfall + 1):
+        count = (count + ways[size, i]) % modulus
+    return count
+
 
 _SECONDS_A_SUBSET = 3e-9
 _STEPS_A_SECOND = 200_000_000

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from weatherglass.arrays import Integers, Vector
-from weatherglass.stats.permutation.tail import Tail
+from weatherglass.stats.permutation.grid import Tail
 
 _LEAST_PULL = 2.5
 """λ times the standard deviation of the sum is at least this, so that e^(−λu) falls off near the mean too."""

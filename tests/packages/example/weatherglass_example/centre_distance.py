@@ -32,7 +32,7 @@ class MeanDistance:
         del test
         return ()
 
-    def measure(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
+    def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
         """The mean over targets and attribute sets of S(t, A), the mean cosine distance of t to A."""
         del context
         targets = [each for each in sets if each.role[0] in "XY"]

@@ -1,0 +1,125 @@
+"""Name an association, `similarity/statistic`: its text form is its identity and its spelling everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from weatherglass.errors import UnknownNameError
+from weatherglass.registry import Registry, checked_text, did_you_mean, shown
+
+if TYPE_CHECKING:
+    from weatherglass.metrics.weat.scores import Similarity, Statistic
+
+SIMILARITIES: Registry[Similarity] = Registry(
+    "similarity",
+    {
+        "cosine": "weatherglass.metrics.weat.scores:COSINE",
+        "euclidean": "weatherglass.metrics.weat.scores:EUCLIDEAN",
+        "manhattan": "weatherglass.metrics.weat.scores:MANHATTAN",
+        "mahalanobis": "weatherglass.metrics.weat.scores:MAHALANOBIS",
+        "dot": "weatherglass.metrics.weat.scores:DOT",
+    },
+    entry_points="weatherglass.similarities",
+)
+
+STATISTICS: Registry[Statistic] = Registry(
+    "statistic",
+    {
+        "mean": "weatherglass.metrics.weat.scores:MEAN",
+        "median": "weatherglass.metrics.weat.scores:MEDIAN",
+        "min": "weatherglass.metrics.weat.scores:MIN",
+        "max": "weatherglass.metrics.weat.scores:MAX",
+        "eq2": "weatherglass.metrics.weat.scores:EQ2",
+    },
+    entry_points="weatherglass.statistics",
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Association:
+    """How one element's association with A and B is measured (docs/methods 1).
+
+    >>> str(Association.parse("euclidean/median"))
+    'euclidean/median'
+    """
+
+    similarity: str = "cosine"
+    statistic: str = "mean"
+
+    def __post_init__(self) -> None:
+        if self.similarity not in SIMILARITIES or self.statistic not in STATISTICS:
+            raise _unknown(str(self))
+
+    def __str__(self) -> str:
+        return f"{self.similarity}/{self.statistic}"
+
+    @property
+    def signed(self) -> bool:
+        """Whether the sign of d says to which side X leans."""
+        return STATISTICS.get(self.statistic).signed
+
+    @classmethod
+    def parse(cls, text: str) -> Association:
+        """The measure that is written `similarity/statistic`.
+
+        Raises:
+            UnknownNameError: naming the nearest measure there is.
+        """
+        similarity, slash, statistic = checked_text("a measure", text).partition("/")
+        if not slash:
+            raise _unknown(text)
+        return cls(similarity, statistic)
+
+
+GLOB = frozenset("*?[")
+GROUPS: dict[str, tuple[str, ...]] = {
+    "azarpanah2021": tuple(
+        f"{similarity}/{statistic}"
+        for similarity in ("cosine", "euclidean", "manhattan", "mahalanobis")
+        for statistic in ("mean", "median", "min", "max", "eq2")
+    ),
+}
+"""Measures that go by one name: those of Azarpanah & Farhadloo (2021) are all but `dot`."""
+
+
+def known_associations() -> list[Association]:
+    """Every registered similarity with every registered statistic, in the order of the tables."""
+    return [Association(sim, stat) for sim in SIMILARITIES.names() for stat in STATISTICS.names()]
+
+
+def select_associations(patterns: Sequence[str]) -> list[Association]:
+    """The measures that names, groups and globs stand for, each once, in the order first asked for.
+
+    `*` is every registered measure, `*/mean` every similarity with the mean, `azarpanah2021` the twenty
+    of that paper.
+
+    >>> [str(measure) for measure in select_associations(["cosine/m*n", "dot/eq2"])]
+    ['cosine/mean', 'cosine/median', 'cosine/min', 'dot/eq2']
+
+    Raises:
+        UnknownNameError: if a pattern matches nothing.
+    """
+    selected: dict[Association, None] = {}
+    for pattern in patterns:
+        if GLOB & set(pattern):
+            matches = [measure for measure in known_associations() if fnmatchcase(str(measure), pattern)]
+        else:
+            matches = [Association.parse(spelling) for spelling in GROUPS.get(pattern, (pattern,))]
+        if not matches:
+            raise _unknown(pattern)
+        selected |= dict.fromkeys(matches)
+    return list(selected)
+
+
+def _unknown(text: str) -> UnknownNameError:
+    names = [*map(str, known_associations()), *GROUPS]
+    # A bare "cosine" is nearest to the default statistic of that name, not to whichever measure sorts first.
+    hint = f"; did you mean '{text}/mean'?" if text in SIMILARITIES else did_you_mean(text, names)
+    return UnknownNameError(
+        f"unknown measure '{shown(text)}'{hint} (a measure is similarity/statistic, or a glob over them, or "
+        f"{', '.join(GROUPS)}; similarities: {', '.join(SIMILARITIES.names())}; "
+        f"statistics: {', '.join(STATISTICS.names())})"
+    )

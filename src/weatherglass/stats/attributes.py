@@ -1,0 +1,385 @@
+"""Estimate an effect for fixed attributes and for random attributes (docs/methods 10.1 to 10.3).
+
+Fixed: would other target words of this kind give the same effect, with the attribute words at hand? Random: would
+other target words and other attribute words (and templates) give it? The choice of attribute words adds noise to a
+word's score, which widens the scores and so shrinks d: for random attributes the effect is estimated as it would be
+with endless lists of attribute words of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats.interval import (
+    Interval,
+    Reason,
+    combined_df,
+    ends,
+    jackknife_bias,
+    jackknife_variance,
+    two_sided_p,
+    upper_point,
+)
+from weatherglass.stats.leave_one_out import each_words, without_each_word
+from weatherglass.stats.scale import NO_SPREAD, Scale, Within, within
+
+LARGEST_P_USED = 0.5
+"""Above it t* comes near 0 and says nothing of the spread; the variance within the sets stands in."""
+LEAST_SHRINK = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class FixedAttributes:
+    """An effect with A, B and the templates as they are."""
+
+    effect_size: float
+    """d; NaN where all scores are equal."""
+    p: float
+    """Of the exact permutation test, two-sided, as it was given."""
+    interval: Interval | None
+    reason: Reason | None
+    """Why there is no interval."""
+
+
+def fixed_attributes(x: Vector, y: Vector, p: float, alpha: float = 0.05, ddof: int = 1) -> FixedAttributes:
+    """The interval of d at level 1 − alpha that leaves out 0 exactly when p ≤ alpha.
+
+    Args:
+        x: scores of the words of X.
+        y: scores of the words of Y.
+        p: the two-sided p of the exact permutation test of these scores.
+        alpha: at most 0.5.
+        ddof: of the sd in d.
+    """
+    scores = within(np.concatenate([x, y]).astype(np.float64), len(x), ddof)
+    d = float(scores.scale.effect_size(scores.g))
+    if min(len(x), len(y)) < 2:
+        return FixedAttributes(d, p, None, Reason.TOO_FEW_WORDS)
+    if scores.squares == 0:
+        return FixedAttributes(d, p, None, Reason.NO_SPREAD)
+    low, high = fixed_ends(scores, np.asarray(p), alpha)
+    if np.isnan(low) or np.isnan(high):
+        return FixedAttributes(d, p, None, Reason.ONE_WORD_SPREAD)
+    return FixedAttributes(d, p, Interval(float(low), float(high), 1 - alpha), None)
+
+
+def fixed_ends(scores: Within, p: Vector, alpha: float) -> tuple[Vector, Vector]:
+    """The low and high end of each interval of d; NaN where it is not estimable."""
+    scale, g = scores.scale, scores.g
+    t = upper_point(alpha / 2, scale.df)
+    variance, shrink = variance_and_shrink(scores)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A makes the t-test of g = 0 give the exact p: √A = g / t*, so that Q₀ = t²·A is g² at p = alpha.
+        at_zero = np.where(
+            p <= LARGEST_P_USED, (g * (t / upper_point(p / 2, scale.df))) ** 2, t**2 * scale.variance_factor
+        )
+    low, high = ends(g, at_zero, t**2 * variance, p <= alpha, shrink)
+    return scale.effect_size(low), scale.effect_size(high)
+
+
+def variance_and_shrink(scores: Within) -> tuple[Vector, Vector]:
+    """v and k: the jackknife variance of g over words, and what takes the bias of g off the near end."""
+    g, without = scores.g, without_each_word(scores).g
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sets = without[..., : scores.scale.n_x], without[..., scores.scale.n_x :]
+        variance = jackknife_variance(sets[0]) + jackknife_variance(sets[1])
+        bias = jackknife_bias(sets[0], g) + jackknife_bias(sets[1], g)
+        return variance, np.where(g == 0, 1.0, np.clip(1 - bias / g, LEAST_SHRINK, 1.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factor:
+    """A words × levels table, split within X and Y (docs/methods 10.2); the levels are attributes or templates."""
+
+    sign: int
+    """How its row means enter the score: −1 for B."""
+    scale: Scale
+    interaction: Matrix
+    """The table without the column means of each target set, then without row means."""
+    differences: Vector
+    """D: mean over X less mean over Y, of each level."""
+    levels: int
+    """|A|, |B| or the number of templates."""
+    variance: Vector
+    """V: the variance of Δ that the choice of levels makes, var(D) / levels."""
+    rows: Vector
+    """The sum of squares of each row of the interaction."""
+    noise: Vector
+    """σ² / levels: the variance of a score that the choice of levels makes."""
+
+    def noise_without_each_word(self, set_sizes: Vector) -> Vector:
+        """Return the noise without each word: I − qᵢ·m/(m − 1)."""
+        left = self.rows.sum(axis=-1, keepdims=True) - self.rows * set_sizes / (set_sizes - 1)
+        return _noise(left, self.scale.df - 1, self.levels)
+
+    def without_each_level(self, scores: Within) -> tuple[Vector, Vector, Vector]:
+        """Return Δ, the sum of squares of the scores within the sets, and this factor's noise, without each level.
+
+        The mean of the others is the mean less 1/(k − 1) of what the level lies above it, so that residuals serve.
+        """
+        k, r = self.levels, self.interaction
+        columns = np.einsum("...ij,...ij->...j", r, r)
+        above = self.differences - self.differences.mean(axis=-1, keepdims=True)
+        difference = scores.difference[..., np.newaxis] - self.sign * above / (k - 1)
+        products = np.einsum("...i,...ij->...j", scores.residuals, r)
+        squares = (
+            scores.squares[..., np.newaxis] - 2 * self.sign * products / (k - 1) + columns / (k - 1) ** 2
+        )
+        left = columns.sum(axis=-1, keepdims=True) - columns * k / (k - 1)
+        return difference, squares, _noise(left, self.scale.df, k - 1)
+
+
+def _noise(squares: Vector, df: int, levels: int) -> Vector:
+    return np.asarray(np.maximum(squares, 0) / (df * (levels - 1) * levels))
+
+
+def factor(table: Matrix, scale: Scale, sign: int = 1) -> Factor:
+    """Split a table of words (X first) × levels."""
+    x, y = table[..., : scale.n_x, :], table[..., scale.n_x :, :]
+    mean_x, mean_y = x.mean(axis=-2, keepdims=True), y.mean(axis=-2, keepdims=True)
+    centred = np.concatenate([x - mean_x, y - mean_y], axis=-2)
+    centred -= centred.mean(axis=-1, keepdims=True)
+    differences, levels = (mean_x - mean_y)[..., 0, :], int(table.shape[-1])
+    rows = np.asarray(np.einsum("...ij,...ij->...i", centred, centred))
+    return Factor(
+        sign,
+        scale,
+        interaction=centred,
+        differences=differences,
+        levels=levels,
+        variance=np.asarray(differences.var(axis=-1, ddof=1) / levels),
+        rows=rows,
+        noise=_noise(rows.sum(axis=-1), scale.df, levels),
+    )
+
+
+LEAST_RELIABILITY = 0.1
+LEAST_ATTRIBUTES = 3
+LEAST_TEMPLATES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RandomAttributes:
+    """An effect over words and attributes of this kind."""
+
+    p: float | None
+    """Of the crossed t-test, two-sided; it needs no reliability, so it stays where the effect is not estimable."""
+    effect_size: float | None
+    """d∞: with endless attributes."""
+    interval: Interval | None
+    interval_90: Interval | None
+    """What a result without effect excludes is read from this one (docs/methods 10.5)."""
+    score_reliability: float | None
+    """ρ: the share of the variance of scores within X and Y that is not owed to the choice of attributes."""
+    corrected: bool = True
+    """False for statistics other than mean: the attributes' noise is in d and in its interval."""
+    reason: Reason | None = None
+    """Why there is no interval."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossed:
+    """The crossed test and what its intervals are made of, for any number of repetitions."""
+
+    scale: Scale
+    g: Vector
+    """g∞ = Δ/τ."""
+    p: Vector
+    score_reliability: Vector
+    variance_at_zero: Vector
+    """V₀/τ²."""
+    df_at_zero: Vector
+    variance: Vector
+    """v, of g∞ at the estimate."""
+    df: Vector
+    least_variance: Vector
+    """v of *these attributes* over ρ: other attributes cannot make g∞ more certain than these make it."""
+    shrink: Vector
+    """k of *these attributes*."""
+
+    def ends(self, alpha: float) -> tuple[Vector, Vector]:
+        """The low and high end of each interval of d∞ at level 1 − alpha; NaN where it is not estimable."""
+        at_zero = upper_point(alpha / 2, self.df_at_zero) ** 2 * self.variance_at_zero
+        of_words = upper_point(alpha / 2, self.scale.df) ** 2 * self.least_variance
+        of_all = upper_point(alpha / 2, self.df) ** 2 * self.variance
+        at_estimate = np.fmax(np.maximum(of_all, at_zero), of_words)
+        low, high = ends(self.g, at_zero, at_estimate, self.p <= alpha, self.shrink)
+        return self.scale.effect_size(low), self.scale.effect_size(high)
+
+
+def random_attributes(
+    to_a: Matrix,
+    to_b: Matrix,
+    n_x: int,
+    alpha: float = 0.05,
+    ddof: int = 1,
+    templates: Matrix | None = None,
+) -> RandomAttributes:
+    """The crossed t-test, d∞ and the interval of d∞ that leaves out 0 exactly when p ≤ alpha.
+
+    Args:
+        to_a: measures of words (X first) to each word of A, larger where closer.
+        to_b: the same to each word of B.
+        n_x: the number of words in X.
+        alpha: of the interval, at most 0.5.
+        ddof: of the sd in d.
+        templates: scores s(w, t) of each word in each template, where all words stand in the same 3 or more; their
+            mean over templates is the word's score. Without them the templates are held as they are.
+    """
+    if min(to_a.shape[-1], to_b.shape[-1]) < LEAST_ATTRIBUTES:
+        return _left_out(Reason.TOO_FEW_ATTRIBUTES)
+    if min(n_x, len(to_a) - n_x) < 2:
+        return _left_out(Reason.TOO_FEW_WORDS)
+    result = crossed(to_a, to_b, n_x, ddof, templates)
+    rho = float(result.score_reliability)
+    p = float(result.p)
+    if np.isnan(rho):
+        tables = [to_a, to_b] if templates is None else [to_a, to_b, templates]
+        p_of_choices = p if any(_differences_vary(table, n_x) for table in tables) else None
+        return RandomAttributes(p_of_choices, None, None, None, None, reason=Reason.NO_SPREAD)
+    if rho < LEAST_RELIABILITY:
+        return RandomAttributes(p, None, None, None, rho, reason=Reason.NOISE)
+    (low, high), (low_90, high_90) = result.ends(alpha), result.ends(0.10)
+    return RandomAttributes(
+        p,
+        float(result.scale.effect_size(result.g)),
+        Interval(float(low), float(high), 1 - alpha),
+        Interval(float(low_90), float(high_90), 1 - 0.10),
+        rho,
+    )
+
+
+def _left_out(reason: Reason) -> RandomAttributes:
+    return RandomAttributes(None, None, None, None, None, reason=reason)
+
+
+def _differences_vary(table: Matrix, n_x: int) -> bool:
+    """Whether X and Y differ more on one attribute or template than on another; then there is something to test by."""
+    differences = table[:n_x].mean(axis=0) - table[n_x:].mean(axis=0)
+    return bool(np.ptp(differences) > NO_SPREAD * np.abs(table).max())
+
+
+def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matrix | None = None) -> Crossed:
+    """`random_attributes` for tables with any leading axes; effects are NaN where ρ < 0.1."""
+    scores = within(to_a.mean(axis=-1) - to_b.mean(axis=-1), n_x, ddof)
+    scale = scores.scale
+    factors = [factor(to_a, scale), factor(to_b, scale, -1)]
+    if templates is not None and templates.shape[-1] >= LEAST_TEMPLATES:
+        factors.append(factor(templates, scale))
+    noise = np.asarray(sum(part.noise for part in factors))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = scores.squares / scale.df
+        rho = 1 - noise / variance
+        signal = np.where(rho >= LEAST_RELIABILITY, variance - noise, np.nan)
+        variance_of_difference, df_at_zero = _at_zero(scores, factors, noise)
+        t = scores.difference / np.sqrt(variance_of_difference)
+        jackknifed, df = _jackknifed(scores, factors, noise, signal)
+        overlap = noise * scale.variance_factor / signal
+        of_words, shrink = variance_and_shrink(scores)
+        return Crossed(
+            scale,
+            g=scores.difference / np.sqrt(signal),
+            p=two_sided_p(t, df_at_zero),
+            score_reliability=np.where(variance > 0, rho, np.nan),
+            variance_at_zero=variance_of_difference / signal,
+            df_at_zero=df_at_zero,
+            variance=np.maximum(jackknifed - overlap, jackknifed / 2),
+            df=df,
+            least_variance=of_words * variance / signal,
+            shrink=np.where(np.isnan(shrink), 1.0, shrink),
+        )
+
+
+def _at_zero(scores: Within, factors: Sequence[Factor], noise: Vector) -> tuple[Vector, Vector]:
+    """V₀ and its degrees of freedom: the variance of Δ with nothing assumed about the effect."""
+    scale, e = scores.scale, scores.residuals
+    words = [
+        np.einsum("...i,...i->...", part, part) / ((m - 1) * m)
+        for part, m in ((e[..., : scale.n_x], scale.n_x), (e[..., scale.n_x :], scale.n_y))
+    ]
+    choices = [part.variance for part in factors]
+    of_words, of_choices = np.asarray(sum(words)), np.asarray(sum(choices))
+    # The interaction of words and attributes is in both; it counts once.
+    once = of_words + of_choices - noise * scale.variance_factor
+    df = combined_df(
+        [*words, *choices], [scale.n_x - 1, scale.n_y - 1, *(part.levels - 1 for part in factors)]
+    )
+    return np.maximum(np.maximum(once, of_words), of_choices), df
+
+
+def _jackknifed(
+    scores: Within, factors: Sequence[Factor], noise: Vector, signal: Vector
+) -> tuple[Vector, Vector]:
+    """H and its degrees of freedom: the jackknife variance of g∞, linear in Δ and τ², over words and factors."""
+    scale = scores.scale
+    tau, noise_of = np.sqrt(signal)[..., np.newaxis], noise[..., np.newaxis]
+    slope = (scores.difference / (2 * signal))[..., np.newaxis]
+    left = without_each_word(scores)
+    sizes = each_words(scale, scale.n_x, scale.n_y)
+    noise_left = np.asarray(sum(part.noise_without_each_word(sizes) for part in factors))
+    signal_left = left.squares / left.df - noise_left
+    # Δ and τ² without each word of X, without each word of Y, and without each level of every factor.
+    without = [
+        (left.difference[..., : scale.n_x], signal_left[..., : scale.n_x]),
+        (left.difference[..., scale.n_x :], signal_left[..., scale.n_x :]),
+    ]
+    for part in factors:
+        difference, squares, noise_left = part.without_each_level(scores)
+        others = noise_of - part.noise[..., np.newaxis]
+        without.append((difference, squares / scale.df - noise_left - others))
+    of_x, of_y, *of_factors = (
+        jackknife_variance((difference - slope * signal_without) / tau)
+        for difference, signal_without in without
+    )
+    variances = [of_x + of_y, *of_factors]
+    df = combined_df(variances, [scale.df, *(part.levels - 1 for part in factors)])
+    return np.asarray(sum(variances)), df
+
+
+def random_attributes_uncorrected(
+    scores: Vector, without_levels: Sequence[Matrix], n_x: int, alpha: float = 0.05, ddof: int = 1
+) -> RandomAttributes:
+    """A jackknife-t interval of d and its p.
+
+    Args:
+        scores: of the words, X (the first n_x) before Y.
+        without_levels: for A, for B and, where words are crossed with templates, for those: scores of the words (down)
+            without each attribute or template (across), as `scores_without_attributes` gives.
+        n_x: the number of words in X.
+        alpha: of the interval.
+        ddof: of the sd in d.
+    """
+    if min(level_scores.shape[-1] for level_scores in without_levels) < LEAST_ATTRIBUTES:
+        return _uncorrected_left_out(Reason.TOO_FEW_ATTRIBUTES)
+    if min(n_x, len(scores) - n_x) < 2:
+        return _uncorrected_left_out(Reason.TOO_FEW_WORDS)
+    centred = within(scores, n_x, ddof)
+    if centred.squares == 0:
+        return _uncorrected_left_out(Reason.NO_SPREAD)
+    scale, without = centred.scale, without_each_word(centred).g
+    with np.errstate(invalid="ignore"):
+        variances = [
+            jackknife_variance(without[:n_x]) + jackknife_variance(without[n_x:]),
+            *(jackknife_variance(within(level_scores.T, n_x).g) for level_scores in without_levels),
+        ]
+    variance = np.asarray(sum(variances))
+    if not np.isfinite(variance):
+        return _uncorrected_left_out(Reason.ONE_WORD_SPREAD)
+    df = combined_df(variances, [scale.df, *(level_scores.shape[-1] - 1 for level_scores in without_levels)])
+    p = two_sided_p(centred.g / np.sqrt(variance), df)
+
+    def interval(alpha: float) -> Interval:
+        width = upper_point(alpha / 2, df) ** 2 * variance
+        low, high = scale.effect_size(np.array(ends(centred.g, width, width, p <= alpha)))
+        return Interval(float(low), float(high), 1 - alpha)
+
+    d = float(scale.effect_size(centred.g))
+    return RandomAttributes(float(p), d, interval(alpha), interval(0.10), None, corrected=False)
+
+
+def _uncorrected_left_out(reason: Reason) -> RandomAttributes:
+    return RandomAttributes(None, None, None, None, None, corrected=False, reason=reason)

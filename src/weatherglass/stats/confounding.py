@@ -1,0 +1,180 @@
+"""Find tests whose sets differ in a token or template that their units share (docs/methods 10.6)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weatherglass.arrays import Matrix
+from weatherglass.stats.interval import two_sided_p, upper_point
+
+LARGEST_LEVEL = 0.10
+"""A test whose p ≤ 0.05 would be found more often than this by chance is measured, not tested."""
+NOMINAL = 0.05
+LEAST_SHARED = 0.5
+"""X and Y share at least this part of the larger number of their templates."""
+NO_NOISE = 1e-12
+MOST_NAMED = 4
+"""Tokens that a line names."""
+
+TOKEN = re.compile(r"\w+(?:['’]\w+)*")
+
+Text = Sequence[str]
+"""A text as its tokens, in lower case; the encoder's pieces where it has them."""
+Unit = Sequence[Text]
+"""The texts of one word."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenContrast:
+    """A token and the share of the texts of X and of Y that contain it."""
+
+    token: str
+    share_x: float
+    share_y: float
+    piece: bool = False
+    """Whether it is part of a longer word in some text, and not a word of its own in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confounding:
+    """Why a test is measured, not tested."""
+
+    level: float
+    """How often p ≤ 0.05 would be found if tokens were independent noise."""
+    tokens: tuple[TokenContrast, ...]
+    """Those with the largest difference of shares; empty where only templates differ."""
+    templates: tuple[int, int, int] | None
+    """How many templates X and Y have, and how many of them in common, where those are too few."""
+
+
+def confounding(
+    x: Sequence[Unit],
+    y: Sequence[Unit],
+    x_templates: Collection[str] = (),
+    y_templates: Collection[str] = (),
+) -> Confounding | None:
+    """Return why p by words would not hold its level; None where the test can be tested.
+
+    Args:
+        x: the units of X.
+        y: the units of Y.
+        x_templates: the sentence templates of X, none for bare words.
+        y_templates: those of Y.
+    """
+    level = expected_level(x, y)
+    in_x, in_y = set(x_templates), set(y_templates)
+    numbers = len(in_x), len(in_y), len(in_x & in_y)
+    apart = max(numbers[:2]) > 0 and numbers[2] < LEAST_SHARED * max(numbers[:2])
+    if level <= LARGEST_LEVEL and not apart:
+        return None
+    tokens = largest_contrasts(x, y) if level > LARGEST_LEVEL else ()
+    return Confounding(level, tokens, numbers if apart else None)
+
+
+def described(found: Confounding, n_x: int, n_y: int) -> str:
+    """Return in one line why a test is measured, not tested.
+
+    >>> he = TokenContrast("he", 1.0, 0.0), TokenContrast("his", 1.0, 0.0)
+    >>> described(Confounding(0.7, he, None), 8, 8)
+    "every X text contains the words 'he', 'his', no Y text does: one contrast, not 8 + 8"
+    """
+    parts = []
+    for of_x in (True, False):
+        own = [token for token in found.tokens if (token.share_x > token.share_y) is of_x]
+        if own:
+            parts.append(_shares(own, of_x))
+    if found.templates is not None:
+        in_x, in_y, common = found.templates
+        parts.append(f"X has {in_x} sentence templates and Y {in_y}, {common or 'none'} in common")
+    return f"{'; '.join(parts)}: one contrast, not {n_x} + {n_y}"
+
+
+def _shares(tokens: Sequence[TokenContrast], of_x: bool) -> str:
+    listed = " and ".join(filter(None, (_listed(tokens, "word", False), _listed(tokens, "piece", True))))
+    shares = tokens[0].share_x, tokens[0].share_y
+    (share, rest), (one, other) = (shares, "XY") if of_x else (shares[::-1], "YX")
+    if share == 1 and rest == 0:
+        return f"every {one} text contains {listed}, no {other} text does"
+    return f"{100 * share:.0f} % of {one} texts contain {listed}, {100 * rest:.0f} % of {other} texts do"
+
+
+def _listed(tokens: Sequence[TokenContrast], noun: str, piece: bool) -> str:
+    """The words, or the pieces, among the tokens."""
+    names = [f"'{_shown(token.token)}'" for token in tokens if token.piece is piece]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"the {noun}{'s' if len(names) > 1 else ''} {', '.join(names[:MOST_NAMED])}{more}" if names else ""
+
+
+def _shown(piece: str) -> str:
+    """A piece without the signs by which tokenizers mark the begin or the inside of a word."""
+    return piece.lstrip("▁Ġ").removeprefix("##") or piece
+
+
+def is_whole_word(piece: str, text: str) -> bool:
+    """Return whether a model's piece is a word of the text by itself.
+
+    >>> is_whole_word("▁a", "This is a name."), is_whole_word("a", "Lakisha")
+    (True, False)
+    """
+    return _shown(piece).lower() in tokens_of(text)
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return the words of a text in lower case, for encoders whose pieces are not known."""
+    return TOKEN.findall(text.lower())
+
+
+def expected_level(x: Sequence[Unit], y: Sequence[Unit]) -> float:
+    """Return how often the t-test of X and Y would find p ≤ 0.05 if every token were an independent random vector."""
+    n_x, n_y = len(x), len(y)
+    df = n_x + n_y - 2
+    if df < 1:
+        return 1.0
+    products = _products([*x, *y])
+    contrast = np.repeat([1 / n_x, -1 / n_y], [n_x, n_y])
+    within = 0.0
+    for part in (products[:n_x, :n_x], products[n_x:, n_x:]):
+        within += float(np.trace(part) - part.sum() / len(part))
+    within /= df
+    if within <= NO_NOISE:
+        return 1.0
+    ratio = float(contrast @ products @ contrast) / ((1 / n_x + 1 / n_y) * within)
+    if ratio <= 0:
+        return 0.0
+    return float(two_sided_p(upper_point(NOMINAL / 2, df) / math.sqrt(ratio), df))
+
+
+def largest_contrasts(x: Sequence[Unit], y: Sequence[Unit]) -> tuple[TokenContrast, ...]:
+    """Return the tokens with the largest difference of their shares of texts, all that tie, sorted."""
+    shares = []
+    for units in (x, y):
+        texts = [set(text) for unit in units for text in unit]
+        counts = Counter(token for text in texts for token in text)
+        shares.append({token: count / len(texts) for token, count in counts.items()})
+    of_x, of_y = shares
+    found = [TokenContrast(t, of_x.get(t, 0.0), of_y.get(t, 0.0)) for t in sorted({*of_x, *of_y})]
+    largest = max((abs(token.share_x - token.share_y) for token in found), default=0.0)
+    return tuple(t for t in found if abs(t.share_x - t.share_y) == largest and largest > 0)
+
+
+def _products(units: Sequence[Unit]) -> Matrix:
+    """K: products of the units, each the mean of its texts, each text its counts of tokens at length 1."""
+    place: dict[str, int] = {}
+    for unit in units:
+        for text in unit:
+            for token in text:
+                place.setdefault(token, len(place))
+    rows = np.zeros((len(units), max(len(place), 1)))
+    for row, unit in zip(rows, units, strict=True):
+        for text in unit:
+            counts = Counter(text)
+            length = math.sqrt(sum(count * count for count in counts.values()))
+            for token, count in counts.items():
+                row[place[token]] += count / (length * len(unit))
+    return np.asarray(rows @ rows.T)

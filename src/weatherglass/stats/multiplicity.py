@@ -1,0 +1,168 @@
+"""Adjust p-values for multiple tests: Holm, Benjamini and Hochberg, and Westfall and Young's maxT (docs/methods 4)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.errors import WeatherglassError
+from weatherglass.registry import unknown
+from weatherglass.stats import DEFAULT_CORRECTION
+from weatherglass.stats.scale import NO_SPREAD
+
+ADJUSTMENTS = ("holm", "benjamini-hochberg")
+"""What needs the p-values alone."""
+CORRECTIONS = (*ADJUSTMENTS, "westfall-young")
+"""What a run can ask for; Westfall and Young's needs the scores, too."""
+
+
+def adjust(
+    p_values: Sequence[float] | Vector, method: str = DEFAULT_CORRECTION, family: int | None = None
+) -> Vector:
+    """Adjusted p-values, in the order given; a row is significant after correction if its value is ≤ alpha.
+
+    Args:
+        p_values: one p per row; NaN where a row has none. It ranks last, counts in the family and stays NaN.
+        method: "holm" (step-down, family-wise error) or "benjamini-hochberg" (step-up, false discovery rate).
+        family: the size N of the family; larger than the rows at hand where others are missing, which then
+            rank last. By default the number of rows.
+
+    Raises:
+        WeatherglassError: if the family is smaller than the rows, or a p is not in [0, 1].
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    size = len(p) if family is None else family
+    if method not in ADJUSTMENTS:
+        raise unknown("correction", method, ADJUSTMENTS)
+    if size < len(p):
+        raise WeatherglassError(
+            f"a family of {size} cannot hold the {len(p)} rows at hand; give a larger family"
+        )
+    if ((p < 0) | (p > 1)).any():
+        raise WeatherglassError("p-values to be adjusted lie between 0 and 1")
+    order = np.argsort(p, kind="stable")  # NaN last
+    ranks = np.arange(1, len(p) + 1)
+    if method == "holm":
+        stepped = np.maximum.accumulate(p[order] * (1 + size - ranks))
+    else:
+        ratios = p[order] * size / ranks
+        stepped = np.fmin.accumulate(ratios[::-1])[::-1]
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    adjusted[np.isnan(p)] = np.nan
+    return adjusted
+
+
+def adjust_groups(within: Sequence[Vector], groups: int | None = None) -> list[Vector]:
+    """Adjusted p of tests in groups, from their p adjusted within each group: Holm between the groups.
+
+    A group stands for the test with its smallest p. A test is rejected where its p within the group is at most alpha
+    over the number of groups that Holm's step leaves, so the error over all groups stays below alpha.
+
+    Args:
+        within: the adjusted p of the tests of each group.
+        groups: how many groups there are, if more than these.
+    """
+    size = len(within) if groups is None else groups
+    smallest = np.array([p.min() for p in within])
+    order = np.argsort(smallest, kind="stable")
+    adjusted: list[Vector] = [np.empty(0)] * len(within)
+    reached = 0.0
+    for rank, place in enumerate(order):
+        scaled = within[place] * (size - rank)
+        reached = max(reached, float(scaled.min()))
+        adjusted[place] = np.minimum(np.maximum(scaled, reached), 1.0)
+    return adjusted
+
+
+ENUMERATED = 100_000
+"""Up to so many labellings all are looked at."""
+DRAWS = 9_999
+AT_A_TIME = 4_096
+TIE = 1e-12
+
+Alternative = Literal["two-sided", "greater", "less"]
+EXTREME: Mapping[Alternative, Callable[[Matrix], Matrix]] = {
+    "two-sided": np.abs,
+    "greater": np.positive,
+    "less": np.negative,
+}
+"""What counts as large."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaxT:
+    """Adjusted p of every test."""
+
+    p: Vector
+    exact: bool
+    """Whether every labelling was looked at."""
+    labellings: int
+    """How many were looked at, the observed one among them."""
+
+
+def westfall_young(
+    scores: Matrix, n_x: int, alternative: Alternative = "two-sided", draws: int = DRAWS, seed: int = 0
+) -> MaxT:
+    """For each test the share of labellings whose largest |d| over all tests is at least its |d|.
+
+    Args:
+        scores: words (X first) down, tests across; equal scores of a test leave it with p = 1.
+        n_x: the number of words in X.
+        alternative: what counts as large.
+        draws: random labellings, where there are more than 100 000 in all.
+        seed: of the draws.
+    """
+    n, tests = scores.shape
+    # d is linear in the labels once every test's scores have mean 0 and sd 1, which no labelling changes.
+    z = scores - scores.mean(axis=0)
+    size = np.abs(scores).max(axis=0)
+    spread = z.std(axis=0)
+    flat = spread <= NO_SPREAD * size
+    z = np.where(flat, 0.0, z / np.where(flat, 1.0, spread))
+    extreme = EXTREME[alternative]
+    observed = extreme(z[:n_x].sum(axis=0)) - TIE * np.abs(z).sum(axis=0)
+
+    exact = math.comb(n, n_x) <= ENUMERATED
+    batches = every_labelling(n, n_x) if exact else random_labellings(n, n_x, draws, seed)
+    labellings, hits = (0, np.zeros(tests)) if exact else (1, np.ones(tests))
+    for in_x in batches:
+        largest = np.sort(extreme(in_x @ z).max(axis=1))
+        hits += len(largest) - np.searchsorted(largest, observed, side="left")
+        labellings += len(largest)
+    return MaxT(np.where(flat, 1.0, hits / labellings), exact, labellings)
+
+
+def every_labelling(n: int, n_x: int) -> Iterator[Matrix]:
+    """Every choice of n_x words for X, some thousand at a time: 1 where a word is in X, else 0."""
+    yield from _every_labelling(n, n_x)
+
+
+@lru_cache(maxsize=2)
+def _every_labelling(n: int, n_x: int) -> tuple[Matrix, ...]:
+    """Kept, since lists of the same size follow one another; a dozen MB at most."""
+    rows = itertools.combinations(range(n), n_x)
+    chunks = iter(lambda: list(itertools.islice(rows, AT_A_TIME)), [])
+    return tuple(_membership(np.array(chunk, dtype=np.int64), n) for chunk in chunks)
+
+
+def random_labellings(n: int, n_x: int, draws: int, seed: int) -> Iterator[Matrix]:
+    """Independent random choices of n_x words for X, in the same form."""
+    rng = np.random.default_rng(seed)
+    for start in range(0, draws, AT_A_TIME):
+        keys = rng.random((min(AT_A_TIME, draws - start), n))
+        yield _membership(np.argpartition(keys, n_x - 1, axis=1)[:, :n_x], n)
+
+
+def _membership(chosen: Integers, n: int) -> Matrix:
+    """1 where a word is in X, else 0; a row a labelling."""
+    in_x = np.zeros((len(chosen), n))
+    np.put_along_axis(in_x, chosen, 1.0, axis=1)
+    return in_x

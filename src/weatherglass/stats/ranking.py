@@ -1,0 +1,149 @@
+"""Compare rankings: generalisability over specifications, Kendall's W and tau (docs/methods 11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from weatherglass.arrays import Matrix, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Generalisability:
+    """How far one specification, or the mean of all, tells models apart as any other would."""
+
+    relative: float
+    """Of one specification: the share of the variance between models that any of them sees; rankings rest on it."""
+    absolute: float
+    """The same where the size of d counts, too, so that a specification that gives larger d to all models costs."""
+    relative_of_mean: float
+    """Of the mean over all the specifications at hand."""
+    absolute_of_mean: float
+    kendall_w: float
+    """Agreement of the specifications' rankings of the models: 1 where all are the same, 0 for none."""
+    models: int
+    specifications: int
+
+
+def generalisability(d: Matrix) -> Generalisability | None:
+    """The coefficients of a table of d, models down and specifications across; None below two of either."""
+    models, specifications = d.shape
+    if min(models, specifications) < 2:
+        return None
+    grand = d.mean()
+    of_models, of_specifications = d.mean(axis=1), d.mean(axis=0)
+    between = specifications * float(((of_models - grand) ** 2).sum()) / (models - 1)
+    across = models * float(((of_specifications - grand) ** 2).sum()) / (specifications - 1)
+    left = d - of_models[:, np.newaxis] - of_specifications + grand
+    both = float((left**2).sum()) / ((models - 1) * (specifications - 1))
+    # Negative estimates of a variance are taken as 0.
+    model, choice = max(0.0, (between - both) / specifications), max(0.0, (across - both) / models)
+
+    def coefficient(error: float) -> float:
+        return model / (model + error) if model + error > 0 else 0.0
+
+    return Generalisability(
+        coefficient(both),
+        coefficient(both + choice),
+        coefficient(both / specifications),
+        coefficient((both + choice) / specifications),
+        kendall_w(d),
+        models,
+        specifications,
+    )
+
+
+def kendall_w(d: Matrix) -> float:
+    """Kendall's coefficient of concordance, corrected for ties: models are ranked down each column."""
+    from scipy.stats import rankdata  # here: it takes 0.5 s to import, and one model is not ranked
+
+    models, judges = d.shape
+    ranks = np.apply_along_axis(rankdata, 0, d)
+    spread = float(((ranks.sum(axis=1) - judges * (models + 1) / 2) ** 2).sum())
+    ties = sum(
+        float((counts**3 - counts).sum())
+        for counts in (np.unique(column, return_counts=True)[1].astype(np.float64) for column in ranks.T)
+    )
+    largest = judges**2 * (models**3 - models) - judges * ties
+    return 12 * spread / largest if largest > 0 else 0.0
+
+
+DRAWS = 2_000
+ROUNDING = 1e-9
+"""Numbers closer than this share of the largest are one number: a metric may not see what another does."""
+LEAST_TESTS = 5
+"""With fewer tests, tau has so few values, and moves so far with one test, that it says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """How alike two rankings are: 1 the same, −1 reversed, NaN with too few tests or where one ranks nothing."""
+
+    tau: float
+    low: float | None
+    """Ends of a 95 % percentile interval over drawn tests; None where tau is NaN."""
+    high: float | None
+
+
+def too_few_tests(tests: int) -> str:
+    """Return why there is no tau over this many tests; an empty string from `LEAST_TESTS` on."""
+    if tests >= LEAST_TESTS:
+        return ""
+    return f"Kendall's tau needs {LEAST_TESTS} tests that all metrics measured, and there are {tests}"
+
+
+def kendall_tau(first: Vector, second: Vector) -> float:
+    """Kendall's tau-b of two rows of numbers; ties count for neither side.
+
+    >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    0.3333333333333333
+    """
+    return float(_taus(first[np.newaxis], second[np.newaxis])[0])
+
+
+def _taus(first: Matrix, second: Matrix) -> Vector:
+    """One tau for each row."""
+    x, y = (_signs_of_differences(rows) for rows in (first, second))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))
+
+
+def _signs_of_differences(rows: Matrix) -> Matrix:
+    """Of each two numbers of a row; numbers that differ by rounding only are tied."""
+    i, j = np.triu_indices(rows.shape[1], 1)
+    differences = rows[:, i] - rows[:, j]
+    rounding = ROUNDING * np.abs(rows).max(axis=1, keepdims=True)
+    return np.where(np.abs(differences) > rounding, np.sign(differences), 0.0)
+
+
+def rank_agreement(first: Matrix, second: Matrix, seed: int = 0) -> RankAgreement:
+    """Agreement of two rankings of things (across) by their mean over tests (down).
+
+    The things are these; the tests are a sample, and are drawn with replacement for the interval, the same for both.
+
+    Args:
+        first: size of what was measured by one metric, tests down, things across.
+        second: by another metric, on the same tests.
+        seed: of the draws.
+    """
+    tests = len(first)
+    if tests < LEAST_TESTS:
+        return RankAgreement(float("nan"), None, None)
+    tau = kendall_tau(first.mean(axis=0), second.mean(axis=0))
+    if np.isnan(tau):
+        return RankAgreement(tau, None, None)
+    shares = _drawn_shares(tests, seed)
+    taus = _taus(shares @ first, shares @ second)
+    taus = taus[~np.isnan(taus)]
+    low, high = np.quantile(taus, [0.025, 0.975]) if len(taus) else (np.nan, np.nan)
+    return RankAgreement(tau, float(low), float(high))
+
+
+@lru_cache(maxsize=4)
+def _drawn_shares(tests: int, seed: int) -> Matrix:
+    """Of each draw (down), the share of each test (across); kept, since pairs of metrics share their tests."""
+    drawn = np.random.default_rng(seed).integers(0, tests, (DRAWS, tests))
+    places = drawn + tests * np.arange(DRAWS)[:, np.newaxis]
+    return np.bincount(places.ravel(), minlength=DRAWS * tests).reshape(DRAWS, tests) / tests

@@ -1,0 +1,222 @@
+"""Estimate how much a seed changes a value such as d, beside what its words change it: variances, shares, seeds needed.
+
+A value is computed for S seeds, and again without each target word (docs/methods 11). Values that come from one seed
+differ from seed to seed; values that are averaged over seeds differ from one choice of words to another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weatherglass.arrays import Matrix, Vector
+from weatherglass.stats.interval import jackknife_variance, two_sided_p, upper_point
+
+LEVEL = 0.95
+"""Of the intervals."""
+MOST_SEEDS = 100_000
+SMALLEST_SHARE = 1e-6
+"""Of the words' variance that is left without the seeds' noise; an estimate below it is taken for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeedShare:
+    """A value over seeds. What cannot be estimated is NaN."""
+
+    mean: float
+    sd: float
+    """Over seeds, with the words as they are."""
+    low: float
+    """The interval of the mean over other seeds, with the words as they are."""
+    high: float
+    word_variance: float
+    """What other target words would add to the variance of the value, the seeds' noise in single words taken off."""
+    share: float
+    """sd² / (sd² + word_variance): of the variance of a value from one seed, what is owed to the seed."""
+    share_low: float
+    share_high: float
+
+
+def seed_share(values: Vector, without: Sequence[Matrix]) -> SeedShare:
+    """The value over seeds, and the seed's share of its variance for other seeds and target words.
+
+    The interval is that of a ratio of variances: the seeds' with S − 1 degrees of freedom, and that of a mean over
+    seeds for other words, less the seeds' noise in it, with as many as the jackknife of the log ratio over words says,
+    since words move both.
+
+    Args:
+        values: one for each seed, at least two.
+        without: for each target set, seed × word: the value without each word.
+    """
+    seeds = len(values)
+    mean, variance = float(values.mean()), float(values.var(ddof=1))
+    reach = float(upper_point((1 - LEVEL) / 2, seeds - 1)) * (variance / seeds) ** 0.5
+    found = (mean, variance**0.5, mean - reach, mean + reach)
+    estimable = without and all(table.shape[1] > 2 and np.isfinite(table).all() for table in without)
+    if not estimable or not variance > 0:
+        nothing = float("nan")
+        return SeedShare(*found, nothing, nothing, nothing, nothing)
+    parts = [_MeanOverSeeds.of(table) for table in without]
+    of_mean, noise = sum(part.variance for part in parts), sum(part.noise for part in parts)
+    of_words = max(of_mean - noise / seeds, SMALLEST_SHARE * of_mean)
+    seeds_and_words = (
+        VarianceEstimate(variance, seeds - 1),
+        VarianceEstimate(of_mean, _df_of_words(variance, without, parts)),
+    )
+    low, high = share_ends(*seeds_and_words, noise / seeds, LEVEL)
+    return SeedShare(*found, of_words, variance / (variance + of_words), low, high)
+
+
+def _df_of_words(variance: float, without: Sequence[Matrix], parts: Sequence[_MeanOverSeeds]) -> float:
+    """2 / the variance of the log ratio over other words: a word moves the variance over seeds, too.
+
+    What a word moves it by contains seeds' noise, which S − 1 degrees of freedom already count: it is taken off.
+    """
+    of_mean = sum(part.variance for part in parts)
+    denominator = [np.log(part.variance_without_each + of_mean - part.variance) for part in parts]
+    ratio = [np.log(table.var(axis=0, ddof=1)) - log for table, log in zip(without, denominator, strict=True)]
+    counted = 4 * sum(part.noise for part in parts) / (variance * (len(without[0]) - 1))
+    of_ratio = sum(float(jackknife_variance(logs)) for logs in ratio) - counted
+    return 2 / max(of_ratio, sum(float(jackknife_variance(logs)) for logs in denominator), 1e-12)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _MeanOverSeeds:
+    """How far the mean over these seeds moves with the words of one set (jackknife)."""
+
+    variance: float
+    variance_without_each: Vector
+    """The same without each word."""
+    noise: float
+    """What seeds move single words by adds this to the variance of a value from one seed."""
+
+    @classmethod
+    def of(cls, without: Matrix) -> _MeanOverSeeds:
+        seeds, words = without.shape
+        influence = (words - 1) * (without - without.mean(axis=1, keepdims=True))
+        means = influence.mean(axis=0)
+        squares, noise = np.square(means), np.square(influence - means).sum() / (seeds - 1)
+        return cls(
+            float(squares.sum()) / (words * (words - 1)),
+            (squares.sum() - squares) / ((words - 1) * (words - 2)),
+            float(noise) / (words * (words - 1)),
+        )
+
+
+def seeds_needed(sd: float, precision: float) -> int | None:
+    """The fewest seeds whose mean has an interval of at most ± precision; None above `MOST_SEEDS`."""
+    low, high = 1, MOST_SEEDS
+    if not _reach(sd, high) <= precision:
+        return None
+    while high - low > 1:  # `low` seeds are too few, `high` are enough
+        middle = (low + high) // 2
+        low, high = (low, middle) if _reach(sd, middle) <= precision else (middle, high)
+    return high
+
+
+def _reach(sd: float, seeds: int) -> float:
+    return float(upper_point((1 - LEVEL) / 2, seeds - 1)) * sd / math.sqrt(seeds)
+
+
+HALVINGS = 60
+Squares = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceEstimate:
+    """An estimate of a variance, chi-squared over its degrees of freedom."""
+
+    value: float
+    df: float
+
+
+def share_ends(
+    one: VarianceEstimate, other: VarianceEstimate, noise: float, level: float
+) -> tuple[float, float]:
+    """The ends of the interval of v / (v + w), where `one` estimates v and `other` estimates w + noise.
+
+    A ratio w/v = t belongs to it if `noise`, taken as known, lies in the interval of w + noise − t·v, the difference
+    of two variances (Ting, Burdick, Graybill, Jeyaratnam & Lu 1990). Without noise that is the F interval of the ratio.
+    Subtracting the noise first would leave a difference near 0, which is not chi-squared, where the share is near 1.
+    """
+    from scipy.special import chdtri, fdtri
+
+    tail = (1 - level) / 2
+    ends = []
+    for side, point in ((1, tail), (-1, 1 - tail)):  # First the upper end of t, the lower one of the share
+        ratio = float(fdtri(other.df, one.df, point))
+        of_other = other.df / float(chdtri(other.df, 1 - point)) - 1
+        of_one = one.df / float(chdtri(one.df, point)) - 1
+        cross = ((ratio - 1) ** 2 - (of_other * ratio) ** 2 - of_one**2) / ratio
+
+        def excess(
+            taken: float, side: int = side, squares: Squares = (of_other**2, of_one**2, cross)
+        ) -> float:
+            """How far that end of the difference's interval lies above the noise."""
+            both = squares[0] * other.value**2 + squares[1] * taken**2 + squares[2] * other.value * taken
+            return other.value - taken + side * math.sqrt(max(both, 0.0)) - noise
+
+        taken = _root(excess, other.value / ratio)
+        ends.append(one.value / (one.value + taken))
+    return ends[0], ends[1]
+
+
+def _root(falling: Callable[[float], float], above: float) -> float:
+    """Where a function falls below 0 between 0 and a place where it has; 0 if it is below from the start."""
+    low, high = 0.0, above
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+    return low
+
+
+Layouts = NDArray[np.float64]
+"""… × rows × columns: one two-way layout per leading index."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossedMean:
+    """The mean of each layout and what it would be with other rows and columns; NaN where that is not estimable."""
+
+    mean: Vector
+    error: Vector
+    """The standard error: the root of V."""
+    df: Vector
+    """Of t: the levels of the smaller factor less one."""
+    low: Vector
+    high: Vector
+    p_value: Vector
+    """Two-sided, that the mean is 0: at most 1 − LEVEL where the interval leaves 0 out."""
+
+
+def crossed_mean(layouts: Layouts) -> CrossedMean:
+    """Return the mean over rows and columns, its interval and its p, both factors being samples of more levels.
+
+    V = max(V_P + V_S − V_I, V_P, V_S, V_T), the variance of the mean by restricted maximum likelihood: V_P and V_S are
+    those of the row means and of the column means, V_I is what both contain of the single cells' noise, and V_T, the
+    variance of the cells over their number, applies where neither rows nor columns vary more than the cells do. t has
+    as many degrees of freedom as the smaller factor. With one row or one column only the mean is estimable.
+    """
+    rows, columns = layouts.shape[-2:]
+    mean: Vector = layouts.mean((-2, -1))
+    if rows < 2 or columns < 2:
+        nothing = np.full(mean.shape, np.nan)
+        return CrossedMean(mean, nothing, nothing, nothing, nothing, nothing)
+    row_means, column_means = layouts.mean(-1), layouts.mean(-2)
+    of_rows, of_columns = row_means.var(-1, ddof=1) / rows, column_means.var(-1, ddof=1) / columns
+    residuals = layouts - row_means[..., None] - column_means[..., None, :] + mean[..., None, None]
+    cells = rows * columns
+    of_cells = np.square(residuals).sum((-2, -1)) / ((rows - 1) * (columns - 1) * cells)
+    shares = (rows - 1) * of_rows + (columns - 1) * of_columns + (rows - 1) * (columns - 1) * of_cells
+    of_all = shares / (cells - 1)
+    variance = np.maximum.reduce([of_rows + of_columns - of_cells, of_rows, of_columns, of_all])
+    error = np.sqrt(variance)
+    df = np.full(mean.shape, min(rows, columns) - 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(mean == 0, 0.0, mean / error)
+    reach = upper_point((1 - LEVEL) / 2, df) * error
+    return CrossedMean(mean, error, df, mean - reach, mean + reach, two_sided_p(t, df))

@@ -1,0 +1,394 @@
+"""Decide the outcome of each topic of one model and metric from its tests (docs/methods 12).
+
+A family is the N topics of one model and metric, so that no other model of a run, and no number of rows, changes an
+outcome. One decision tree judges rows and topics, so that they cannot contradict each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from weatherglass.stats.interval import Interval
+from weatherglass.stats.multiplicity import adjust
+from weatherglass.stats.outcome import Limit, Outcome
+from weatherglass.stats.permutation.base import Significance
+from weatherglass.stats.power import chance_above, minimum_detectable_effect_size
+from weatherglass.stats.topic import Topic, TopicTest, topic_of
+from weatherglass.stats.topic_attributes import topic_p_random
+from weatherglass.stats.topic_effect import (
+    BesidePieces,
+    Lifting,
+    adjusted_p_of_tests,
+    beside_pieces,
+    lifting_words,
+    topic_interval,
+    topic_p,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RowEvidence:
+    """What one test of a topic brings to the rule."""
+
+    p: float
+    """Its own p for fixed attributes; 1 where it is not defined."""
+    p_adjusted: float
+    """p_maxT: adjusted for the tests of its topic."""
+    sign: int | None
+    """Of the effect; None where the metric has no direction."""
+    p_random: float | None = None
+    pieces: BesidePieces | None = None
+    stable: bool | None = None
+    """Whether p is at most alpha without any single word; None where that was not computed."""
+    bound: float | None = None
+    """U: |d| above it is ruled out."""
+    p_both: float = field(init=False)
+    """q: the larger of p_maxT and the row's p for random attributes."""
+    p_pieces: float = field(init=False)
+    """p with pieces held fixed; 0 where there is nothing to hold fixed."""
+
+    def __post_init__(self) -> None:
+        p_both = 1.0 if self.p_random is None else max(self.p_adjusted, _known(self.p_random))
+        object.__setattr__(self, "p_both", p_both)
+        object.__setattr__(self, "p_pieces", 0.0 if self.pieces is None else self.pieces.p)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicEvidence:
+    """What is known of a topic before it is compared with others."""
+
+    rows: tuple[RowEvidence | None, ...]
+    """Of each test, in the order given; None for those that are measured, not tested."""
+    significance: Significance | None
+    """p of D; None where no test is tested."""
+    topic: Topic | None = None
+    """The tests that make up D; None for metrics that are no signed d."""
+    places: tuple[int, ...] = ()
+    """The numbers of these tests among those given."""
+    effect_size: float | None = None
+    """D; None for metrics that are no signed d."""
+    interval: Interval | None = None
+    p_random: float | None = None
+    pieces: BesidePieces | None = None
+    method_of_rows: str = ""
+    """How p_maxT was computed."""
+    tested: tuple[RowEvidence, ...] = field(init=False)
+    """The rows that take part."""
+    p_exchange: float = field(init=False)
+    """p of D by itself."""
+    p: float = field(init=False)
+    """p of D, or with pieces held fixed, whichever is larger."""
+    p_both: float = field(init=False)
+    """The larger of p and p for random attributes; 1 where that does not exist."""
+    p_pieces_of_rows: tuple[float, ...] = field(init=False)
+    """p of each test with pieces held fixed, by Holm over the tests of the topic."""
+
+    def __post_init__(self) -> None:
+        tested = tuple(row for row in self.rows if row is not None)
+        p_exchange = 1.0 if self.significance is None else _known(self.significance.p_value)
+        p = max(p_exchange, 0.0 if self.pieces is None else self.pieces.p)
+        pieces = iter(adjust([row.p_pieces for row in tested], "holm")) if tested else iter(())
+        computed = {
+            "tested": tested,
+            "p_exchange": p_exchange,
+            "p": p,
+            "p_both": 1.0 if self.p_random is None else max(p, _known(self.p_random)),
+            "p_pieces_of_rows": tuple(0.0 if row is None else float(next(pieces)) for row in self.rows),
+        }
+        for name, value in computed.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, slots=True)
+class RowDecision:
+    """The outcome of one test."""
+
+    outcome: Outcome | None
+    """None where it is measured, not tested, or the metric has no p."""
+    marked: bool
+    """Whether the test stands out after correction for the tests of its topic and for all topics."""
+    limit: Limit | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicDecision:
+    """The outcome of one topic and what it rests on."""
+
+    outcome: Outcome | None
+    """None where no test is tested, or the metric has no p."""
+    limit: Limit | None
+    rows: tuple[RowDecision, ...]
+    p_adjusted: float | None
+    """p after Holm over the topics."""
+    p_both_adjusted: float | None
+    """The larger of p and p for random attributes, after Holm over the topics."""
+    family: int
+    """N: the topics that were corrected together."""
+    evidence: TopicEvidence
+    lifting: tuple[Lifting, ...] = ()
+    """Words without which p of D is above alpha; only where the outcome depends on them."""
+
+
+def judge_topics(
+    topics: Sequence[Sequence[TopicTest]],
+    alpha: float = 0.05,
+    margin: float | None = None,
+    multiverse_p: Sequence[float | None] | None = None,
+) -> list[TopicDecision]:
+    """Return the decision on each topic of one family, for a metric that is a d with a sign.
+
+    Args:
+        topics: the tests of each topic, confounded ones included.
+        alpha: of the whole family.
+        margin: the smallest |d| of interest; without it, nothing is small.
+        multiverse_p: of each topic of which a multiverse was run, else None.
+    """
+    return decide([measure_topic(tests, alpha) for tests in topics], alpha, margin, multiverse_p)
+
+
+def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvidence:
+    """Return D with its p, interval and what else the rule asks of a topic.
+
+    Args:
+        tests: of the topic; confounded ones take no part, and neither do those whose scores do not vary.
+        alpha: the interval is at level 1 − alpha.
+    """
+    taking_part = [place for place, test in enumerate(tests) if not test.confounded and test.varies]
+    if not taking_part:
+        rows = [None if test.confounded else RowEvidence(1.0, 1.0, 0) for test in tests]
+        known = any(row is not None for row in rows)
+        nothing = Significance(1.0, 1.0, 1.0, "enumerate", 1.0, True, 1.0) if known else None
+        return TopicEvidence(tuple(rows), nothing)
+    topic = topic_of([tests[place] for place in taking_part])
+    own_p = [_known(test.p_value) for test in topic.tests]
+    # The p of a single test is its row's, to the bit.
+    significance = (
+        topic_p(topic.layout)
+        if len(own_p) > 1
+        else Significance(own_p[0], None, None, "own", 0.0, False, own_p[0])
+    )
+    adjusted = adjusted_p_of_tests(topic.layout, own_p)
+    pieces = beside_pieces(topic, alpha)
+    own_pieces = (
+        [pieces] if len(topic.tests) == 1 else [beside_pieces(topic_of([t]), alpha) for t in topic.tests]
+    )
+    found = {
+        place: RowEvidence(
+            p=own,
+            p_adjusted=float(p),
+            sign=int(d > 0) - int(d < 0),
+            p_random=test.p_random,
+            pieces=beside,
+            stable=test.stable,
+            bound=test.bound,
+        )
+        for place, test, own, p, d, beside in zip(
+            taking_part, topic.tests, own_p, adjusted.p, topic.layout.d, own_pieces, strict=True
+        )
+    }
+    flat = RowEvidence(1.0, 1.0, 0)
+    return TopicEvidence(
+        rows=tuple(None if t.confounded else found.get(place, flat) for place, t in enumerate(tests)),
+        significance=significance,
+        topic=topic,
+        places=tuple(taking_part),
+        effect_size=topic.layout.effect_size,
+        interval=topic_interval(topic, significance.p_value, alpha),
+        p_random=topic_p_random(topic),
+        pieces=pieces,
+        method_of_rows=adjusted.method,
+    )
+
+
+def measure_unsigned_topic(rows: Sequence[tuple[float, int | None]]) -> TopicEvidence:
+    """Return what is known of a topic by a metric that is no signed d: J times the smallest p of its rows.
+
+    Args:
+        rows: p of each test and its sign, None where the metric has no direction.
+    """
+    p = np.array([_known(value) for value, _ in rows])
+    smallest = min(1.0, len(p) * float(p.min()))
+    found = zip(p, adjust(p, "holm"), rows, strict=True)
+    return TopicEvidence(
+        rows=tuple(RowEvidence(float(own), float(adjusted), sign) for own, adjusted, (_, sign) in found),
+        significance=Significance(smallest, None, None, "smallest of the tests", 0.0, False, smallest),
+        method_of_rows="holm",
+    )
+
+
+def decide(
+    topics: Sequence[TopicEvidence],
+    alpha: float = 0.05,
+    margin: float | None = None,
+    multiverse_p: Sequence[float | None] | None = None,
+) -> list[TopicDecision]:
+    """Return the decision on each topic of one family; see `judge_topics`."""
+    family = [place for place, topic in enumerate(topics) if topic.significance is not None]
+    multiverse = multiverse_p or [None] * len(topics)
+    tested = [topics[place] for place in family]
+    smallest_of_rows = [min((row.p_both for row in topic.tested), default=1.0) for topic in tested]
+    by_kind = (
+        [topic.p_exchange for topic in tested],
+        [topic.p for topic in tested],
+        [topic.p_both for topic in tested],
+        smallest_of_rows,
+    )
+    holm = _Holm(*(dict(zip(family, map(float, adjust(p, "holm")), strict=True)) for p in by_kind))
+    judge = _Judge(alpha, margin, len(family), holm)
+    return [judge.topic(place, topic, multiverse[place]) for place, topic in enumerate(topics)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Holm:
+    """Adjusted p by the place of the topic."""
+
+    exchange: dict[int, float]
+    p: dict[int, float]
+    both: dict[int, float]
+    smallest_of_rows: dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    alpha: float
+    margin: float | None
+    family: int
+    holm: _Holm
+
+    def topic(self, place: int, evidence: TopicEvidence, multiverse_p: float | None) -> TopicDecision:
+        if evidence.significance is None:
+            rows = tuple(RowDecision(None, False) for _ in evidence.rows)
+            return TopicDecision(None, None, rows, None, None, self.family, evidence)
+        rows = tuple(self._row(place, number, evidence) for number in range(len(evidence.rows)))
+        outcome, limit, lifting = self._outcome(place, evidence, rows, multiverse_p)
+        if len(evidence.tested) == 1:
+            # A topic of one test gives its word to its row.
+            marked = outcome in (Outcome.ROBUST, Outcome.LIMITED)
+            rows = tuple(
+                own if row is None else replace(own, outcome=outcome, marked=marked, limit=limit)
+                for own, row in zip(rows, evidence.rows, strict=True)
+            )
+        return TopicDecision(
+            outcome,
+            limit,
+            rows,
+            self.holm.p[place],
+            self.holm.both[place],
+            self.family,
+            evidence,
+            lifting,
+        )
+
+    def _outcome(
+        self, place: int, evidence: TopicEvidence, rows: Sequence[RowDecision], multiverse_p: float | None
+    ) -> tuple[Outcome, Limit | None, tuple[Lifting, ...]]:
+        alpha = self.alpha
+        if self.holm.p[place] <= alpha:
+            if self.holm.both[place] > alpha:
+                return Outcome.LIMITED, Limit.ATTRIBUTES, ()
+            stable, lifting = self._stable(evidence)
+            if not stable:
+                return Outcome.LIMITED, Limit.ONE_WORD, lifting
+            if multiverse_p is not None and not multiverse_p <= alpha:
+                return Outcome.LIMITED, Limit.MULTIVERSE, ()
+            return Outcome.ROBUST, None, ()
+        # Whether the outcome would be higher if pieces were not asked.
+        corrected = self.holm.exchange[place] <= alpha < self.holm.p[place]
+        pieces = Limit.PIECES if corrected or evidence.p_exchange <= alpha < evidence.p else None
+        marked = [
+            row.sign for row, own in zip(evidence.rows, rows, strict=True) if row is not None and own.marked
+        ]
+        if 1 in marked and -1 in marked:
+            return Outcome.CONFLICTING, pieces, ()
+        if marked and len(evidence.tested) > 1:
+            return Outcome.ISOLATED, pieces, ()
+        if evidence.p <= alpha:
+            return Outcome.UNCONFIRMED, pieces, ()
+        return self._small_or_inconclusive(evidence.tested), pieces, ()
+
+    def _stable(self, evidence: TopicEvidence) -> tuple[bool, tuple[Lifting, ...]]:
+        """Whether p of D is at most alpha without any single word, and the words that say otherwise."""
+        tested = evidence.tested
+        if len(tested) == 1 and tested[0].stable is not None:
+            return tested[0].stable, ()
+        if evidence.topic is None:
+            return False, ()
+        lifting = tuple(lifting_words(evidence.topic, self.alpha))
+        return not lifting, lifting
+
+    def _row(self, place: int, number: int, evidence: TopicEvidence) -> RowDecision:
+        row = evidence.rows[number]
+        if row is None:
+            return RowDecision(None, False)
+        alpha = self.alpha
+        # Pieces are corrected like p: at alpha alone, models of random pieces mark a row in 16 % of runs.
+        p_pieces = evidence.p_pieces_of_rows[number]
+        if self.family * max(row.p_adjusted, p_pieces) <= alpha:
+            if row.p_both > alpha or self.holm.smallest_of_rows[place] > alpha:
+                return RowDecision(Outcome.LIMITED, True, Limit.ATTRIBUTES)
+            if not self._row_stable(evidence, number):
+                return RowDecision(Outcome.LIMITED, True, Limit.ONE_WORD)
+            return RowDecision(Outcome.ROBUST, True)
+        if max(row.p, row.p_pieces) <= alpha:
+            limit = Limit.PIECES if self.family * row.p_adjusted <= alpha else None
+            return RowDecision(Outcome.UNCONFIRMED, False, limit)
+        limit = Limit.PIECES if row.p <= alpha < row.p_pieces else None
+        return RowDecision(self._small_or_inconclusive([row]), False, limit)
+
+    def _row_stable(self, evidence: TopicEvidence, number: int) -> bool:
+        row = evidence.rows[number]
+        assert row is not None
+        if row.stable is not None or evidence.topic is None:
+            return bool(row.stable)
+        test = evidence.topic.tests[evidence.places.index(number)]
+        return not lifting_words(topic_of([test]), self.alpha, first_only=True)
+
+    def _small_or_inconclusive(self, rows: Sequence[RowEvidence]) -> Outcome:
+        if self.margin is not None and all(row.bound is not None and row.bound < self.margin for row in rows):
+            return Outcome.SMALL
+        return Outcome.INCONCLUSIVE
+
+
+def minimum_detectable_mean(topic: Topic, alpha: float, chance: float = 0.8) -> float | None:
+    """Return the smallest D that p ≤ alpha finds with this chance; None where no effect can be found.
+
+    Normal scores are assumed, and that the tests of the topic vary together as they do here.
+    """
+    layout = topic.layout
+    if len(topic.tests) == 1:
+        scale = layout.scales[0]
+        return minimum_detectable_effect_size(
+            scale.n_x, scale.n_y, alpha, "two-sided", chance, ddof=scale.ddof
+        )
+    inside = float(layout.weights @ np.array([s.df / (s.n - s.ddof) for s in layout.scales]))
+    if layout.exchangeable:
+        if 1 / layout.labellings > alpha:
+            return None
+        variance, df = layout.exchange_variance, max(layout.word_df, float(layout.df))
+    else:
+        # Within the sets z varies less than over both, by the effect that is there.
+        room = 1 - (layout.effect_size / layout.largest) ** 2
+        variance, df = layout.word_variance * inside / max(room, 1e-6), float(layout.df)
+    if not variance > 0 or not df >= 1:
+        return None
+    sd = math.sqrt(variance)
+
+    def power(g: float) -> float:
+        return chance_above(alpha / 2, df, g / sd) + chance_above(alpha / 2, df, -g / sd)
+
+    beyond = sd
+    while power(beyond) < chance:
+        beyond *= 2
+    g, step = beyond / 2, beyond / 4
+    while step > 1e-9 * beyond:
+        g += step if power(g) < chance else -step
+        step /= 2
+    return g / math.sqrt(inside + (g / layout.largest) ** 2)
+
+
+def _known(p: float) -> float:
+    return 1.0 if math.isnan(p) else p
