@@ -79,6 +79,21 @@ def test_the_map_shows_every_d_every_mark_and_every_spread() -> None:
         assert re.search(in_order("−1.0", 0.9, "4 of 20"), text.get_text())
 
 
+def test_the_map_of_a_published_procedure_has_its_marks_and_its_measures() -> None:
+    """Its results have no outcome, and their metric names the profile."""
+    results = [
+        made_result(
+            test="weat1", metric=f"weat({measure}, profile=azarpanah2021)", effect_size=1.0, mark=mark
+        )
+        for measure, mark in (("cosine/mean", "**"), ("cosine/min", ""), ("dot/mean", "*"))
+    ]
+    assert [spread.significant for spread in spreads(results)] == [0]
+    assert [spread.significant for spread in spreads(results, lambda r: r.mark)] == [2]
+    cells, _ = measure_map(results, "a model", "", mark=lambda r: r.mark).axes
+    assert [label.get_text() for label in cells.get_xticklabels()] == ["mean", "min", "mean"]
+    assert {"cosine", "dot", "*", "**"} <= {text.get_text() for text in cells.texts}
+
+
 @pytest.mark.parametrize("models", [["a"], ["a", "b"]])
 def test_each_model_of_a_run_has_a_map(tmp_path: Path, models: list[str]) -> None:
     made_up_run(tmp_path, load_tests(["weat1"]), models, metrics=["cosine/mean", "dot/mean"])

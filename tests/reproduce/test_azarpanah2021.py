@@ -372,7 +372,7 @@ def test_the_command_runs_on_the_embedded_model(tmp_path: Path, monkeypatch: pyt
         ],
     )
     assert done.exit_code == 0, done.output
-    assert "gpt2 (--model gpt2=hf:gpt2?pooling=last)" in done.output
+    assert "--model 'gpt2=hf:gpt2?pooling=last'" in done.output
     assert any(mentions(line, "wordllama", "models") for line in done.output.splitlines())
     with (tmp_path / "claims.tsv").open(encoding="utf-8") as file:
         statements = [row["statement"] for row in csv.DictReader(file, delimiter="\t")]

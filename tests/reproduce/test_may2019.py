@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from matplotlib.colors import to_hex
 from tests.encoders.papers.tiny_elmo import write_elmo
 from tests.messages import mentions, naming
 from tests.oracles import may2019 as oracle
@@ -17,6 +21,8 @@ from tests.results import made_result
 from weatherglass.api.audits import run
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
+from weatherglass.report.figures import FILL, matrix
+from weatherglass.report.view import lay_out
 from weatherglass.reproduce.may2019 import procedure as may2019
 from weatherglass.reproduce.may2019.procedure import (
     Reproduction,
@@ -128,12 +134,12 @@ def test_a_name_that_is_nearly_one_of_the_papers_is_pointed_out(
 
 
 def test_without_a_model_the_command_says_how_to_name_each_of_the_14() -> None:
-    outcome = CliRunner().invoke(app, ["reproduce", "may2019"])
+    outcome = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["reproduce", "may2019"])
     assert outcome.exit_code == 0
-    for name, variant in may2019.MODELS.items():
-        assert any(
-            line.split()[:1] == [name] and variant.spec in line for line in outcome.stdout.splitlines()
-        )
+    options = [shlex.split(line) for line in outcome.stdout.splitlines() if line.startswith("  --model")]
+    assert options == [["--model", f"{name}={variant.spec}"] for name, variant in may2019.MODELS.items()]
+    for test in published().tests:  # in full: rows of the two halves of the table can be matched
+        assert len(re.findall(rf"^{re.escape(test)} ", outcome.stdout, re.MULTILINE)) == 2
 
 
 def test_names_that_are_given_are_those_of_table_page_and_figure(
@@ -144,7 +150,8 @@ def test_names_that_are_given_are_those_of_table_page_and_figure(
     given = ["--model", "cbow=wordllama", "--model", "centred=wordllama | centre", "-o", str(folder)]
     outcome = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["reproduce", "may2019", *given])
     assert outcome.exit_code == 0, outcome.output
-    assert max(map(len, outcome.stdout.splitlines())) <= 80
+    to_copy = ("  --model ", "Results, page")
+    assert max(len(line) for line in outcome.stdout.splitlines() if not line.startswith(to_copy)) <= 80
     header, *rows = (line.split("\t") for line in (folder / "results.tsv").read_text().splitlines())
     assert header[:3] == ["model", "options", "test"]
     assert {row[0] for row in rows} == {"cbow", "centred"}
@@ -154,6 +161,16 @@ def test_names_that_are_given_are_those_of_table_page_and_figure(
         assert f'id="table4-{name}"' in page
     written = {path.name for path in folder.iterdir()}
     assert {"table4.tsv", "claims.tsv", "contrasts.tsv", "coherence.tsv"} <= written
+
+
+def test_figure_1_is_coloured_by_the_marks_of_table_4(tmp_path: Path) -> None:
+    finished = run(["cbow=wordllama"], ["weat6", "weat7", "weat9"], folder=tmp_path, permute="elements")
+    marked = [replace(r, mark=mark) for r, mark in zip(finished.results, ("**", "*", ""), strict=True)]
+    figure = matrix(lay_out([replace(finished, results=marked)]), 0, published="what * and ** mean")
+    (axes,) = figure.axes
+    colours = [to_hex(patch.get_facecolor()) for patch in axes.patches]
+    assert colours == [FILL["**", False], FILL["*", False]]
+    assert sorted(re.sub(r"[^*]", "", text.get_text()) for text in axes.texts) == ["", "*", "**"]
 
 
 @pytest.fixture(scope="module")

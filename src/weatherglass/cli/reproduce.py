@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,7 +61,7 @@ def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bo
     """
     from weatherglass.cli.progress import progress
     from weatherglass.reproduce.may2019.procedure import parse_models, reproduce
-    from weatherglass.reproduce.may2019.report import claims, lines, sheets, write_reproduction
+    from weatherglass.reproduce.may2019.report import claims, lines, not_given, sheets, write_reproduction
 
     specs = parse_models(list(models))
     with progress(quiet or as_json) as bar:
@@ -78,12 +78,11 @@ def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bo
             write_reproduction(reproduction, folder)
     said = lines(reproduction)
     if as_json:
-        _print_json(reproduction.run, claims(reproduction), said, folder if specs else None)
+        without = not_given(reproduction)
+        _print_json(reproduction.run, claims(reproduction), said, without, folder if specs else None)
     elif not quiet:
-        _show(
-            sheets(reproduction),
-            [*said, *([f"Results, page, tables and Figure 1: {folder}"] if specs else [])],
-        )
+        _show(sheets(reproduction), said, not_given(reproduction))
+        say([f"Results, page, tables and Figure 1: {folder}"] if specs else [], whole=True)
     if reproduction.run.failures or (reproduction.released and reproduction.released.failures):
         raise click.exceptions.Exit(3)
 
@@ -138,7 +137,13 @@ def azarpanah2021(
     """
     from weatherglass.cli.progress import progress
     from weatherglass.reproduce.azarpanah2021.procedure import parse_models, reproduce
-    from weatherglass.reproduce.azarpanah2021.report import claims, lines, sheets, write_reproduction
+    from weatherglass.reproduce.azarpanah2021.report import (
+        claims,
+        lines,
+        not_given,
+        sheets,
+        write_reproduction,
+    )
 
     specs = parse_models(list(models))
     with progress(quiet or as_json) as bar:
@@ -158,9 +163,10 @@ def azarpanah2021(
         write_reproduction(reproduction, folder)
     said = lines(reproduction)
     if as_json:
-        _print_json(reproduction.run, claims(reproduction), said, folder)
+        _print_json(reproduction.run, claims(reproduction), said, not_given(reproduction), folder)
     elif not quiet:
-        _show(sheets(reproduction), [*said, f"Results, page, tables and figures: {folder}"])
+        _show(sheets(reproduction), said, not_given(reproduction))
+        say([f"Results, page, tables and figures: {folder}"], whole=True)
     if reproduction.run.failures:
         raise click.exceptions.Exit(3)
 
@@ -257,18 +263,24 @@ def _pearson_lines(rows: Iterable[Correlation]) -> Iterator[str]:
     return table(["base pairs", "algorithm", "rules", "ours", "reproduction", "original"], cells)
 
 
-def _print_json(run: Run, claims: Iterable[Claim], said: Iterable[str], folder: Path | None) -> None:
+def _print_json(
+    run: Run, claims: Iterable[Claim], said: Iterable[str], without: Mapping[str, str], folder: Path | None
+) -> None:
     """Print the results of the paper's procedure, what they say about the paper, and where they are."""
-    content: dict[str, Any] = {"folder": folder, "says": list(said)}
+    content: dict[str, Any] = {"folder": folder, "says": list(said), "not_given": dict(without)}
     content["claims"] = [asdict(claim) for claim in claims]
     content["results"] = [result.to_json() for result in run.results]
     print_json({**content, "failures": [asdict(failure) for failure in run.failures]})
 
 
-def _show(sheets: Iterable[Sheet], lines: Iterable[str]) -> None:
-    """Print tables, then the lines."""
+def _show(sheets: Iterable[Sheet], lines: Iterable[str], not_given: Mapping[str, str]) -> None:
+    """Print tables, then the lines, then how to give the models that are missing."""
+    from weatherglass.reproduce import model_options
     from weatherglass.reproduce.sheets import sheet_lines
 
     for sheet in sheets:
         say(sheet_lines(sheet, width_of()))
     say(lines)
+    if not_given:
+        say(["Models of the paper that were not given (docs/encoders.md says where to get the weights):"])
+        say((f"  {option}" for option in model_options(not_given)), whole=True)

@@ -323,7 +323,7 @@ def named_corpora(arguments: Sequence[str]) -> dict[str, Path]:
         chosen = name if name and equals else "stdin" if path == STANDARD_INPUT else path.name.split(".")[0]
         if chosen in corpora:
             raise CorpusError(
-                f"two corpora are called '{chosen}': {corpora[chosen]} and {path}; name them: --corpus NAME=PATH"
+                f"two corpora are called '{chosen}': {corpora[chosen]} and {path}; name them: NAME=PATH"
             )
         corpora[chosen] = path
     return corpora

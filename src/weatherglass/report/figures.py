@@ -21,10 +21,10 @@ from weatherglass.catalogue.names import capitalised, contrast, topic_name
 from weatherglass.errors import WeatherglassError
 from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
 from weatherglass.report.numbers import effect
-from weatherglass.report.page.subjects import Layout, TestRow, lay_out
 from weatherglass.report.page.topics import REACH, chart
 from weatherglass.report.statements import sign_of
 from weatherglass.report.tables import interval_levels
+from weatherglass.report.view import Layout, TestRow, lay_out
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.printable import one_line
 
@@ -156,7 +156,10 @@ def _figures(runs: Sequence[Run], layout: Layout, size: Size) -> Iterator[tuple[
         for number, subject in enumerate(layout.subjects):
             suffix = "" if len(layout.subjects) == 1 else f"-{number + 1}"
             effects = [result for result in layout.results_of(number) if result.info.poolable]
-            note = "Marks: ● robust, ◐ limited. A result without a mark does not show that there is no association."
+            note = (
+                "Bold numbers and filled points stand out after correction. Marks: ● robust, ◐ limited. A result "
+                "without a mark does not show that there is no association."
+            )
             yield f"measures{suffix}", measure_map(effects, _shortened(subject.label), note, names)
 
 
@@ -299,10 +302,10 @@ def _legend(used: set[str]) -> str:
     marks = [f"{glyphs.get(mark, mark.glyph)} {mark.words}" for mark in judged]
     marks += ["+ found"] if "found" in used else []
     marks += ["× not found"] if "missed" in used else []
-    return (
-        f"{', '.join(marks)}. Blue: as named; orange: the opposite; grey: no direction established. "
-        f"{'“Inconclusive” does not mean “unbiased”.' if 'inconclusive' in used else ''}"
-    ).strip()
+    said = [f"{', '.join(marks)}."] if marks else []
+    said.append("Blue: as named; orange: the opposite; grey: no direction established.")
+    said += ["“Inconclusive” does not mean “unbiased”."] if "inconclusive" in used else []
+    return " ".join(said)
 
 
 def _draw(rows: Sequence[Row], models: Sequence[str], note: str, ends: tuple[str, str], size: Size) -> Figure:
@@ -466,8 +469,16 @@ def draw_mark(axes: Axes, x: float, y: float, symbol: str, colour: str, size: fl
         axes.scatter([x], [y], marker=half, facecolors=colour, edgecolors="none", **own)
 
 
-def matrix(layout: Layout, metric: int, size: Size | None = None) -> Figure:
-    """Draw tests down and models across; a cell has its mark and d, coloured where the test stands out."""
+def matrix(layout: Layout, metric: int, size: Size | None = None, published: str = "") -> Figure:
+    """Draw tests down and models across; a cell has its mark and d, coloured where the test stands out.
+
+    Args:
+        layout: of the runs.
+        metric: its number.
+        size: of the figure.
+        published: what * and ** mean in the procedure of a paper, for cells that show these marks; by default cells
+            show the outcome.
+    """
     from matplotlib.figure import Figure
 
     size = size or Size()
@@ -488,8 +499,9 @@ def matrix(layout: Layout, metric: int, size: Size | None = None) -> Figure:
     letters = int((names - 0.1) * 72 / LETTER)
     labels = [_wrapped(f"{title}: {words}" if words else title, letters) for title, words, _ in rows]
     used = {mark_of_row(layout.results[n]).name.lower() for n in layout.cells(metric).values()}
+    legend = published or f"coloured where a test stands out. {_legend(used)}"
     lines = _wrapped(
-        f"{layout.metrics[metric]}: {layout.info(metric).quantity}, coloured where a test stands out. {_legend(used)}",
+        f"{layout.metrics[metric]}: {layout.info(metric).quantity}, {legend}",
         int((width - 0.16) * 72 / (LETTER * 0.87)),
     )
     longest = max(len(s.label) for s in layout.subjects)
@@ -518,7 +530,7 @@ def matrix(layout: Layout, metric: int, size: Size | None = None) -> Figure:
             )  # fmt: skip
         for s in range(columns):
             if t is not None and (number := cells.get((t, s))) is not None:
-                _draw_cell(axes, layout.results[number], s, y, own, numbered)
+                _draw_cell(axes, layout.results[number], (s, y, own), numbered, bool(published))
         y += own
         axes.axhline(y, color=LINE, linewidth=0.5, zorder=0)
     axes.set_xticks(
@@ -537,18 +549,23 @@ def matrix(layout: Layout, metric: int, size: Size | None = None) -> Figure:
     return figure
 
 
-def _draw_cell(axes: Axes, result: Result, column: int, y: float, height: float, numbered: bool) -> None:
+def _draw_cell(
+    axes: Axes, result: Result, place: tuple[int, float, float], numbered: bool, published: bool
+) -> None:
     from matplotlib.patches import Rectangle
 
-    estimate = _estimate(result)
-    fill = FILL.get((stars(result), result.lean == -1))
-    ink = "white" if stars(result) == "**" else INK
+    column, y, height = place
+    mark = result.mark if published else stars(result)
+    fill = FILL.get((mark, result.lean == -1))
     if fill:
         axes.add_patch(Rectangle((column + 0.03, y + 0.01), 0.94, height - 0.02, color=fill, linewidth=0))
-    glyph = (
-        "◌" if estimate.symbol == "inconclusive" else "□" if result.not_tested else mark_of_row(result).glyph
-    )
-    text = f"{glyph} {effect(result.value)}" if numbered else glyph
+    text = mark
+    if not published:
+        row = mark_of_row(result)
+        text = "◌" if row is Mark.INCONCLUSIVE else "□" if result.not_tested else row.glyph
+    if numbered:
+        text = f"{effect(result.value)}{text}" if published else f"{text} {effect(result.value)}"
+    ink = "white" if mark == "**" else INK
     axes.text(column + 0.5, y + height / 2, text, ha="center", va="center", color=ink, fontsize=FONT - 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,13 @@ CELL, ROW, GAP = 0.4, 0.2, 0.25
 """Width of a measure and height of a test in inches; the gap between similarities, in measures."""
 PANEL = 2.6
 """Width of the panel of ranges in inches."""
+MarkOf = Callable[[Result], str]
+"""Returns the mark of a result, and an empty text where it has none."""
+
+
+def outcome_mark(result: Result) -> str:
+    """Return the mark of the outcome if the result stands out after correction."""
+    return mark_of_row(result).glyph if result.marked else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,8 @@ class Spread:
         return f"{reach}; significant in {self.significant} of {self.measures}"
 
 
-def spreads(results: Sequence[Result]) -> list[Spread]:
-    """The spread of each test of one model, in order; a result is significant if it has a mark.
+def spreads(results: Sequence[Result], mark: MarkOf = outcome_mark) -> list[Spread]:
+    """Return the spread of each test of one model, in order; a result is significant if it has a mark.
 
     >>> print(Spread("weat7", 0.2, 1.1, 9, 20))
     weat7: from 0.2 to 1.1; significant in 9 of 20
@@ -64,45 +71,48 @@ def spreads(results: Sequence[Result]) -> list[Spread]:
             test,
             min((d for d in map(_d, test_results) if not math.isnan(d)), default=math.nan),
             max((d for d in map(_d, test_results) if not math.isnan(d)), default=math.nan),
-            sum(result.marked for result in test_results),
+            sum(bool(mark(result)) for result in test_results),
             len(test_results),
         )
         for test, test_results in by_test.items()
     ]
 
 
-MAP_NOTE = (
-    "Blue: as named; orange: the opposite; grey: a metric without direction. The deeper the colour, the larger d; "
-    "bold numbers and filled points stand out after correction."
-)
+MAP_NOTE = "Blue: as named; orange: the opposite; grey: a metric without direction. Deeper colour: larger d."
 """Legend of the map, without the meaning of the marks."""
 
 
 def measure_map(
-    results: Sequence[Result], title: str, note: str, names: Mapping[str, str] | None = None
+    results: Sequence[Result],
+    title: str,
+    note: str,
+    names: Mapping[str, str] | None = None,
+    mark: MarkOf = outcome_mark,
 ) -> Figure:
-    """Tests down, measures across in the order given, with the range over measures beside each test.
+    """Draw tests down, measures across in the order given, and the range over measures beside each test.
 
     Args:
         results: those of one model.
         title: the title of the figure, such as the model's spec.
         note: what the marks mean; it follows MAP_NOTE.
         names: what tests are called; those without one go by their id.
+        mark: the mark of a result; its number is bold and its point filled where it has one.
     """
     from matplotlib.figure import Figure
 
     measures = list(dict.fromkeys(result.metric for result in results))
-    tests = [spread.test for spread in spreads(results)]
-    places = _places(measures)
+    tests = list(dict.fromkeys(result.test for result in results))
+    spellings = [_measure(metric) for metric in measures]
+    places = _places(spellings)
     across = places[-1] + 1
     width, height = across * CELL, len(tests) * ROW
     figure = Figure(figsize=(width + PANEL, height))
     share = width / (width + PANEL)
     cells = figure.add_axes((0, 0, share, 1))
     ranges = figure.add_axes((share + 0.01, 0, 1 - share - 0.01, 1))
-    _draw_cells(cells, results, tests, dict(zip(measures, places, strict=True)))
-    _label_measures(cells, measures, places)
-    _draw_ranges(ranges, results)
+    _draw_cells(cells, results, tests, dict(zip(measures, places, strict=True)), mark)
+    _label_measures(cells, spellings, places)
+    _draw_ranges(ranges, results, mark)
     for axes in (cells, ranges):
         axes.set_ylim(len(tests), 0)
         axes.spines[:].set_visible(False)
@@ -114,6 +124,11 @@ def measure_map(
         label.set_parse_math(False)
     _title_and_note(cells, one_line(title), f"{MAP_NOTE} {note}", letters=int((width + PANEL) * 72 / 3.4))
     return figure
+
+
+def _measure(metric: str) -> str:
+    """Return the measure of a metric: cosine/mean of weat(cosine/mean, profile=wefe)."""
+    return metric.removeprefix("weat(").partition(",")[0].removesuffix(")")
 
 
 def _places(measures: Sequence[str]) -> list[float]:
@@ -128,7 +143,9 @@ def _places(measures: Sequence[str]) -> list[float]:
     return places
 
 
-def _draw_cells(axes: Axes, results: Sequence[Result], tests: Sequence[str], place: dict[str, float]) -> None:
+def _draw_cells(
+    axes: Axes, results: Sequence[Result], tests: Sequence[str], place: dict[str, float], mark: MarkOf
+) -> None:
     from matplotlib.patches import Rectangle
 
     row = {test: number for number, test in enumerate(tests)}
@@ -144,12 +161,12 @@ def _draw_cells(axes: Axes, results: Sequence[Result], tests: Sequence[str], pla
             va="center",
             fontsize=6,
             color=ink,
-            weight="bold" if result.marked else "normal",
+            weight="bold" if mark(result) else "normal",
         )
         axes.text(
             x + 0.745,
             y + 0.56,
-            mark_of_row(result).glyph if result.marked else "",
+            mark(result),
             ha="left",
             va="center",
             fontsize=6,
@@ -169,9 +186,9 @@ def _label_measures(axes: Axes, measures: Sequence[str], places: Sequence[float]
         _head(axes, similarity, (columns[0] + columns[-1] + 1) / 2)
 
 
-def _draw_ranges(axes: Axes, results: Sequence[Result]) -> None:
+def _draw_ranges(axes: Axes, results: Sequence[Result], mark: MarkOf) -> None:
     """For each test a line from the smallest to the largest d, a point for each measure, and the spread in words."""
-    for row, spread in enumerate(spreads(results)):
+    for row, spread in enumerate(spreads(results, mark)):
         y = row + 0.5
         axes.text(2.35, y, spread.in_words, va="center", fontsize=6, color=INK)
         if math.isnan(spread.lowest):
@@ -180,7 +197,7 @@ def _draw_ranges(axes: Axes, results: Sequence[Result]) -> None:
         for result in results:
             if result.test == spread.test and not math.isnan(result.effect_size):
                 edge = _hue(result)
-                fill = edge if result.marked else "white"
+                fill = edge if mark(result) else "white"
                 axes.plot(
                     *([_d(result)], [y], "o"),
                     markersize=2.6,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping
 
 from weatherglass.errors import WeatherglassError
 
@@ -22,3 +23,12 @@ def specs_by_name(entries: Iterable[str], example: str) -> dict[str, str]:
             raise WeatherglassError(f"model '{name}' is given twice")
         specs[name] = spec
     return specs
+
+
+def model_options(specs: Mapping[str, str]) -> list[str]:
+    """Return the option of each model as a shell takes it.
+
+    >>> model_options({"gpt": "gpt", "elmo": "elmo:FOLDER?pooling=max&layers=concat"})
+    ['--model gpt=gpt', "--model 'elmo=elmo:FOLDER?pooling=max&layers=concat'"]
+    """
+    return [f"--model {shlex.quote(f'{name}={spec}')}" for name, spec in specs.items()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +84,13 @@ class Sheet:
         cells = [[c.statement, c.verdict, c.ours, c.published_verdict, c.theirs] for c in claims]
         return cls("claims", title, [headings, *cells], (0, 1, 2, 3, 4))
 
+    @classmethod
+    def of_models_not_given(cls, specs: Mapping[str, str]) -> list[Sheet]:
+        """Return a table of the specs of models that the paper has and the run has not, if there are any."""
+        title = "Not given: add --model NAME=SPEC (docs/encoders.md says where to get the weights)"
+        rows = [["name", "spec"], *([name, spec] for name, spec in specs.items())]
+        return [cls("not-given", title, rows, (0, 1))] if specs else []
+
     @property
     def shown(self) -> Sequence[Sequence[str]]:
         """The rows without the headings, as many as terminal and page show."""
@@ -110,12 +117,13 @@ class Picture:
 
 def sheet_lines(sheet: Sheet, width: int) -> Iterator[str]:
     """Yield the table for a terminal of this width, its first column repeated where the others do not fit."""
+    longest = max((len(row[0]) for row in sheet.shown), default=0)
     columns = [
         Column(
             heading,
             right=place not in sheet.words,
             shorten="middle" if place == 0 else "end" if place in sheet.words else None,
-            least=12,
+            least=min(longest, 3 * width // 5) if place == 0 else 12,
         )
         for place, heading in enumerate(sheet.rows[0])
     ]
@@ -132,11 +140,16 @@ def write_sheets(
     written = []
     for sheet in sheets:
         path = folder / f"{sheet.anchor}.tsv"
-        write_whole(path, "".join(map(tsv_line, sheet.rows)))
+        write_whole(path, "".join(tsv_line([_plain(cell) for cell in row]) for row in sheet.rows))
         written.append(path)
     path = folder / PAGE
     write_whole(path, page(title, sheets, pictures, notes))
     return [*written, path]
+
+
+def _plain(cell: str) -> str:
+    """Return a cell as a program reads it: numbers with a hyphen for the minus sign, and not aligned by spaces."""
+    return re.sub(r"−(?=\d)", "-", " ".join(cell.split()))
 
 
 def page(title: str, sheets: Sequence[Sheet], pictures: Sequence[Picture], notes: Iterable[str]) -> str:

@@ -84,13 +84,18 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
         yield Sheet(f"readings-{model}", title, [headings, *rows], words, at_most=NEAREST)
 
 
+def not_given(reproduction: Reproduction) -> dict[str, str]:
+    """Return the spec of each of the paper's models that was not given."""
+    return {name: MODELS[name] for name in reproduction.not_given}
+
+
 def claims(reproduction: Reproduction) -> list[Claim]:
     """Each claim with its verdict."""
     return check_claims(reproduction.results)
 
 
 def lines(reproduction: Reproduction) -> Iterator[str]:
-    """The claims, what the marks mean, the spread over measures, what failed and which models were not given."""
+    """Yield the claims, what the marks mean, the spread over measures and what failed."""
     yield f"claims of the paper, on {', '.join(reproduction.models)}"
     yield from claim_lines(claims(reproduction))
     yield ""
@@ -112,13 +117,11 @@ def _notes(reproduction: Reproduction) -> Iterator[str]:
     yield from _nearest_readings(reproduction)
     for model in reproduction.models:
         yield f"d over the measures, {model}:"
-        yield from (f"  {spread}" for spread in spreads(results_of(reproduction, model)))
+        yield from (f"  {spread}" for spread in spreads(results_of(reproduction, model), _mark))
         if model not in MODELS:
             yield f"{model} is not one of the paper's models: there are no published numbers to compare"
     for failure in reproduction.run.failures:
         yield f"failed: {failure.test} on {failure.model}: {failure.reason}"
-    for name in reproduction.not_given:
-        yield f"not given: {name} (--model {name}={MODELS[name]})"
 
 
 def _nearest_readings(reproduction: Reproduction) -> Iterator[str]:
@@ -154,6 +157,7 @@ def write_reproduction(reproduction: Reproduction, folder: Path) -> list[Path]:
     listed = [
         Sheet.of_claims("Claims of the paper", claims(reproduction)),
         *sheets(reproduction),
+        *Sheet.of_models_not_given(not_given(reproduction)),
     ]
     written = write_sheets(folder, TITLE, listed, pictures, _notes(reproduction))
     return [*written, *(picture.path for picture in pictures)]
@@ -163,12 +167,11 @@ def _write_maps(reproduction: Reproduction, folder: Path) -> Iterator[Picture]:
     from weatherglass.report.figures import save_figure
     from weatherglass.report.measures import measure_map
 
-    observed = f"* p ≤ {ALPHA:g}, one-sided in the direction observed"
-    note = f"{observed}; ** also after correction over all tests of a measure."
+    note = f"*, bold numbers and filled points: p ≤ {ALPHA:g}, one-sided in the direction observed."
     for model, spec in reproduction.models.items():
         if results := results_of(reproduction, model):
             path = folder / f"{file_name(f'measures-{model}')}.png"
-            save_figure(measure_map(results, f"{model} ({spec})", note), path, "png")
+            save_figure(measure_map(results, f"{model} ({spec})", note, mark=_mark), path, "png")
             yield Picture(path, f"{model}: d by test and measure")
 
 
@@ -241,3 +244,8 @@ def _range(summary: Summary | None) -> str:
 
 def _with_stars(cell: Cell | None) -> str:
     return ABSENT if cell is None else effect(cell.effect_size) + "*" * cell.stars
+
+
+def _mark(result: Result) -> str:
+    """Return the star of a significant result; Table 4 has the four levels."""
+    return "*" if result.p_value <= ALPHA else ""

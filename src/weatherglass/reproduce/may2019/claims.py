@@ -37,18 +37,18 @@ def check_claims(models: Sequence[str], ours: Results) -> list[Claim]:
     printed = published().effect_sizes
     claims = []
     for statement, rule in CLAIMS.items():
-        holds, numbers = _judged(rule, own)
-        theirs_hold, theirs = _judged(rule, printed)
+        holds, numbers = _judged(rule, own) if models else (None, "no model is given")
+        theirs_hold, theirs = _judged(rule, printed, "Table 4 has none of ")
         claims.append(Claim(statement, holds, numbers, theirs, theirs_hold))
     return claims
 
 
-def _judged(rule: Callable[[Cells], Judged], cells: Cells) -> Judged:
-    """What the rule says; None where a test or a model that it needs is missing."""
+def _judged(rule: Callable[[Cells], Judged], cells: Cells, without: str = "needs ") -> Judged:
+    """Return what the rule says; None, and what is missing, where it needs a test or a model that is not there."""
     try:
         return rule(cells)
     except KeyError as missing:
-        return None, f"needs {missing.args[0]}"
+        return None, f"{without}{missing.args[0]}"
 
 
 def _models(cells: Cells) -> list[str]:
@@ -91,6 +91,8 @@ def _against(cells: Cells, pairs: Iterable[tuple[str, str]], names: tuple[str, s
 def names_more_than_terms(cells: Cells) -> Judged:
     """Given names are significant more often than group terms, in the same test."""
     pairs = [(f"{level}{names}", f"{level}{terms}") for level in LEVELS for names, terms in NAMES_AND_TERMS]
+    if not any((terms, model) in cells for _, terms in pairs for model in _models(cells)):
+        raise KeyError(f"the tests by group terms ({', '.join(terms for _, terms in NAMES_AND_TERMS)})")
     names, terms, said = _against(cells, pairs, ("names", "terms"))
     return names > terms, said
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from weatherglass.audit.run import Run
 from weatherglass.registry import did_you_mean
@@ -29,6 +28,10 @@ SHOWN = 30
 """Missing words that are listed on the screen."""
 TITLE = "May et al. (2019), On Measuring Social Biases in Sentence Encoders"
 FIGURE = "figure1.png"
+MARKS_OF_FIGURE = (
+    f"coloured where it is significant. Light, *: p ≤ {ALPHA:g}; dark, **: also after Holm–Bonferroni correction over "
+    "all rows of the run. Blue: as named; p is one-sided, so the opposite is never significant."
+)
 
 
 def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
@@ -41,10 +44,11 @@ def sheets(reproduction: Reproduction) -> Iterator[Sheet]:
             yield _model_sheet(model, [cell for cell in cells if cell.model == model])
         yield from (_further_sheet(reproduction, m) for m in reproduction.models if column_of(m) is None)
         yield _designs_sheet(reproduction)
-    if reproduction.not_given:
-        rows = [[name, MODELS[name].spec] for name in reproduction.not_given]
-        title = "Not given: --model NAME=SPEC (docs/encoders.md says where to get the weights)"
-        yield Sheet("not-given", title, [["name", "spec"], *rows], (0, 1))
+
+
+def not_given(reproduction: Reproduction) -> dict[str, str]:
+    """Return the spec of each of the paper's models that was not given."""
+    return {name: MODELS[name].spec for name in reproduction.not_given}
 
 
 def _as_published() -> Sheet:
@@ -145,22 +149,23 @@ def claims(reproduction: Reproduction) -> list[Claim]:
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
     """Write Figure 1, the tables as TSV and the page with all of them."""
-    from weatherglass.report.figures import save_figure
+    from weatherglass.report.figures import FONT, matrix, save_figure
+    from weatherglass.report.view import lay_out
 
     pictures = []
     if reproduction.run.results:
-        from matplotlib import pyplot, rc_context
+        from matplotlib import rc_context
 
-        with rc_context({"font.size": 7.5}):
-            figure: Any = reproduction.run.plot("matrix").figure
+        with rc_context({"font.size": FONT}):
+            figure = matrix(lay_out([reproduction.run]), 0, published=MARKS_OF_FIGURE)
             save_figure(figure, folder / FIGURE, "png")
-        pyplot.close(figure)
         pictures.append(Picture(folder / FIGURE, "Figure 1: significance of all tests on all models"))
     coherence = [["check", "p", "published p", "verdict"], *map(_coherence_cells, reproduction.coherence)]
     listed = [
         Sheet.of_claims("Statements of the paper", claims(reproduction)),
         *sheets(reproduction),
         Sheet("coherence", "Coherence: p-values that should agree or rise", coherence, (0, 1, 2, 3)),
+        *Sheet.of_models_not_given(not_given(reproduction)),
     ]
     write_sheets(folder, TITLE, listed, pictures, _notes(reproduction))
 

@@ -11,7 +11,7 @@ from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, list_name
 from weatherglass.report.numbers import effect, p_value
-from weatherglass.report.page.subjects import Layout
+from weatherglass.report.view import Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +258,6 @@ def _multiverse(topics: Sequence[Mapping[str, Any]]) -> Iterator[Hinge]:
         f"d {effect(min(ds))}",
         effect(max(ds)),
         f"{capitalised(entry['topic'])} in {entry['model']}: {entry['specification_count']} specifications, "
-        f"{100 * entry['share_same_sign']:.0f} % share the sign, joint p {p_value(entry['joint_p'])}.{moved}",
+        f"{100 * entry['share_same_sign']:.0f} % share the sign, joint p {p_value(entry['multiverse_p'])}.{moved}",
         None,
     )
