@@ -157,7 +157,7 @@ def models_estimate(costs: Mapping[str, Cost]) -> list[str]:
     large = texts * times + tests
     return [
         f"**1 000 models.** The 46 tests have {DISTINCT_TEXTS:,} distinct texts. A model of MiniLM's size needs "
-        f"{texts:.0f} CPU s for them and {tests:.0f} for the tests: 1 000 such models are "
+        f"{texts:.0f} CPU s for them and {tests:.0f} for the tests: 1 000 of these models take "
         f"{(texts + tests) / 3.6:.1f} CPU hours. Cost grows with parameters: at 7 billion, about {times:.0f} times "
         f"MiniLM, one model is about {large / 60:.0f} CPU minutes, and 1 000 are {large / 86.4:.0f} CPU days."
     ]

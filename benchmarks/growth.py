@@ -75,7 +75,7 @@ def page(models: int) -> float:
 
     from weatherglass.audit.stored import read_run
     from weatherglass.catalogue import load_tests
-    from weatherglass.report.page.html import PAGE, write_page
+    from weatherglass.report.page import PAGE, write_page
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

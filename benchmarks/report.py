@@ -20,7 +20,7 @@ from tests.report.made_up import made_up_run
 from weatherglass.audit.folder import JOURNAL, read_journal
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
-from weatherglass.report.page.html import PAGE, write_page
+from weatherglass.report.page import PAGE, write_page
 
 METRICS = ("cosine/mean", "euclidean/mean", "manhattan/mean", "cosine/median")
 FILTERS = (("context", "sent"), ("context", "*"), ("metric", "2"), ("marked", "2"), ("topic", "1"))

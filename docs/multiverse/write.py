@@ -19,7 +19,7 @@ from typing import Any
 
 from weatherglass.report.figures import FILL
 from weatherglass.report.measures import INK, SOFT
-from weatherglass.report.multiverse.tables import lists_of
+from weatherglass.report.multiverse import lists_of
 from weatherglass.report.numbers import effect, p_value
 
 HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ from weatherglass.audit.folder import JOURNAL, RECORD, TABLE
 from weatherglass.audit.stored import labelled, read_run, read_whole_run
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import DamageWarning, OutputError
-from weatherglass.report.page.html import page
+from weatherglass.report.page import page
 from weatherglass.storage.checksum import write_checked_json
 
 

@@ -24,8 +24,8 @@ from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.multiverses.choices import select_tests, word_lists
 from weatherglass.report.measures import SOFT
-from weatherglass.report.multiverse.curve import curve, curve_as_text
-from weatherglass.report.multiverse.tables import lists_of
+from weatherglass.report.multiverse import curve_as_text, lists_of
+from weatherglass.report.multiverse.page import curve
 
 Array = NDArray[np.float64]
 CAREER = ("weat6", "sent-weat6")

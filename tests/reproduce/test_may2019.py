@@ -22,7 +22,7 @@ from weatherglass.api.audits import run
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
 from weatherglass.report.figures import FILL, matrix
-from weatherglass.report.page.subjects import lay_out
+from weatherglass.report.view import lay_out
 from weatherglass.reproduce.may2019 import procedure as may2019
 from weatherglass.reproduce.may2019.procedure import (
     Reproduction,

@@ -148,7 +148,7 @@ def _write_page(finished: Run, folder: RunFolder) -> list[Warning]:
     Raises:
         NoRoomError: if the disk is full, which is no fault of the page.
     """
-    from weatherglass.report.page.html import write_page  # jinja2, only where there is a page to write
+    from weatherglass.report.page import write_page  # jinja2, only where there is a page to write
 
     try:
         write_page(finished)

@@ -201,7 +201,7 @@ class Run:
         Returns:
             The file.
         """
-        from weatherglass.report.page.html import page
+        from weatherglass.report.page import page
         from weatherglass.storage.atomic import write_whole
 
         file = checked_path("path", path) if path is not None else (self.folder or Path()) / PAGE
@@ -223,13 +223,13 @@ class Run:
         Args:
             library: "polars" or "pandas"; by default the first of them that is installed.
         """
-        from weatherglass.report.frames import result_rows, to_frame
+        from weatherglass.report.notebook import result_rows, to_frame
 
         return to_frame(list(result_rows(self.results, self.record.get("topics", {}))), library)
 
     def verdict_frame(self, library: str | None = None) -> Any:
         """One row per verdict: topic, model, metric, verdict, mean d, interval, p."""
-        from weatherglass.report.frames import to_frame, verdict_rows
+        from weatherglass.report.notebook import to_frame, verdict_rows
 
         return to_frame(list(verdict_rows(self.verdicts())), library)
 
@@ -250,8 +250,8 @@ class Run:
             UnknownNameError: for another kind, or a metric that the run does not have.
         """
         from weatherglass.report import figures
-        from weatherglass.report.page.subjects import lay_out
         from weatherglass.report.tables import interval_levels
+        from weatherglass.report.view import lay_out
 
         chosen = one_of("kind of plot", kind, PLOTS)
         layout, levels, chosen_size = lay_out([self]), interval_levels([self]), figures.figure_size(size)
@@ -293,25 +293,25 @@ class Run:
 
     def model_card(self) -> str:
         """A block of Markdown for a model card, with its numbers once more as JSON for programs."""
-        from weatherglass.report.model_card import model_card_block
+        from weatherglass.report.writing import model_card_block
 
         return model_card_block(self.results, self.record, self.verdicts())
 
     def methods(self) -> str:
         """How the numbers were computed, as a paper's methods section says it."""
-        from weatherglass.report.paper import methods_paragraph
+        from weatherglass.report.writing import methods_paragraph
 
         return methods_paragraph(self.results, self.record)
 
     def sentences(self) -> list[str]:
         """For each verdict: what you may write in a paper, what you may not, and what to cite."""
-        from weatherglass.report.write_up import sentences
+        from weatherglass.report.writing import sentences
 
         return sentences(self.verdicts(), self.alpha)
 
     def bibtex(self) -> str:
         """The papers behind the tests and the correction, and the software."""
-        from weatherglass.report.paper import bibtex
+        from weatherglass.report.writing import bibtex
 
         return bibtex(self.record)
 

@@ -1,6 +1,6 @@
-"""Names that people use for sets, tests, topics and models: "men" for MaleNames, "all-MiniLM-L6-v2" for its path.
+"""Give sets, tests, topics and models names that people use: "men" for MaleNames, "all-MiniLM-L6-v2" for its path.
 
-Terminal, page, sentences, model card, figures and tables take their names from here and from nowhere else.
+The terminal, pages, sentences, model cards, figures and tables take all their names from here.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ GROUPS = {
     "LikableNotHostile": "likable",
     "UnlikableHostile": "unlikable",
 }
-"""Categories of the published tests, without "Names" and "Terms", in words."""
+"""Names of the published tests' categories, which are given without "Names" and "Terms"."""
 ADJECTIVES = frozenset(
     {
         *("pleasant", "unpleasant", "calm", "angry", "temporary", "permanent"),
         *("competent", "incompetent", "likable", "unlikable"),
     }
 )
-"""Names of sets that describe: "pleasant words", not "words for pleasant"."""
+"""Names of sets that are adjectives: "pleasant words", not "words for pleasant"."""
 PROPER = frozenset({"Islam", "Christianity", "Judaism"})
-"""Names that keep their capital."""
+"""Names that keep their capital letter."""
 KINDS = {"Names": "names", "Terms": "group terms"}
 CONTEXTS = {
     "word": "single words",
@@ -67,36 +67,28 @@ TOPICS = {
     "double bind: likability": "likability (double bind)",
     "control": "sanity checks",
 }
-"""Topics of the catalogue whose names a reader would not use."""
+"""Readable names of topics."""
 MOST_JOINED = 3
-"""Names of sets that one phrase joins; the others are counted."""
-
-
-def spaced(name: str) -> str:
-    """Return a name in CamelCase with spaces between its words.
-
-    >>> spaced("EuropeanAmericanNames"), spaced("IATCareer"), spaced("my list")
-    ('European American Names', 'IAT Career', 'my list')
-    """
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+"""Number of set names in one phrase; further ones are only counted."""
 
 
 def set_name(category: str) -> str:
-    """Return the name of a set in words, without saying that names or group terms represent it.
+    """Return a readable name of a set; "Names" and "Terms" at its end are left out, and CamelCase gets spaces.
 
-    >>> set_name("MaleNames"), set_name("Instruments"), set_name("my list"), set_name("EntryLevelJobs")
-    ('men', 'instruments', 'my list', 'entry level jobs')
+    >>> set_name("MaleNames"), set_name("EntryLevelJobs"), set_name("my list"), set_name("IATCareer")
+    ('men', 'entry level jobs', 'my list', 'IAT Career')
     """
     base = re.sub(r"(?<=[a-z])(Names|Terms)$", "", category)
     if base in GROUPS:
         return GROUPS[base]
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", base)
     if base in PROPER or not re.fullmatch(r"[A-Z][a-z]+(?:[A-Z][a-z]+)*", base):
-        return one_line(spaced(base))
-    return spaced(base).lower()
+        return one_line(spaced)
+    return spaced.lower()
 
 
 def joined_names(categories: Iterable[str]) -> str:
-    """Return the names of several sets with "and", each once.
+    """Return the distinct names of several sets, joined with "and".
 
     >>> joined_names(["Math", "Science", "Math"])
     'maths and science'
@@ -108,7 +100,7 @@ def joined_names(categories: Iterable[str]) -> str:
 
 
 def words_for(categories: Iterable[str]) -> str:
-    """Return the phrase by which a sentence names the words of sets.
+    """Return a phrase for the words of some sets.
 
     >>> words_for(["MaleNames"]), words_for(["Pleasant"])
     ('words for men', 'pleasant words')
@@ -118,11 +110,11 @@ def words_for(categories: Iterable[str]) -> str:
 
 
 Sets = Sequence[Sequence[str]]
-"""The categories of X, Y, A and B; of a topic, those of all its tests."""
+"""The categories of X, Y, A and B; for a topic, those of all its tests."""
 
 
 def sets_of(categories: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return the categories of X, Y, A and B over several tests, each once; empty unless every test has these four.
+    """Return the distinct categories of X, Y, A and B over several tests; empty unless every test has four sets.
 
     >>> sets_of([("Math", "Arts", "MaleTerms", "FemaleTerms"), ("Science", "Arts", "MaleTerms", "FemaleTerms")])
     (('Math', 'Science'), ('Arts',), ('MaleTerms',), ('FemaleTerms',))
@@ -134,7 +126,7 @@ def sets_of(categories: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
 
 
 def contrast(sets: Sets) -> str:
-    """Return what a positive d says in short; the names in a row where there are not two targets and two attributes.
+    """Return a short phrase for a positive d; only the names unless there are two target and two attribute sets.
 
     >>> contrast([["MaleNames"], ["FemaleNames"], ["Career"], ["Family"]])
     'men with career · women with family'
@@ -147,7 +139,7 @@ def contrast(sets: Sets) -> str:
 
 
 def direction(sets: Sets, sign: int) -> str:
-    """Return what an effect of this sign says in short; empty where there is no sign or no two pairs of sets.
+    """Return a short phrase for an effect of this sign; empty for sign 0, or without two pairs of sets.
 
     >>> direction([["MaleNames"], ["FemaleNames"], ["Career"], ["Family"]], -1)
     'men lean to family, women to career'
@@ -161,7 +153,7 @@ def direction(sets: Sets, sign: int) -> str:
 
 
 def nearer(sets: Sets, sign: int) -> str:
-    """Return the same as a clause that can be quoted.
+    """Return a quotable clause for an effect of this sign; empty as for `direction`.
 
     >>> nearer([["Flowers"], ["Insects"], ["Pleasant"], ["Unpleasant"]], 1)
     'words for flowers are nearer to pleasant words, words for insects to unpleasant words'
@@ -175,7 +167,7 @@ def nearer(sets: Sets, sign: int) -> str:
 
 
 def human_name(categories: Sequence[str]) -> str:
-    """Return what a positive d of one test says in short, as a heading.
+    """Return a heading for one test: a short phrase for a positive d.
 
     >>> human_name(["MaleNames", "FemaleNames", "Career", "Family"])
     'Men–career, women–family'
@@ -188,7 +180,7 @@ def human_name(categories: Sequence[str]) -> str:
 
 
 def list_name(test: str, categories: Sequence[str], context: str) -> str:
-    """Return which words ask the question, and in which surroundings.
+    """Return which kinds of words a test uses, and in which context.
 
     >>> list_name("sent-weat6", ["MaleNames", "FemaleNames", "Career", "Family"], "sent")
     'names, in sentences'
@@ -207,7 +199,7 @@ def list_name(test: str, categories: Sequence[str], context: str) -> str:
 
 
 def topic_name(topic: str) -> str:
-    """Return a topic as a sentence names it.
+    """Return the readable name of a topic.
 
     >>> topic_name("race and valence"), topic_name("my topic"), topic_name("MyTopic")
     ('race and pleasantness', 'my topic', 'my topic')
@@ -218,7 +210,7 @@ def topic_name(topic: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """Return the text with its first letter large, behind a quotation mark too; a symbol such as p stays as it is.
+    """Return the text with a capital first letter, also after a quotation mark; a symbol like p is unchanged.
 
     >>> capitalised("“angry Black woman”"), capitalised("p = 0.02")
     ('“Angry Black woman”', 'p = 0.02')
@@ -230,7 +222,7 @@ def capitalised(text: str) -> str:
 
 
 def model_name(model: str) -> str:
-    """Return the name of a model's file or folder; options are left out.
+    """Return the name of a model's file or folder, without options.
 
     >>> model_name("hf:sentence-transformers/all-MiniLM-L6-v2?pooling=cls"), model_name("data/glove.6B.50d.txt")
     ('all-MiniLM-L6-v2', 'glove.6B.50d.txt')
@@ -240,7 +232,7 @@ def model_name(model: str) -> str:
 
 
 def model_names(models: Sequence[str]) -> list[str]:
-    """Return names that tell the models apart: with as much of the path and the options as that needs.
+    """Return distinct names of models, with as much of the path and the options as that needs.
 
     >>> model_names(["a/small/model", "a/large/model", "wordllama"])
     ['small/model', 'large/model', 'wordllama']
@@ -264,7 +256,7 @@ def _end(model: str, parts: int) -> str:
 
 
 def shortened_name(name: str, longest: int) -> str:
-    """Return a name without its beginning; its end is what distinguishes models.
+    """Return a name cut at its beginning, since its end distinguishes models.
 
     >>> shortened_name("wordllama", 24), shortened_name("all-MiniLM-L6-v2-and-more", 12)
     ('wordllama', '…v2-and-more')

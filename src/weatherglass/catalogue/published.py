@@ -1,11 +1,11 @@
-"""Tests as data: the 46 published tests, and published lists in other fields and languages."""
+"""Build the tests of the catalogue: the 46 published ones, and published lists in other fields and languages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, cast
 
@@ -14,18 +14,15 @@ from weatherglass.languages.base import Lexicon, capitalised
 from weatherglass.languages.en import Forms, regular_article, regular_plural, sentences
 from weatherglass.storage.documents import shipped_toml
 
-
-def table(name: str) -> dict[str, Any]:
-    """Return the content of `name`.toml in this folder."""
-    return shipped_toml(__package__, name)
-
+table = partial(shipped_toml, "weatherglass.catalogue")
+"""Return the content of a TOML file of the catalogue, by its name without the suffix."""
 
 SENTENCE_PREFIX = "sent-"
 
 
 @cache
 def published_names() -> tuple[str, ...]:
-    """Return all 46, each word-level test followed by its sentence-level one."""
+    """Return the names of all 46 tests, each word-level test followed by its sentence-level one."""
     names: list[str] = []
     for name, entry in table("tests").items():
         names.append(name)
@@ -34,23 +31,35 @@ def published_names() -> tuple[str, ...]:
     return tuple(names)
 
 
+def catalogue_names() -> tuple[str, ...]:
+    """Return the names of the 46 published tests, which are the default, and of those in other fields and languages."""
+    return (*published_names(), *field_names())
+
+
 @cache
-def published_test(name: str) -> Test:
-    """Return the test of that name; it must be one of `published_names`."""
-    tests = table("tests")
+def catalogue_test(name: str) -> Test:
+    """Return the test of that name, which must be one of `catalogue_names`."""
+    if name in field_names():
+        return _field_test(name)
     base = name.removeprefix(SENTENCE_PREFIX)
-    entry = tests[base]
+    entry = table("tests")[base]
+    sets: Iterable[ElementSet]
+    context: Context = entry.get("context", "word")
+    source, citation = entry["source"], entry["cite"]
     if "vignette" in entry:
-        return _test(name, entry, _vignette_sets(entry), entry["context"])
-    if name == base:
-        return _test(name, entry, (word_set(*_set_and_category(entry[role])) for role in "XYAB"), "word")
-    origin = {"source": f"May et al. 2019: {base} in sentences", "cite": "may2019", "topic": entry["topic"]}
-    return _test(name, origin, (_sentence_set(entry, role) for role in "XYAB"), "sent")
+        sets = _vignette_sets(entry)
+    elif name == base:
+        sets = [word_set(entry[role]) for role in "XYAB"]
+    else:
+        sets, context = [_sentence_set(entry, role) for role in "XYAB"], "sent"
+        source, citation = f"May et al. 2019: {base} in sentences", "may2019"
+    x, y, a, b = sets
+    return Test(name, (x, y), (a, b), context, source, citation, topic=entry["topic"])
 
 
 @dataclass(frozen=True, slots=True)
 class SetEntry:
-    """The name, category, size and source of a word set of the catalogue."""
+    """The name, category, size and source of a word set in the catalogue."""
 
     name: str
     category: str
@@ -59,22 +68,24 @@ class SetEntry:
 
 
 def list_sets() -> list[SetEntry]:
-    """Return the catalogue's word sets, which a user's test can name."""
+    """Return the word sets of the catalogue, which a user's test can name."""
     return [
         SetEntry(name, entry["category"], len(entry["words"]), entry["source"])
         for name, entry in table("sets").items()
     ]
 
 
-def word_set(name: str, category: str | None = None) -> ElementSet:
-    """Return a word set of the catalogue, under its own category or another."""
+def word_set(named: str | Mapping[str, str]) -> ElementSet:
+    """Return a word set of the catalogue: by name, or by `set` and the `category` to use instead of its own."""
+    name = named if isinstance(named, str) else named["set"]
     entry = table("sets")[name]
-    return ElementSet(category or entry["category"], tuple(Element(word, word) for word in entry["words"]))
+    category = entry["category"] if isinstance(named, str) else named["category"]
+    return ElementSet(category, tuple(Element(word, word) for word in entry["words"]))
 
 
 @cache
 def lexicon() -> Lexicon:
-    """Return every word of the catalogue with its class, and the forms that the rules do not make."""
+    """Return every word of the catalogue with its class, and the irregular forms."""
     words = shipped_toml("weatherglass.languages.en", "words")
     classes = {word: entry["class"] for entry in table("sets").values() for word in entry["words"]}
     classes |= {word: word_class for word_class, members in words["classes"].items() for word in members}
@@ -82,13 +93,13 @@ def lexicon() -> Lexicon:
 
 
 def reference(key: str) -> str:
-    """Return the paper that a test's `citation` stands for, as it is cited; empty for an empty or unknown key."""
+    """Return the reference for a test's `citation`; empty for an empty or unknown key."""
     return cast(str, table("references").get(key, ""))
 
 
 @cache
 def bibtex_entries() -> Mapping[str, str]:
-    """Return the BibTeX entry of each paper, by the key that a test's `citation` has."""
+    """Return the BibTeX entry of each paper by its key, as in a test's `citation`."""
     text = files("weatherglass.catalogue").joinpath("references.bib").read_text(encoding="utf-8")
     found = re.findall(r"^(@\w+\{(\w+),\n.*?^\})$", text, re.MULTILINE | re.DOTALL)
     return {key: entry for entry, key in found}
@@ -110,27 +121,8 @@ def published_forms(word: str) -> Forms:
     )
 
 
-def _test(name: str, entry: Mapping[str, Any], sets: Iterable[ElementSet], context: Context) -> Test:
-    x, y, a, b = sets
-    return Test(
-        name,
-        targets=(x, y),
-        attributes=(a, b),
-        context=context,
-        source=entry["source"],
-        citation=entry["cite"],
-        topic=entry["topic"],
-    )
-
-
-def _set_and_category(role: str | Mapping[str, str]) -> tuple[str, str | None]:
-    if isinstance(role, str):
-        return role, None
-    return role["set"], role["category"]
-
-
 def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
-    words = word_set(*_set_and_category(entry[role]))
+    words = word_set(entry[role])
     generated = [element for word in words.words for element in _sentence_elements(word)]
     left_out = frozenset(entry.get("left_out", {}).get(role, ()))
     elements = (element for position, element in enumerate(generated, start=1) if position not in left_out)
@@ -139,7 +131,7 @@ def _sentence_set(entry: Mapping[str, Any], role: str) -> ElementSet:
 
 @cache
 def _sentence_elements(word: str) -> tuple[Element, ...]:
-    """Return a word in every template of its class; kept, since most words are in several tests."""
+    """Return a word in every template of its class; cached, since most words are in several tests."""
     made = sentences(published_forms(word), lexicon().classes[word])
     return tuple(Element(text, word, template) for text, template in made)
 
@@ -150,12 +142,12 @@ def _vignette_sets(entry: Mapping[str, Any]) -> Iterable[ElementSet]:
     # two blanks between sentences, as in the published texts
     story = "  ".join(_selected(vignette["sentences"], entry["sentences"]))
     for role in "XY":
-        name, category = _set_and_category(entry[role])
+        name = entry[role] if isinstance(entry[role], str) else entry[role]["set"]
         pronouns = vignettes["pronouns"][name]
         initial = {capitalised(form): capitalised(pronoun) for form, pronoun in pronouns.items()}
-        yield _filled(word_set(name, category), story, "name", {**pronouns, **initial})
+        yield _filled(word_set(entry[role]), story, "name", {**pronouns, **initial})
     for role in "AB":
-        yield _filled(word_set(*_set_and_category(entry[role])), vignette["attribute"], "word", {})
+        yield _filled(word_set(entry[role]), vignette["attribute"], "word", {})
 
 
 def _filled(words: ElementSet, template: str, field: str, fields: Mapping[str, str]) -> ElementSet:
@@ -178,13 +170,11 @@ FIELDS = "fields"
 
 @cache
 def field_names() -> tuple[str, ...]:
-    """Their names, in the order of fields.toml."""
+    """Return the names of the tests in other fields and languages, in the order of fields.toml."""
     return tuple(table("fields"))
 
 
-@cache
-def field_test(name: str) -> Test:
-    """Return the test of that name; it must be one of `field_names`."""
+def _field_test(name: str) -> Test:
     entry = table("fields")[name]
     targets, attributes = (
         tuple(
@@ -206,5 +196,5 @@ def field_test(name: str) -> Test:
 
 
 def licence(name: str) -> str:
-    """Under which the words of a test of this group may be passed on; empty for another test."""
+    """Return the licence of a test's words; empty unless it is in `field_names`."""
     return str(table("fields").get(name, {}).get("licence", ""))

@@ -1,4 +1,4 @@
-"""Selection of tests by names, globs, topics, files and folders, as the user types them."""
+"""Select tests by names, globs, topics, files and folders, as the user types them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from weatherglass.catalogue.jsonl import export_test, read_jsonl
 from weatherglass.catalogue.published import (
     FIELDS,
     SENTENCE_PREFIX,
+    catalogue_names,
+    catalogue_test,
     field_names,
-    field_test,
     published_names,
-    published_test,
 )
 from weatherglass.catalogue.sentences import in_sentences
 from weatherglass.catalogue.test import Test
@@ -31,18 +31,8 @@ FILE_KINDS = (".jsonl", ".toml")
 CATALOGUE = "the catalogue"
 
 
-def catalogue_names() -> tuple[str, ...]:
-    """Return the 46 published tests, which are the default, and then those in other fields and languages."""
-    return (*published_names(), *field_names())
-
-
-def catalogue_test(name: str) -> Test:
-    """Return the test of that name; it must be one of `catalogue_names`."""
-    return field_test(name) if name in field_names() else published_test(name)
-
-
 def list_topics() -> list[str]:
-    """Return what the tests of the catalogue are about, each topic once."""
+    """Return the topics of the catalogue, each once."""
     return list(dict.fromkeys(catalogue_test(name).topic for name in catalogue_names()))
 
 
@@ -53,26 +43,26 @@ def list_tests(pattern: str = "*") -> list[str]:
 
 
 def load_test(name_or_path: str | Path) -> Test:
-    """Return one test: a published one by name, or your own by path.
+    """Return one test: one of the catalogue by name, or your own by path.
 
     Raises:
-        UnknownNameError: naming the nearest published test.
+        UnknownNameError: naming the nearest test of the catalogue.
         CatalogueError: if the file is malformed, or a folder is given.
     """
     tests = load_tests([name_or_path])
     if len(tests) != 1:
-        raise CatalogueError(f"'{name_or_path}' stands for {len(tests)} tests, but one is expected")
+        raise CatalogueError(f"'{name_or_path}' means {len(tests)} tests, but one is expected")
     return tests[0]
 
 
 def load_tests(patterns: Sequence[str | Path]) -> list[Test]:
-    """Tests by names, globs such as `sent-*`, topics, files, and folders of files; in the order given, each once.
+    """Return tests by names, globs like `sent-*`, topics, files, and folders of files; in the order given, each once.
 
-    A glob is matched against the 46 published tests and, where none of them fits, against the tests in other fields;
-    so `*` stays the 46. `fields` is the group of all the others.
+    A glob is matched against the 46 published tests and, if none of them fits, against the tests in other fields, so
+    that `*` means the 46. `fields` means all the others.
 
     Raises:
-        UnknownNameError: if a name or glob stands for nothing.
+        UnknownNameError: if a name or glob matches nothing.
         CatalogueError: if a file is malformed, a folder has no tests, or two files give tests of one name.
     """
     tests: dict[str, Test] = {}
@@ -97,7 +87,7 @@ def checked_pattern(given: object) -> str:
 
     Raises:
         CatalogueError: if it is something else.
-        UnknownNameError: if it is blank, or no path can be called so.
+        UnknownNameError: if it is blank, or cannot be the name of a file.
     """
     pattern = os.fspath(given) if isinstance(given, os.PathLike) else given
     if not isinstance(pattern, str):
@@ -112,17 +102,17 @@ def checked_pattern(given: object) -> str:
 
 
 def read_file(path: str | Path) -> Test:
-    """Return a test file: .toml is our own format, anything else the published one."""
+    """Read a test file: .toml is our own format, anything else the published one."""
     return read_toml(path) if Path(path).suffix.lower() == ".toml" else read_jsonl(path)
 
 
 def write_test(test: Test, path: str | Path) -> None:
-    """Write a test in the format that its file name says: .toml is our own format, anything else the published one.
+    """Write a test in the format of the file name: .toml is our own format, anything else the published one.
 
     Only our own format stores the word of each sentence.
 
     Raises:
-        CatalogueError: if the test's shape is not that of the published format.
+        CatalogueError: if the published format cannot store a test of this shape.
         OutputError: if the file cannot be written.
     """
     if Path(path).suffix.lower() == ".toml":
@@ -138,7 +128,7 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 
 def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
-    """Yield what one word of the command line stands for: pairs of a source and a name or path."""
+    """Yield the tests that a pattern means, as pairs of a source and a name or path."""
     path = user_path(pattern, CatalogueError)
     if pattern in catalogue_names():
         yield CATALOGUE, pattern
@@ -148,7 +138,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
         yield str(path.resolve()), str(path)
     elif pattern == FIELDS:
         yield from ((CATALOGUE, name) for name in field_names())
-    elif has_magic(pattern):  # no topic has: to look for one would load all tests
+    elif has_magic(pattern):  # no topic has a glob in its name, and looking for topics loads all tests
         yield from _matches(pattern, str(path))
     elif names := _of_topic(pattern):
         yield from ((CATALOGUE, name) for name in names)
@@ -162,7 +152,7 @@ def _resolve(pattern: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_topic(topic: str) -> list[str]:
-    """Return the tests of a topic, or of all topics that begin with it and a colon: double bind."""
+    """Return the tests of a topic, or of all topics that begin with it and a colon, like "double bind"."""
     topics = {name: catalogue_test(name).topic for name in catalogue_names()}
     return [name for name, about in topics.items() if topic in (about, about.partition(":")[0])]
 
@@ -174,7 +164,7 @@ def _test_files(folder: Path) -> Iterator[tuple[str, str]]:
         if file.suffix.lower() in FILE_KINDS and not file.name.startswith(".")
     ]
     if not files:
-        raise CatalogueError(f"{folder}: holds no test files ({' or '.join(FILE_KINDS)})")
+        raise CatalogueError(f"{folder}: contains no test files ({' or '.join(FILE_KINDS)})")
     for file in sorted(files, key=lambda file: natural_key(file.name)):
         yield str(file.resolve()), str(file)
 
@@ -192,9 +182,9 @@ def _matches(pattern: str, path_pattern: str) -> Iterator[tuple[str, str]]:
 
 
 def sentence_test(name_or_path: str | Path) -> tuple[Test, list[Reading]]:
-    """Return the test in sentences, in its own language, and how each word was read.
+    """Return a word-level test in sentences of its language, and how each word was read.
 
-    A file with templates of its own is such a test already, and keeps its name; any other one becomes `sent-NAME`.
+    A test whose file has templates keeps its name; any other one becomes `sent-NAME`.
 
     Raises:
         CatalogueError: if the test is not word-level, no template fits a word, or no pack has the language.

@@ -1,11 +1,11 @@
-"""A test as data: elements, sets of elements, and the test that compares target sets on attribute sets."""
+"""Represent a test as data: elements, sets of elements, and the target and attribute sets that it compares."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -24,14 +24,14 @@ class Element:
 
     text: str
     word: str
-    """The word that the text carries; equal to `text` in a word-level test."""
+    """The word that the text is about; equal to `text` in a word-level test."""
     template: str | None = None
-    """The sentence template the word was put into, with the word's place marked; None for a bare word."""
+    """The sentence template with a slot for the word; None for a single word."""
 
 
 @dataclass(frozen=True, slots=True)
 class ElementSet:
-    """A category, such as Flowers, and the elements that stand for it."""
+    """A category like Flowers, and the elements that represent it."""
 
     category: str
     elements: tuple[Element, ...]
@@ -41,12 +41,12 @@ class ElementSet:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return what is encoded, in order."""
+        """Return the texts of the elements, in order."""
         return tuple(element.text for element in self.elements)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the word of each element, in order; a word recurs once per sentence made from it."""
+        """Return the word of each element, in order; a word recurs once per sentence."""
         return tuple(element.word for element in self.elements)
 
 
@@ -75,11 +75,11 @@ class Test:
     citation: str = ""
     """Key of the paper to cite, such as caliskan2017; empty for a user's own test."""
     warnings: tuple[Warning, ...] = ()
-    """What a reader should know and what does not stop the test, such as X and Y sharing elements."""
+    """Problems that do not stop the test, such as elements that X and Y share."""
     language: str = "en"
-    """The language of its texts, as a code such as en."""
+    """The code of the language, such as en."""
     topic: str = ""
-    """What the test is about, such as "gender and career"; for readers, no part of the result."""
+    """The subject, such as "gender and career"; it does not change the result."""
 
     def __post_init__(self) -> None:
         for kind, sets in (("target", self.targets), ("attribute", self.attributes)):
@@ -91,12 +91,12 @@ class Test:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Return how many target and how many attribute sets it has."""
+        """Return the numbers of target sets and of attribute sets."""
         return len(self.targets), len(self.attributes)
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Return what each set is called in formulas and messages: X, Y, X3, … and A, B, A3, …"""
+        """Return the name of each set in formulas and messages: X, Y, X3, … and A, B, A3, …"""
         return set_roles(*self.shape)
 
     @property
@@ -106,7 +106,7 @@ class Test:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """Return the name of each set, in the order of `sets`."""
+        """Return the category of each set, in the order of `sets`."""
         return tuple(element_set.category for element_set in self.sets)
 
     @property
@@ -124,10 +124,10 @@ class Test:
         """Return the test with every word in sentences.
 
         Args:
-            templates: sentences with {word}, or another slot of the language pack, where the word goes; by default the
-                templates of the language, those of May et al. (2019) in English.
-            classes: word → class ("person noun", "given name", …), where a template of the pack depends on it.
-            name: of the new test; by default sent-NAME.
+            templates: sentences with {word}, or another slot of the language pack, for the word. The default is the
+                templates of the language, in English those of May et al. (2019).
+            classes: the class of a word ("person noun", "given name", …) if templates of the pack depend on it.
+            name: the name of the new test; sent-NAME by default.
 
         Raises:
             CatalogueError: if the test is in sentences already, or a word fits no template.
@@ -137,13 +137,13 @@ class Test:
         return sentences_of(self, templates, classes, name)
 
     def fingerprint(self) -> str:
-        """Return a hash of the content, the same wherever the test was read from; computed once."""
+        """Return a hash of the content, which does not depend on the file that the test was read from."""
         return self._fingerprint
 
     @cached_property
     def _fingerprint(self) -> str:
         sets = [[s.category, [[e.text, e.word] for e in s.elements]] for s in self.sets]
-        # What a (2, 2) test in English does not need is left out, and so is the topic, which changes no result.
+        # The topic changes no result, and defaults are left out, so that fingerprints of earlier versions stay valid.
         more: dict[str, int | str] = {}
         if self.shape != (2, 2):
             more["targets"] = len(self.targets)
@@ -151,28 +151,26 @@ class Test:
             more["language"] = self.language
         elements = [element for element_set in self.sets for element in element_set.elements]
         if any(e.text != e.word and e.template is None for e in elements):
-            more["templates"] = "not stated"  # then none can be left out
+            more["templates"] = "not stated"  # so that no template can be left out
         content = [self.name, sets, more] if more else [self.name, sets]
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 
 def set_roles(targets: int, attributes: int) -> tuple[str, ...]:
-    """Return the roles of the sets of a test with these numbers of sets.
+    """Return the roles for these numbers of sets: the letters of the papers for the first two, then numbers.
 
     >>> set_roles(3, 1)
     ('X', 'Y', 'X3', 'A')
     """
-    return (*_numbered("XY", targets), *_numbered("AB", attributes))
-
-
-def _numbered(letters: str, number: int) -> Iterator[str]:
-    """Yield the first two sets have the letters of the papers, the others the first letter and their number."""
-    yield from letters[:number]
-    yield from (f"{letters[0]}{place}" for place in range(len(letters) + 1, number + 1))
+    return tuple(
+        letters[place] if place < len(letters) else f"{letters[0]}{place + 1}"
+        for letters, number in (("XY", targets), ("AB", attributes))
+        for place in range(number)
+    )
 
 
 def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[ElementSet, list[Warning]]:
-    """Return the set without duplicate texts (the first counts), and a warning that counts the duplicates."""
+    """Return the set without duplicate texts (the first is kept), and a warning that counts the duplicates."""
     elements = list(elements)
     first: dict[str, Element] = {}
     for element in elements:
@@ -188,7 +186,7 @@ def distinct(role: str, category: str, elements: Iterable[Element]) -> tuple[Ele
 
 
 def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) -> list[Warning]:
-    """Return warnings where two target sets, or two attribute sets, share elements."""
+    """Return a warning for each two target sets, or two attribute sets, that share elements or similar ones."""
     roles = set_roles(len(targets), len(attributes))
     labelled_targets = zip(roles[: len(targets)], targets, strict=True)
     labelled_attributes = zip(roles[len(targets) :], attributes, strict=True)
@@ -209,6 +207,6 @@ def overlaps(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]) ->
 
 
 def _twins_across(texts: Sequence[str], others: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return groups of different texts that look the same, of which one stands on either side."""
+    """Return groups of different texts that look the same and occur on both sides."""
     groups = twins_among((*texts, *others))
     return [group for group in groups if not (set(group) <= set(texts) or set(group) <= set(others))]

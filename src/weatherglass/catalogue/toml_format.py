@@ -269,7 +269,7 @@ def _named_set(source: Source, key: str, name: object, category: str | None) -> 
         hint = did_you_mean(str(name), known)
         where = source.error(key, f"names the set '{name}', which the catalogue does not have")
         raise UnknownNameError(f"{where}{hint} (see: weatherglass tests sets)")
-    return word_set(name, category)
+    return word_set({"set": name, "category": category} if category else name)
 
 
 def _sentence_elements(source: Source, key: str, value: object) -> list[Element]:

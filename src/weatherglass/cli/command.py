@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -214,7 +215,16 @@ class LazyGroup(Group):
         _write_examples(self.examples, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as usual, and keep the arguments for the record of a run; `sys.argv` may be another program's."""
+        """Parse as usual, and keep the arguments for the record of a run; `sys.argv` may be another program's.
+
+        Raises:
+            click.UsageError: if an argument cannot be part of a file name, because it contains half a character.
+        """
+        for argument in args:
+            try:
+                os.fsencode(argument)
+            except UnicodeEncodeError:
+                ctx.fail(f"the argument {argument!a} contains half a character (a lone surrogate)")
         ctx.meta[KEY] = ("weatherglass", *args)
         return super().parse_args(ctx, args)
 

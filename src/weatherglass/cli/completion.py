@@ -61,7 +61,7 @@ class Choice(click.Choice[str]):
         Raises:
             UnknownNameError: naming the nearest name.
         """
-        return one_of(max(param.opts, key=len) if param else "name", value, self.choices)
+        return one_of(max(param.opts, key=len) if param else "name", value, names_in(self.place))
 
 
 class Completed(click.types.StringParamType):
@@ -105,7 +105,7 @@ def comma_separated(names: str | Sequence[str]) -> Completed:
 def tests(_: click.Context, incomplete: str) -> list[str]:
     """Return names of tests, topics, and files."""
     from weatherglass.catalogue import list_topics
-    from weatherglass.catalogue.select import catalogue_names
+    from weatherglass.catalogue.published import catalogue_names
 
     return starting(incomplete, [*catalogue_names(), *list_topics()]) + paths(incomplete)
 

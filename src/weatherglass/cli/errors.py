@@ -53,7 +53,6 @@ def exit_code_of(app: Callable[..., Any]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _print_warning
         try:
-            _check_arguments()
             code = app(standalone_mode=False)
             sys.stdout.flush()
         except WeatherglassError as error:
@@ -66,15 +65,6 @@ def exit_code_of(app: Callable[..., Any]) -> int:
         except BaseException as error:  # a panic of a Rust library is not an Exception
             return _code_of(error)
     return code if isinstance(code, int) else 0
-
-
-def _check_arguments() -> None:
-    """Refuse an argument that no file name can contain: the operating system cannot be asked about it."""
-    for argument in sys.argv[1:]:
-        try:
-            os.fsencode(argument)
-        except UnicodeEncodeError:
-            raise click.UsageError(f"the argument {argument!a} contains half a character") from None
 
 
 def _code_of(error: BaseException) -> int:

@@ -109,7 +109,7 @@ def multiverse(
     if as_json:
         print_json(finished.to_json())
     elif not quiet:
-        from weatherglass.report.multiverse.terminal import lines_of
+        from weatherglass.report.multiverse import lines_of
 
         say(lines_of(finished, width_of(), table))
         say([f"Page: {folder / 'index.html'}"], whole=True)
@@ -249,7 +249,7 @@ def mitigate(
         usage = f"Use it with any model of {written.width} dimensions: MODEL | saved?file={written.path}"
         say([f"{written.path}: {what}, {written.format}", *([] if written.words else [usage])], whole=True)
     if judgement:
-        from weatherglass.report.cure.terminal import lines_of
+        from weatherglass.report.mitigation import lines_of
 
         say([*lines_of(judgement.to_json()), f"Page and numbers: {folder}"], whole=True)
 

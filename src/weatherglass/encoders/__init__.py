@@ -1,4 +1,4 @@
-"""Encoders: one file per family, and the table of kinds that a spec can name."""
+"""Load models: one file per family of models, and the table of kinds that a spec can name."""
 
 from __future__ import annotations
 
@@ -61,7 +61,11 @@ ENCODERS = Registry[type[ModelEncoder]](
 
 
 def resolve_spec(text: str) -> Spec:
-    """Return what the user typed as a spec: `kind:…`, the bare name of a kind, a path, or a preset such as `gpt2`."""
+    """Return the spec that a user's text means: `kind:…`, the name of a kind, a path, or a preset such as `gpt2`.
+
+    Raises:
+        UnknownNameError: if the text is none of these; the nearest name is suggested.
+    """
     if not text.strip() or "\0" in text:
         raise UnknownNameError(
             f"unknown model '{shown(text)}' (a model is a path or kind:target; see: weatherglass models)"
@@ -89,13 +93,13 @@ def resolve_spec(text: str) -> Spec:
 
 
 def _kind_of_path(path: Path) -> str:
-    """Return a folder is a model, of the kind that its files tell; a file, by its ending, else word vectors."""
+    """Return the kind of a file from its ending, and of a folder from its files; word vectors if nothing else fits."""
+    if is_regular_file(path):
+        return {".onnx": "onnx", ".gguf": "gguf"}.get(path.suffix.lower(), "vectors")
     if is_regular_file(path / "vocab" / "vectors"):
         return "spacy"
     if _is_model2vec(path):
         return "model2vec"
-    if path.suffix.lower() in (".onnx", ".gguf") and is_regular_file(path):
-        return path.suffix.lower()[1:]
     if any(path.glob("*.onnx")) and not any((*path.glob("*.safetensors"), *path.glob("*.bin"))):
         return "onnx"
     if is_regular_file(path / "modules.json"):
@@ -118,51 +122,33 @@ def load_encoder(spec: str | os.PathLike[str] | Spec, cache: bool = True) -> Mod
 
     Args:
         spec: as the user types it.
-        cache: store the encodings of a costly model on disk, and read from there those that are cached.
+        cache: whether the encodings of a costly model are cached on disk.
 
     Raises:
-        UnknownNameError: if the text is no kind, preset or path.
+        UnknownNameError: if the text is not a kind, preset or path.
         SpecError: if an option is unknown or out of range.
     """
     if isinstance(spec, os.PathLike):
         spec = os.fspath(spec)
     if not isinstance(spec, str | Spec):
         raise EncoderError(
-            f"a spec should be text such as vectors:glove.txt, but is {described(spec)}; for an object in memory, use "
+            f"a spec should be text such as vectors:glove.txt, but is {described(spec)}; pass an object in memory to "
             "weatherglass.model"
         )
     parsed = resolve_spec(spec) if isinstance(spec, str) else spec
-    kind = ENCODERS.get(parsed.kind)
-    if getattr(kind, "reads_dim", False):  # the model itself knows shorter vectors
-        return _with_cache(_opened(kind, parsed), cache)
-    whole, dim = _without_dim(parsed)
-    encoder = _with_cache(_opened(kind, whole), cache)
+    kind, whole, dim = ENCODERS.get(parsed.kind), parsed, None
+    if "dim" in dict(parsed.options) and not getattr(kind, "reads_dim", False):
+        dim = parsed.reader().integer("dim", 0)
+        whole = Spec(parsed.kind, parsed.target, tuple(one for one in parsed.options if one[0] != "dim"))
+    where, problem = f"'{str(whole)[:LONGEST_NAME]}'", "its files are damaged, or belong to something else"
+    with one_line(where, problem, "get them again", EncoderError):
+        encoder: ModelEncoder = adapted(kind.from_spec(whole))
+    if cache and encoder.costly:
+        from weatherglass.encoders.cache import CachedEncoder
+
+        encoder = CachedEncoder(encoder)
     if dim is None:
         return encoder
     from weatherglass.encoders.views import TruncatedEncoder
 
     return TruncatedEncoder(encoder, dim, str(parsed))
-
-
-def _opened(kind: type[ModelEncoder], spec: Spec) -> ModelEncoder:
-    """Return the encoder, after a look at the small files of its model, which may hold anything."""
-    where = f"'{str(spec)[:LONGEST_NAME]}'"
-    with one_line(where, "its files are damaged, or those of something else", "get them again", EncoderError):
-        encoder: ModelEncoder = adapted(kind.from_spec(spec))
-        return encoder
-
-
-def _with_cache(encoder: ModelEncoder, cache: bool) -> ModelEncoder:
-    if not (cache and encoder.costly):
-        return encoder
-    from weatherglass.encoders.cache import CachedEncoder
-
-    return CachedEncoder(encoder)
-
-
-def _without_dim(spec: Spec) -> tuple[Spec, int | None]:
-    """Return the spec of the whole vectors, and how many dimensions are wanted of them."""
-    if "dim" not in dict(spec.options):
-        return spec, None
-    rest = tuple((name, value) for name, value in spec.options if name != "dim")
-    return Spec(spec.kind, spec.target, rest), spec.reader().integer("dim", 0)

@@ -202,7 +202,7 @@ class Encoder:
         if what == "token-vectors":
             texts = [asked.word for asked in inputs if isinstance(asked, Input)]
         elif not self.by_kind:
-            texts = [text_of(asked) for asked in inputs]
+            texts = [asked if isinstance(asked, str) else asked.text for asked in inputs]
         # Coverage first: an encoder that looks words up in a file does so in one pass over it.
         coverage = self.coverage(texts)
         return Observations(inputs, what, self.encode(texts), coverage)

@@ -1,22 +1,23 @@
 """`vectors:PATH` and `spacy:PIPELINE`: word vectors; a text is the mean over its words (a continuous bag of words).
 
-The file is read at `encode`, once for all texts, and only for their words. A word is looked up as it is written and
-then, by default, in lower case; out-of-vocabulary words are left out of the mean, unless the file is a fastText model
-with subwords, which give any word a vector. Of a spaCy pipeline only its files are read: no code of it is run, and
-spaCy is not needed.
+The file is read when texts are first encoded, once for all of them and only for their words. A word is looked up as it
+is written and then, by default, in lower case. Out-of-vocabulary words are left out of the mean, unless the file is a
+fastText model with subwords, which give any word a vector. A spaCy pipeline is read from its files: none of its code is
+run, and spaCy is not needed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from weatherglass.arrays import AnyVector, Matrix
-from weatherglass.encoders.base import STATIC, Coverage, Encoder, What
+from weatherglass.encoders.base import STATIC, Coverage, Encoder
 from weatherglass.encoders.spec import Spec
 from weatherglass.errors import SpecError
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
@@ -28,7 +29,7 @@ from weatherglass.vectors.spacy import find_pipeline, pipeline_files, read_pipel
 from weatherglass.warnings import Warning
 
 METHOD = "mean over words, 1"
-"""Part of the identity; to be changed when the same file and options would give other vectors."""
+"""Part of the identity; change it when the same file and options would give other vectors."""
 
 TOKENS = ("words", "whitespace", "none")
 CASES = ("exact-then-lower", "exact", "lower")
@@ -37,9 +38,9 @@ SHOWN = 10
 
 
 class WordEncoder(Encoder):
-    """Averages the vectors of a text's words, in float64, wherever `_read` gets them from."""
+    """Average the vectors of a text's words in float64; a subclass reads the vectors (`_read`)."""
 
-    costly: ClassVar[bool] = False
+    gives = STATIC
 
     def __init__(
         self,
@@ -56,114 +57,103 @@ class WordEncoder(Encoder):
         self._lower = pack.lower
         self._tokenise = pack.tokenise if tokens == "words" else TOKENISERS[tokens]
         self._case = case
-        self._vectors: dict[str, AnyVector] = {}
-        self._looked_up: set[str] = set()
-        self._encoded: dict[str, None] = {}
-        self._in_lower_case: dict[str, None] = {}
         self._split: dict[str, list[str]] = {}
-        self._forms_of: dict[str, tuple[str, ...]] = {}
+        self._looked_up: set[str] = set()
+        self._vectors: dict[str, AnyVector] = {}
         self._from_subwords: dict[str, AnyVector] = {}
+        self._found: dict[str, AnyVector | None] = {}
+        self._in_lower_case: list[str] = []
+        self._of_subwords: dict[str, None] = {}
         self._width: int | None = None
         self._duplicates = 0
         self._twins: dict[tuple[str, ...], None] = {}
         self._file_warnings: tuple[Warning, ...] = ()
 
     def _read(self, words: Collection[str]) -> WordVectors:
-        """Return the vectors of those of `words` that there are."""
+        """Return the vectors of the words that have one."""
         raise NotImplementedError
-
-    @property
-    def gives(self) -> frozenset[What]:
-        return STATIC
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return one mean vector per text; NaN where none of its words is in the file."""
-        tokens = self._tokens(texts)
+        tokens = self._look_up(texts)
         means = np.full((len(texts), self._width or 0), np.nan)
         for row, words in enumerate(tokens):
-            vectors = [vector for word in words if (vector := self._vector(word)) is not None]
+            vectors = [vector for word in words if (vector := self._found[word]) is not None]
             if vectors:
                 means[row] = np.mean(vectors, axis=0, dtype=np.float64)
         return means
 
     def coverage(self, texts: Sequence[str]) -> list[Coverage]:
-        """Return the words of each text, those that have no vector, and a remark on those that have one of subwords."""
-        return [self._coverage(words) for words in self._tokens(texts)]
-
-    def _coverage(self, words: Sequence[str]) -> Coverage:
-        missing = tuple(word for word in words if self._vector(word) is None)
-        of_subwords = [word for word in dict.fromkeys(words) if self._is_of_subwords(word)]
-        note = f"out-of-vocabulary, vector of subwords: {', '.join(of_subwords)}" if of_subwords else ""
-        return Coverage(tuple(words), missing, note)
+        """Return the words of each text, those without a vector, and a note on those with a subword vector."""
+        covered = []
+        for words in self._look_up(texts):
+            missing = tuple(word for word in words if self._found[word] is None)
+            of_subwords = [word for word in dict.fromkeys(words) if word in self._of_subwords]
+            note = f"out-of-vocabulary, vector from subwords: {', '.join(of_subwords)}" if of_subwords else ""
+            covered.append(Coverage(tuple(words), missing, note))
+        return covered
 
     def notes(self) -> list[str]:
-        """Return what was found only in lower case, what has subword vectors, and which words the file has twice."""
+        """Return how many words were found only in lower case, have subword vectors, or are in the file twice."""
         notes = []
         if self._in_lower_case:
             notes.append(
                 f"{len(self._in_lower_case)} words are in the file only in lower case: {_some(self._in_lower_case)}"
             )
-        if used := [word for word in self._encoded if self._is_of_subwords(word)]:
+        if self._of_subwords:
             notes.append(
-                f"{len(used)} out-of-vocabulary words have subword vectors (subwords=no leaves them out): {_some(used)}"
+                f"{len(self._of_subwords)} out-of-vocabulary words have subword vectors (subwords=no leaves them out):"
+                f" {_some(self._of_subwords)}"
             )
         if self._duplicates:
             notes.append(
-                f"{self._duplicates} further entries in the file for words that were looked up; the first one counts"
+                f"{self._duplicates} duplicate entries in the file for words that were looked up; the first one counts"
             )
         return notes
 
     def warnings(self) -> list[Warning]:
-        """Return what may be wrong with the file, and words that look the same but are not."""
+        """Return what may be wrong with the file, and which different words look the same."""
         warnings = list(self._file_warnings)
         if self._twins:
             warnings.append(Warning.of("lookalikes-in-file", words=shown_twins(sorted(self._twins))))
         return warnings
 
-    def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text; after the call their vectors are loaded."""
+    def _look_up(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text, after finding the vector of every word that is new."""
         for text in texts:
             if text not in self._split:
                 self._split[text] = self._tokenise(text)
         tokens = [self._split[text] for text in texts]
-        self._encoded |= dict.fromkeys(word for words in tokens for word in words)
-        forms = {form for words in tokens for word in words for form in self._forms(word)}
-        wanted = forms - self._looked_up
+        new = [word for word in dict.fromkeys(itertools.chain(*tokens)) if word not in self._found]
+        lower = {word: word if self._case == "exact" else self._lower(word) for word in new}
+        # How each word may appear in the file, the preferred form first.
+        exact = lower if self._case != "lower" else lower.values()
+        forms = list(zip(exact, lower.values(), strict=True))
+        wanted = set(itertools.chain(*forms)) - self._looked_up
         if wanted or self._width is None:
             loaded = self._read(wanted)
-            for word in loaded.rows:
-                known = self._from_subwords if word in loaded.from_subwords else self._vectors
-                known[word] = loaded[word]
+            for form, row in loaded.rows.items():
+                known = self._from_subwords if form in loaded.from_subwords else self._vectors
+                known[form] = loaded.matrix[row]
             self._looked_up |= wanted
             self._width = loaded.width
             self._duplicates += loaded.duplicates
             self._twins |= dict.fromkeys(loaded.twins)
             self._file_warnings = loaded.warnings
+        for word, (first, second) in zip(new, forms, strict=True):
+            self._found[word] = self._vectors.get(first)
+            if self._found[word] is None and (vector := self._vectors.get(second)) is not None:
+                self._found[word] = vector
+                self._in_lower_case.append(word)
+            elif self._found[word] is None and (vector := self._from_subwords.get(first)) is not None:
+                # Subwords come last, and are those of the preferred form.
+                self._found[word] = vector
+                self._of_subwords[word] = None
         return tokens
-
-    def _forms(self, word: str) -> tuple[str, ...]:
-        """Return how a word may appear in the file, the preferred form first; found once for each word."""
-        if word not in self._forms_of:
-            lower = word if self._case == "exact" else self._lower(word)
-            self._forms_of[word] = (lower,) if self._case == "lower" else tuple(dict.fromkeys((word, lower)))
-        return self._forms_of[word]
-
-    def _vector(self, word: str) -> AnyVector | None:
-        for form in self._forms(word):
-            if form in self._vectors:
-                if form != word and self._case != "lower":
-                    self._in_lower_case[word] = None
-                return self._vectors[form]
-        # A form of the vocabulary is preferred to subwords, which are those of the word as it is written.
-        return self._from_subwords.get(self._forms(word)[0])
-
-    def _is_of_subwords(self, word: str) -> bool:
-        forms = self._forms(word)
-        return forms[0] in self._from_subwords and not any(form in self._vectors for form in forms)
 
 
 class VectorEncoder(WordEncoder):
-    """The word vectors of a file."""
+    """Average word vectors that are read from a file."""
 
     def __init__(
         self,
@@ -173,14 +163,13 @@ class VectorEncoder(WordEncoder):
         language: str = DEFAULT_LANGUAGE,
         subwords: bool = True,
     ) -> None:
-        self._check(path)
         super().__init__(str(Spec("vectors", str(path))), tokens, case, language)
         self.path = path
         self._subwords = subwords
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower&language=en&subwords=yes`.
+        """Read `vectors:PATH?tokens=words|whitespace|none&case=exact-then-lower|exact|lower&language=en&subwords=yes`.
 
         Raises:
             SpecError: if no file is named or an option is wrong.
@@ -203,10 +192,6 @@ class VectorEncoder(WordEncoder):
         encoder.name = str(spec)
         return encoder
 
-    @staticmethod
-    def _check(path: Path) -> None:
-        check_file(path)
-
     def _read(self, words: Collection[str]) -> WordVectors:
         return read_vectors(self.path, words, self._subwords)
 
@@ -214,7 +199,7 @@ class VectorEncoder(WordEncoder):
         return related_files(self.path)
 
     def identity(self) -> str:
-        """Return a hash of the content of the file, what belongs to it, and the options."""
+        """Return a hash of the options and of the content of all files that belong to the vectors."""
         parts = [METHOD, *map(file_hash, self._files()), *map("=".join, self.options.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -226,11 +211,11 @@ def _some(words: Collection[str]) -> str:
 
 
 class SpacyEncoder(VectorEncoder):
-    """Averages the vectors of a text's words; by default a word is looked up as spaCy does, exactly as written."""
+    """Average the word vectors of a spaCy pipeline; by default, words are looked up exactly as written, as in spaCy."""
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
-        """`spacy:NAME-OR-FOLDER?tokens=words|whitespace|none&case=exact|exact-then-lower|lower&language=en`.
+        """Read `spacy:NAME-OR-FOLDER?tokens=words|whitespace|none&case=exact|exact-then-lower|lower&language=en`.
 
         Raises:
             SpecError: if no pipeline is named or an option is wrong.
@@ -246,10 +231,6 @@ class SpacyEncoder(VectorEncoder):
         encoder = cls(find_pipeline(spec.target), tokens, case, language)
         encoder.name = str(spec)
         return encoder
-
-    @staticmethod
-    def _check(path: Path) -> None:
-        """Nothing: `find_pipeline` has looked."""
 
     def _read(self, words: Collection[str]) -> WordVectors:
         return read_pipeline(self.path, words)

@@ -1,19 +1,19 @@
-"""Words of a list that share a stem or a word: forms of one word, and phrases with a common part."""
+"""Find words of a list that share a stem, and phrases that share a word."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 LEAST_STEM = 3
-"""Letters that an inflected word keeps."""
+"""Least number of letters of an inflected word's stem."""
 LEAST_ROOT = 4
-"""Letters that a derived word keeps, and that a part of a phrase has: shorter ones are mostly function words."""
+"""Least number of letters of a derived word's root and of a word in a phrase; shorter ones are function words."""
 PARTS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 Endings = tuple[tuple[str, str], ...]
-"""Each an ending, and what may have been there before it."""
+"""Pairs of an ending and the letters that it may have replaced."""
 
 INFLECTIONS: Mapping[str, Endings] = {
     "en": (
@@ -37,7 +37,7 @@ DERIVATIONS: Mapping[str, Endings] = {
     "fr": tuple((ending, "") for ending in ("ment", "eur", "euse", "rice", "ion", "ive", "if", "able")),
     "es": tuple((ending, "") for ending in ("mente", "ción", "dor", "dora", "ista", "able", "oso", "osa")),
 }
-"""Endings that make a word from another."""
+"""Endings that derive a word from another, by language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ def related_words(
 
     Args:
         words: different words or phrases.
-        language: its code; in one without a list of endings, only equal words are found.
-        ignored: stems that do not count.
+        language: the code of the language; without a list of endings for it, only shared words are found.
+        ignored: stems to ignore.
     """
     by_stem: dict[str, list[str]] = {}
     for word in words:
@@ -77,26 +77,26 @@ def related_words(
 def common_stems(lists: Sequence[Sequence[str]], language: str) -> frozenset[str]:
     """Return the stems that every word or phrase of all lists has.
 
-    They set no word apart from the others: "American" in two lists of Americans of different origins.
+    They do not distinguish any word from the others, like "American" in two lists of Americans of different origins.
     """
     stems = [set(_stems(word, language)) for words in lists for word in words]
     return frozenset(set.intersection(*stems)) if stems else frozenset()
 
 
 def _stems(word: str, language: str) -> dict[str, None]:
-    """What is left of a word, or of the longer words of a phrase, without each ending that it may have."""
+    """Return a word, or the longer words of a phrase, and their stems without each ending that they may have."""
     parts = PARTS.findall(word.lower())
     if len(parts) > 1:
         parts = [part for part in parts if len(part) >= LEAST_ROOT]
-    return dict.fromkeys(stem for part in parts for stem in (part, *_without_endings(part, language)))
-
-
-def _without_endings(word: str, language: str) -> Iterator[str]:
-    for endings, least in ((INFLECTIONS, LEAST_STEM), (DERIVATIONS, LEAST_ROOT)):
-        for ending, before in endings.get(language, ()):
-            stem = word.removesuffix(ending) + before
-            if word.endswith(ending) and len(stem) >= least:
-                yield stem
+    stems: dict[str, None] = {}
+    for part in parts:
+        stems[part] = None
+        for endings, least in ((INFLECTIONS, LEAST_STEM), (DERIVATIONS, LEAST_ROOT)):
+            for ending, before in endings.get(language, ()):
+                stem = part.removesuffix(ending) + before
+                if part.endswith(ending) and len(stem) >= least:
+                    stems[stem] = None
+    return stems
 
 
 def _is_within(members: Sequence[str], groups: Mapping[tuple[str, ...], str]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from weatherglass.audit.encode import Encodings, encode_texts, encode_texts_in_views
 from weatherglass.audit.plan import PlannedModel, combined_hash
 from weatherglass.catalogue import load_tests
-from weatherglass.catalogue.published import SENTENCE_PREFIX, published_names, published_test
+from weatherglass.catalogue.published import SENTENCE_PREFIX, catalogue_test, published_names
 from weatherglass.catalogue.select import checked_pattern
 from weatherglass.catalogue.test import Element, Test
 from weatherglass.encoders import base
@@ -211,7 +211,7 @@ def _base(test: Test) -> str:
 
 def select_tests(selected: Sequence[str]) -> list[Test]:
     """Return tests by topic, name, glob or path; a topic selects all its published tests."""
-    published = [published_test(name) for name in published_names()]
+    published = [catalogue_test(name) for name in published_names()]
     tests: dict[str, Test] = {}
     for given in map(checked_pattern, selected):
         found = [test for test in published if test.topic == given] or load_tests([given])

@@ -102,8 +102,8 @@ class Multiverse:
         Args:
             library: "polars" or "pandas"; by default the first of them that is installed.
         """
-        from weatherglass.report.frames import to_frame
-        from weatherglass.report.multiverse.tables import COLUMNS
+        from weatherglass.report.multiverse import COLUMNS
+        from weatherglass.report.notebook import to_frame
 
         rows = [
             {name: {"model": entry["model"], "topic": entry["topic"], **one}.get(name) for name in COLUMNS}
@@ -119,8 +119,8 @@ class Multiverse:
             The axes of the curve; below them, `axes.figure.axes[1]` are the choices.
         """
         from weatherglass.report.figures import in_pyplot
-        from weatherglass.report.multiverse.curve import curve
-        from weatherglass.report.multiverse.tables import lists_of
+        from weatherglass.report.multiverse import lists_of
+        from weatherglass.report.multiverse.page import curve
 
         wanted = [
             entry

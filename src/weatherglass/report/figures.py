@@ -21,10 +21,10 @@ from weatherglass.catalogue.names import capitalised, contrast, topic_name
 from weatherglass.errors import WeatherglassError
 from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
 from weatherglass.report.numbers import effect
-from weatherglass.report.page.subjects import Layout, TestRow, lay_out
 from weatherglass.report.page.topics import REACH, chart
 from weatherglass.report.statements import sign_of
 from weatherglass.report.tables import interval_levels
+from weatherglass.report.view import Layout, TestRow, lay_out
 from weatherglass.storage.atomic import whole_file
 from weatherglass.storage.printable import one_line
 

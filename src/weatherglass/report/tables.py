@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from weatherglass.audit.results import COLUMNS, Result, stars
 from weatherglass.audit.run import Run
 from weatherglass.report.numbers import effect, interval, p_value, percent
-from weatherglass.report.page.subjects import CONTEXTS, Layout, lay_out
-from weatherglass.report.paper import in_markdown
+from weatherglass.report.view import CONTEXTS, Layout, lay_out
+from weatherglass.report.writing import in_markdown
 from weatherglass.storage.printable import defused
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Files of arrays: .npy, .npz, .safetensors and HDF5, read without trusting what a header promises.
+"""Read and write files of arrays (.npy, .npz, .safetensors, HDF5) without trusting their headers.
 
-`np.load` allocates what a header promises before it checks that the bytes are there. A header of 128 bytes can promise
-a terabyte, and one with entries of no bytes (`|S0`) any number of entries. HDF5's library works in a child process.
+`np.load` allocates what a header promises before it checks that the bytes exist. A header of 128 bytes can promise a
+terabyte, or any number of entries of zero bytes (`|S0`). HDF5 files are read in a child process.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 
 SUFFIX = ".npy"
 FOREIGN_COMPRESSIONS = (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-"""Those that numpy never writes; they can ask for gigabytes to unpack a byte."""
+"""Compressions that numpy never uses; they can need gigabytes to unpack a byte."""
 
 LONGEST_END = 22 + 2**16
-"""Bytes at the end of an archive that may hold its last record, with the longest comment."""
+"""Number of bytes at the end of an archive that may contain its last record, with the longest comment."""
 MORE_ENTRIES = 2**16 - 1
-"""Stands for a number that is too large for the record."""
+"""The number of entries if the true number does not fit into the record."""
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 def map_array(path: Path) -> NDArray[Any]:
-    """Return the array of an .npy file, mapped, so that only those of its rows are read that are used.
+    """Return the array of an .npy file, memory-mapped, so that only the rows in use are read.
 
     Raises:
         VectorFileError: if the file is not an array, is cut off or is damaged.
-        UnsafeFileError: if it holds Python objects.
+        UnsafeFileError: if it contains Python objects.
     """
-    with reading(path, VectorFileError, "no array can be read from it: it"), path.open("rb") as file:
+    with reading(path, VectorFileError, "no array can be read from it, because it"), path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         shape, fortran, dtype = _header(file, size, path, "it")
         if 0 in shape:
@@ -56,7 +56,7 @@ def map_array(path: Path) -> NDArray[Any]:
 
 
 class Npz:
-    """The arrays of an .npz file by name; each is unpacked when it is asked for, all of them within one limit."""
+    """The arrays of an .npz file by name, each unpacked on access, all within one limit."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -64,8 +64,8 @@ class Npz:
         self._archive = zipfile.ZipFile(path)
         _check_count(path, len(self._archive.infolist()))
         if any("\0" in info.orig_filename for info in self._archive.infolist()):
-            # The library cuts such a name off, and what is left would be another word, or none.
-            raise zipfile.BadZipFile("a name in it has a zero byte")
+            # The library cuts such a name off, and the rest would be another word, or empty.
+            raise zipfile.BadZipFile("a name in it contains a zero byte")
         self._members = {info.filename.removesuffix(SUFFIX): info for info in self._archive.infolist()}
 
     def __enter__(self) -> Self:
@@ -78,7 +78,7 @@ class Npz:
 
     @property
     def names(self) -> list[str]:
-        """Of all members, whether they are arrays or not."""
+        """Return the names of all members, arrays or not."""
         return list(self._members)
 
     def __contains__(self, name: object) -> bool:
@@ -88,18 +88,18 @@ class Npz:
         """Return the array of that name.
 
         Raises:
-            VectorFileError: if it is not an array, or is larger than it may be.
-            UnsafeFileError: if it holds Python objects.
-            Exception: whatever a damaged archive makes of itself.
+            VectorFileError: if it is not an array, or exceeds the limit.
+            UnsafeFileError: if it contains Python objects.
+            Exception: any, if the archive is damaged.
         """
         info = self._members[name]
         if not info.filename.endswith(SUFFIX):
             raise VectorFileError(
-                f"{self.path}: '{name}' in this zip archive is no array; if vectors are in it, unpack it"
+                f"{self.path}: '{name}' in this zip archive is not an array; if it contains vectors, unpack it"
             )
         if info.compress_type in FOREIGN_COMPRESSIONS:
             raise VectorFileError(
-                f"{self.path}: '{name}' is compressed in a way that numpy does not use; pack it anew"
+                f"{self.path}: '{name}' is compressed in a way that numpy does not use; compress it again with numpy"
             )
         with self._archive.open(info) as file:
             shape, fortran, dtype = _header(file, info.file_size, self.path, f"'{name}'")
@@ -110,32 +110,32 @@ class Npz:
 
 
 def _check_count(path: Path, found: int) -> None:
-    """That the archive's directory has as many entries as its end says; the library does not look."""
+    """Check that the archive's directory has as many entries as its end states; the library does not check."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - LONGEST_END))
         end = file.read()
     place = end.rfind(b"PK\x05\x06")
     stated = int.from_bytes(end[place + 10 : place + 12], "little")
     if stated not in (found, MORE_ENTRIES):
-        raise zipfile.BadZipFile(f"its end says {stated} members, but its directory has {found}")
+        raise zipfile.BadZipFile(f"its end states {stated} members, but its directory has {found}")
 
 
 def _header(file: IO[bytes], size: int, path: Path, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, whether columns come first, and type; what follows is as long as they say."""
+    """Return the shape, whether columns come first, and the type, after checking that enough bytes follow."""
     version = npy.read_magic(file)
     if version not in _HEADERS:
-        raise ValueError(f"an array of version {version[0]}.{version[1]}; 1.0 and 2.0 are known")
+        raise ValueError(f"an array of version {version[0]}.{version[1]}; only 1.0 and 2.0 are supported")
     shape, fortran, dtype = _HEADERS[version](file)
     if dtype.hasobject:
         raise UnsafeFileError(
-            f"{path}: refused, because {name} is an array of Python objects: pickled objects, which are not loaded; "
+            f"{path}: refused, because {name} is an array of pickled Python objects, which are never loaded; "
             "save texts with dtype str and numbers with dtype float32"
         )
     if any(length < 0 for length in shape):
         raise ValueError(f"an array of shape {shape}")
     entries = int(math.prod(shape))
     if dtype.itemsize == 0 and entries:
-        raise ValueError(f"an array of {entries} entries of no bytes")
+        raise ValueError(f"an array of {entries} entries of zero bytes")
     promised, follows = entries * dtype.itemsize, size - file.tell()
     if promised > follows:
         raise ValueError(f"an array of {promised} bytes, but {follows} follow its header")
@@ -149,11 +149,11 @@ def _fill(file: IO[bytes], array: NDArray[Any]) -> None:
     while place < len(content):
         piece = file.read(min(PIECE, len(content) - place))
         if not piece:
-            raise EOFError(f"{len(content)} bytes are promised and {place} are there")
+            raise EOFError(f"{len(content)} bytes are promised, but {place} exist")
         content[place : place + len(piece)] = np.frombuffer(piece, np.uint8)
         place += len(piece)
     if file.read(1):
-        raise ValueError("an array with more bytes than its shape has")
+        raise ValueError("an array with more bytes than its shape needs")
 
 
 def write_array(file: IO[bytes], array: Any) -> None:
@@ -171,7 +171,7 @@ def save_array(file: IO[bytes] | Path, array: Any) -> None:
 
 
 class _Checked:
-    """A file that numpy does not recognise as one, so that it calls `write`."""
+    """A file that numpy does not recognise as a file, so that it calls `write`."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.write = file.write
@@ -179,9 +179,9 @@ class _Checked:
 
 START = b'{"__metadata__": {"sha256": "'
 PLACE = 8 + len(START)
-"""Where the checksum is: behind the length of the header and its start."""
+"""The position of the checksum: after the length of the header and its start."""
 TYPES = {"F32": 4, "I64": 8}
-"""Bytes of a number."""
+"""Bytes per number."""
 
 
 def write_safetensors(
@@ -193,10 +193,10 @@ def write_safetensors(
     """Write tensors and their metadata.
 
     Args:
-        path: an unfinished file, which takes the place of the real one afterwards.
-        metadata: by name.
+        path: an unfinished file, which replaces the real one afterwards.
+        metadata: texts by name.
         tensors: type and shape by name.
-        blocks: their numbers, little-endian, in the same order; a tensor may come in several blocks.
+        blocks: the numbers, little-endian, in the same order; a tensor may be split into several blocks.
     """
     header: dict[str, object] = {"__metadata__": {"sha256": " " * LENGTH, **metadata}}
     end = 0
@@ -213,7 +213,7 @@ def write_safetensors(
 
 
 def safetensors_state(path: Path) -> State:
-    """Return whether a file is as `write_safetensors` left it; UNKNOWN for one that is not ours."""
+    """Return whether a file is as `write_safetensors` wrote it; UNKNOWN for a file that weatherglass did not write."""
     with path.open("rb") as file:
         start = file.read(PLACE)
     if start[8:] != START:
@@ -222,34 +222,34 @@ def safetensors_state(path: Path) -> State:
 
 
 def require_whole(path: Path) -> None:
-    """Refuse a file whose checksum does not match; one without a checksum is let through.
+    """Refuse a file whose checksum does not match; a file without a checksum is accepted.
 
     Raises:
-        VectorFileError: naming the file and how it is repaired.
+        VectorFileError: naming the file and the remedy.
     """
     if safetensors_state(path) is State.DAMAGED:
         raise VectorFileError(
-            f"{path}: {MISMATCH}; have it written anew; for an embedding of a study run: "
+            f"{path}: {MISMATCH}; write it again. If it is an embedding of a study, run: "
             "weatherglass reliability run STUDY.toml"
         )
 
 
 DEEPEST = 32
-"""Groups within groups."""
+"""Largest depth of groups within groups."""
 
 ENOUGH = ("texts", "vectors")
-"""Data sets beside which nothing else is read: a file of encodings may hold more than them."""
+"""If a file has these data sets, no others are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hdf5Content:
-    """What a file holds, by full names such as `group/name`."""
+    """The content of an HDF5 file, by full names like `group/name`."""
 
     attributes: Mapping[str, str]
     """Texts at the root of the file."""
     texts: Mapping[str, Sequence[str]]
     arrays: Mapping[str, NDArray[Any]]
-    """Both in the order of the file's names."""
+    """Texts and arrays are in the order of the file's names."""
 
 
 def read_hdf5(path: Path, error: type[WeatherglassError] = VectorFileError) -> Hdf5Content:
@@ -257,7 +257,7 @@ def read_hdf5(path: Path, error: type[WeatherglassError] = VectorFileError) -> H
 
     Raises:
         UnsafeFileError: if it reads from other files.
-        WeatherglassError: of the type `error`, if it is damaged or asks for more than it may.
+        WeatherglassError: of the type `error`, if it is damaged or exceeds the limits.
     """
     from weatherglass.storage.child_process import read_in_child
 
@@ -269,7 +269,7 @@ def read_hdf5(path: Path, error: type[WeatherglassError] = VectorFileError) -> H
 
 
 def read_here(path: Path) -> Content:
-    """Return the content, read in this process; whatever the library raises for a damaged file."""
+    """Read the content in this process; a damaged file may raise any exception."""
     import h5py
 
     limit = UnpackLimit(path)
@@ -295,7 +295,7 @@ def _is_data_set(group: Any, name: str) -> bool:
 
 
 def _data_sets(file: Any, path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield all data sets with their full names; a group that is linked twice may hold itself, and is refused."""
+    """Yield all data sets with their full names; a group that is linked twice is refused."""
     import h5py
 
     seen: set[Any] = set()
@@ -303,7 +303,7 @@ def _data_sets(file: Any, path: Path) -> Iterator[tuple[str, Any]]:
     def within(group: Any, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
         address = h5py.h5o.get_info(group.id).addr
         if address in seen or depth > DEEPEST:
-            raise ValueError(f"the group '{prefix}' is in the file twice, or too deep")
+            raise ValueError(f"the group '{prefix}' is in the file twice, or nested too deeply")
         seen.add(address)
         for name in group:
             entry = _child(group, name, path)
@@ -320,16 +320,16 @@ def _child(group: Any, name: str, path: Path) -> Any:
 
     if not isinstance(group.get(name, getlink=True), h5py.HardLink):
         raise UnsafeFileError(
-            f"{path}: refused, because '{name}' is a link, which can lead into other files; copy what it points to"
+            f"{path}: refused, because '{name}' is a link, which may lead to other files; copy its target here"
         )
     return group[name]
 
 
 def _check(data_set: Any, name: str, path: Path, limit: UnpackLimit) -> None:
-    """Refuse bytes of other files, and more of its own than there can be."""
+    """Refuse a data set that is stored in other files, or exceeds the limit."""
     if data_set.is_virtual or data_set.external:
         raise UnsafeFileError(
-            f"{path}: refused, because '{name}' is stored in other files; copy the numbers into this one"
+            f"{path}: refused, because '{name}' is stored in other files; copy the numbers into this file"
         )
     size = data_set.size or 0
     limit.take(size * max(1, data_set.dtype.itemsize))

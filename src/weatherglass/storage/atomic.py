@@ -1,7 +1,7 @@
-"""Atomic writes of files and folders: a reader sees the old content or the new, never a part.
+"""Write files and folders atomically: a reader sees the old content or the new, never a part of it.
 
-What is not a file is not replaced: a symbolic link stays, and the file that it points to is replaced; a pipe, and a
-stream of this process such as /dev/stdout, gets the finished content; folders, devices and sockets are refused.
+Only files are replaced. A symbolic link stays, and the file that it points to is replaced. A pipe, or a stream of this
+process like /dev/stdout, gets the finished content. Folders, devices and sockets are refused.
 """
 
 from __future__ import annotations
@@ -28,32 +28,31 @@ if sys.platform != "win32":
     import fcntl
 
 UNFINISHED = ".weatherglass-"
-"""How the names of unfinished files and folders begin."""
+"""Prefix of the names of unfinished files and folders."""
 MOST_LINKS = 40
-"""Symbolic links that are followed from one path, as Linux does."""
+"""Number of symbolic links that are followed from one path; Linux has the same limit."""
 NOT_FILES = {
     stat.S_IFDIR: "a folder",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
-"""What cannot be replaced by a file."""
+"""Kinds of paths that a file must not replace."""
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file whole; text as UTF-8, its line ends as they are."""
+    """Write a file atomically; text is encoded as UTF-8, and its line ends are kept."""
     with whole_file(path) as unfinished:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`, which takes its place when the block ends without an error.
+    """Yield an empty file beside `path`, which replaces `path` when the block ends without an error.
 
-    By then it is on the disk, so that not even a power cut leaves a part of it. Its suffix is another, so that a
-    search for files of a kind does not match it (Path.glob also finds hidden files). What a kill left of the same file
-    is removed: nobody else would find it, beside a file that stands where the user wanted it. For a stream the file is
-    a temporary one, which is copied to the stream.
+    The content is flushed to the disk before that, so that even a power cut leaves no partial file. The file's suffix
+    differs from that of `path`, so that a glob for such files does not find it. Unfinished files of killed writers of
+    the same path are removed. For a stream, the file is a temporary one, whose content is copied to the stream.
 
     Raises:
         OutputError: if `path` is a folder, a device or a socket, or a pipe that nobody reads from.
@@ -63,11 +62,16 @@ def whole_file(path: Path) -> Iterator[Path]:
             yield unfinished
         return
     path = _replaceable(path)
-    remove_abandoned(path)
+    for left in path.parent.glob(f"{UNFINISHED}*-{glob.escape(path.name)}.part"):
+        with contextlib.suppress(OSError), left.open("rb+") as file:  # a lock means that its writer is alive
+            _lock(file)
+            left.unlink()
     unfinished = _beside(path)
-    unfinished.touch(exist_ok=False)
     try:
-        with _being_written(unfinished):
+        with unfinished.open("xb") as locked:
+            # Others see by the lock that the writer is alive; the system releases it when the process ends.
+            with contextlib.suppress(OSError):  # without locks, nobody removes unfinished files
+                _lock(locked)
             yield unfinished
             with unfinished.open("rb+") as file:
                 os.fsync(file.fileno())
@@ -79,7 +83,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def check_output(path: Path) -> None:
-    """Refuse a path that cannot be written as a file, before the work that would be lost.
+    """Refuse a path that cannot be written as a file, before any work is lost.
 
     Raises:
         OutputError: if it is a folder, a device or a socket.
@@ -90,14 +94,11 @@ def check_output(path: Path) -> None:
 
 def is_stream(path: Path) -> bool:
     """Return whether a path names a pipe or a stream of this process, which cannot be replaced or read back."""
-    if own_stream(path) is not None:
-        return True
-    status = _status(path)
-    return status is not None and stat.S_ISFIFO(status.st_mode)
+    return own_stream(path) is not None or path.is_fifo()
 
 
 def own_stream(path: Path) -> int | None:
-    """Return the descriptor that a path such as /dev/stdout or /dev/fd/3 names in this process; None for others."""
+    """Return the descriptor that a path like /dev/stdout or /dev/fd/3 names in this process; None for other paths."""
     own = re.compile(rf"/dev/fd|/proc/{os.getpid()}(/task/\d+)?/fd")
     place = path.absolute()
     for _ in range(MOST_LINKS):
@@ -111,32 +112,24 @@ def own_stream(path: Path) -> int | None:
 
 
 def _replaceable(path: Path) -> Path:
-    """Return the file that takes the content: the one that a symbolic link points to, or the path itself.
+    """Return the file to replace: the path itself, or the file that a symbolic link points to.
 
     Raises:
         OutputError: if it is a folder, a device or a socket.
     """
-    status = _status(path)
-    kind = stat.S_IFMT(status.st_mode) if status else stat.S_IFREG
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+    except FileNotFoundError:
+        kind = stat.S_IFREG
     if kind != stat.S_IFREG:
         what = NOT_FILES.get(kind, "not a regular file")
-        raise OutputError(f"{path}: cannot be written: this is {what}; name a file")
+        raise OutputError(f"{path}: cannot be written, because it is {what}; name a file")
     return Path(os.path.realpath(path)) if path.is_symlink() else path
-
-
-def _status(path: Path) -> os.stat_result | None:
-    """Return what the system knows of a path, links followed; None where nothing is there."""
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise _with_name(error, path) from error
 
 
 @contextmanager
 def _file_for_stream(path: Path) -> Iterator[Path]:
-    """A temporary file, which is copied to the stream `path` when the block ends without an error."""
+    """Yield a temporary file, which is copied to the stream `path` when the block ends without an error."""
     with tempfile.TemporaryDirectory(prefix=UNFINISHED) as folder:
         finished = Path(folder) / "content"
         finished.touch()
@@ -152,7 +145,7 @@ def _opened(path: Path) -> int:
     """Return a new descriptor of a stream.
 
     Raises:
-        OutputError: if it is a pipe that nobody reads from, which would block for ever.
+        OutputError: if it is a pipe that nobody reads from; writing to it would block for ever.
     """
     if (descriptor := own_stream(path)) is not None:
         for printed in (sys.stdout, sys.stderr):
@@ -171,10 +164,10 @@ def _opened(path: Path) -> int:
 
 @contextmanager
 def writing_into(folder: Path) -> Iterator[None]:
-    """Turns what the operating system refuses while results are written into one line for the user.
+    """Report an error of the operating system while results are written in one line.
 
     Raises:
-        OutputError: naming the file, or the folder where no file is known.
+        OutputError: naming the file, or the folder if no file is known.
     """
     try:
         yield
@@ -184,7 +177,7 @@ def writing_into(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """An empty folder beside `path`, which takes its place when the block ends without an error; a link stays."""
+    """Yield an empty folder beside `path`, which replaces `path` when the block ends without an error; a link stays."""
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
     unfinished = _beside(path)
     unfinished.mkdir()
@@ -198,13 +191,13 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A temporary folder, removed when the block ends; if a kill leaves it, `remove_unfinished` removes it."""
+    """Yield a temporary folder, removed when the block ends, or by `remove_unfinished` after a kill."""
     with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=parent) as name:
         yield Path(name)
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what a kill left half-written in `folder`, where nothing else may be writing at the moment."""
+    """Remove what a killed process left unfinished in `folder`; no other process may be writing there."""
     for path in folder.glob(f"{UNFINISHED}*"):
         if path.is_dir():
             shutil.rmtree(path)
@@ -212,28 +205,11 @@ def remove_unfinished(folder: Path) -> None:
             path.unlink()
 
 
-def remove_abandoned(path: Path) -> None:
-    """Remove unfinished files beside `path` that were to take its place, and whose writer is dead."""
-    for unfinished in path.parent.glob(f"{UNFINISHED}*-{glob.escape(path.name)}.part"):
-        with contextlib.suppress(OSError), unfinished.open("rb+") as file:
-            _lock(file)
-            unfinished.unlink()
-
-
-@contextmanager
-def _being_written(unfinished: Path) -> Iterator[None]:
-    """Shows others that the writer lives, by a lock that the system gives up when its process ends, however it does."""
-    with unfinished.open("rb+") as file:
-        with contextlib.suppress(OSError):  # of a file system without locks; there nobody removes anything
-            _lock(file)
-        yield
-
-
 def _lock(file: IO[bytes]) -> None:
     """Lock a file until it is closed.
 
     Raises:
-        OSError: if somebody else has locked it, or it cannot be locked.
+        OSError: if another process has locked it, or it cannot be locked.
     """
     if sys.platform == "win32":
         raise OSError("no locks that end with a process")
@@ -241,9 +217,7 @@ def _lock(file: IO[bytes]) -> None:
 
 
 def _with_name(error: OSError, path: Path) -> OSError:
-    """Return the same error with number and file: while writing no name is known, and Rust has the number in its
-    text.
-    """
+    """Return an error with its number and file; writes do not know the name, and Rust has the number in its text."""
     in_text = re.search(r"\(os error (\d+)\)", str(error)) if error.errno is None else None
     number = int(in_text[1]) if in_text else error.errno
     if number is None:
@@ -257,7 +231,7 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """No search for cycles while many objects are made that all stay: on a large run it takes a third of the time."""
+    """Pause the garbage collector while many lasting objects are made: on a large run it takes a third of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,9 +1,9 @@
-"""Checksums: of files that weatherglass wrote, to detect damage, and of any file or folder, to identify its content.
+"""Compute SHA-256 checksums, to detect damage in files that weatherglass wrote and to identify foreign content.
 
-Files that weatherglass wrote carry SHA-256 in one of two forms. A file that is written alone contains its own checksum,
-over every other byte of it: a JSON record in its first entry, `.safetensors` in its metadata, `.npy` after its numbers.
-Files that are written together, like the parts of a corpus, have a list beside them, SHA256SUMS, which `sha256sum -c`
-reads. The hash of a large foreign file is cached with its size, its times and its inode, so that it is read only once.
+A file that is written alone contains the checksum of its other bytes: a JSON record in its first entry, `.safetensors`
+in its metadata, `.npy` after its numbers. Files that are written together, like the parts of a corpus, have their
+checksums in a file SHA256SUMS in the same folder, which `sha256sum -c` reads. The hash of a large foreign file is
+cached with its size, times and inode, so that the file is read only once.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ LENGTH = 64
 """Hexadecimal digits of a checksum."""
 SUMS = "SHA256SUMS"
 DAMAGED = ".damaged"
-"""How the name of what was set aside ends."""
+"""Suffix of the names of damaged files and folders that were set aside."""
 MISMATCH = "damaged (the checksum does not match)"
 BLOCK = 2**20
 SETTLED_AFTER = 2.0
-"""Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not kept."""
+"""Seconds. A file changed more recently could change again within one tick of its clock, so its hash is not cached."""
 CHECKED_JSON = re.compile(rb'\{\s*"sha256":\s*"(.{64})', re.DOTALL)
 
 
 class State(Enum):
-    """What a checksum says of a file."""
+    """The state of a file by its checksum."""
 
     WHOLE = auto()
     DAMAGED = auto()
     UNKNOWN = auto()
-    """There is no checksum: the file is not one of ours."""
+    """There is no checksum: weatherglass did not write the file."""
 
 
 def seal(path: Path, place: int) -> None:
-    """Fill in the checksum of a finished file: its LENGTH bytes at `place`, which may be counted from the end."""
+    """Write the checksum of a finished file into its LENGTH bytes at `place`; a negative place counts from the end."""
     size = path.stat().st_size
     checksum = _hash_around(path, place % size)
     with path.open("rb+") as file:
@@ -58,20 +58,18 @@ def seal(path: Path, place: int) -> None:
 
 
 def is_whole(path: Path, place: int) -> bool:
-    """Return whether a file still has the checksum that it holds at `place`; read once in a process, unless it
-    changes.
-    """
+    """Return whether a file still has the checksum at `place`; it is read once per process, unless it changes."""
     size = path.stat().st_size
     if size < LENGTH or not 0 <= place % size <= size - LENGTH:
         return False
     with path.open("rb") as file:
         file.seek(place % size)
-        held = file.read(LENGTH)
-    return held == _known_hash(path, place % size).encode()
+        stored = file.read(LENGTH)
+    return stored == _known_hash(path, place % size).encode()
 
 
 def checked_json(record: Mapping[str, Any]) -> bytes:
-    """Return a record as JSON for people, its first entry being the checksum of all other bytes."""
+    """Return a record as indented JSON whose first entry is the checksum of all other bytes."""
     content = json.dumps({"sha256": "", **record}, indent=1, ensure_ascii=False).encode() + b"\n"
     place = content.index(b'""') + 1
     checksum = hashlib.sha256(content).hexdigest()
@@ -79,10 +77,10 @@ def checked_json(record: Mapping[str, Any]) -> bytes:
 
 
 def read_checked_json(content: bytes) -> tuple[Any, State]:
-    """Return what JSON holds, without its checksum, and what the checksum says; None where it is damaged.
+    """Return a record without its checksum, and its state; None for the record if it is damaged.
 
     Raises:
-        ValueError: if it is not JSON and has no checksum.
+        ValueError: if the content is not JSON and has no checksum.
     """
     state = _json_state(content)
     if state is State.DAMAGED:
@@ -98,30 +96,30 @@ def read_checked_json(content: bytes) -> tuple[Any, State]:
 
 
 def _json_state(content: bytes) -> State:
-    held = CHECKED_JSON.match(content)
-    if held is None:
+    stored = CHECKED_JSON.match(content)
+    if stored is None:
         return State.UNKNOWN
-    digest = hashlib.sha256(content[: held.start(1)])
-    digest.update(memoryview(content)[held.end(1) :])
-    return State.WHOLE if digest.hexdigest().encode() == held[1] else State.DAMAGED
+    digest = hashlib.sha256(content[: stored.start(1)])
+    digest.update(memoryview(content)[stored.end(1) :])
+    return State.WHOLE if digest.hexdigest().encode() == stored[1] else State.DAMAGED
 
 
 def write_checked_json(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record whole, with its checksum, and set a damaged one aside."""
+    """Write a record atomically with its checksum, and set a damaged one aside."""
     if path.is_file() and _json_state(path.read_bytes()) is not State.WHOLE:
-        set_aside([path], "and written anew")
+        set_aside([path], "and written again")
     write_whole(path, checked_json(record))
 
 
 def write_sums(folder: Path, names: Sequence[str]) -> None:
-    """Write the checksums of some files of a folder into its SHA256SUMS; those of its other files stay."""
+    """Write the checksums of some files into SHA256SUMS of their folder; the lines of other files stay."""
     sums = {name: checksum for name, checksum in _read_sums(folder).items() if (folder / name).is_file()}
     sums |= {name: _hash_around(folder / name) for name in names}
     write_whole(folder / SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)))
 
 
 def damaged_files(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return which of these files of a folder are not as its SHA256SUMS has them, or are not there."""
+    """Return which of these files are missing or differ from their checksum in SHA256SUMS of the folder."""
     sums = _read_sums(folder)
     return [
         name
@@ -131,21 +129,19 @@ def damaged_files(folder: Path, names: Sequence[str]) -> list[str]:
 
 
 def is_listed(folder: Path, name: str) -> bool:
-    """Return whether SHA256SUMS of a folder has a line for a file, which is written after it: a kill can come
-    between.
-    """
+    """Return whether SHA256SUMS of a folder lists a file; the line is written after the file, so a kill may omit it."""
     return name in _read_sums(folder)
 
 
 def listed_files(folder: Path) -> list[str]:
-    """Return the names that SHA256SUMS of a folder lists; a listed file may have been deleted."""
+    """Return the names that SHA256SUMS of a folder lists; a listed file may be deleted."""
     return list(_read_sums(folder))
 
 
 def remove_listed(folder: Path, names: Sequence[str]) -> None:
     """Remove files that SHA256SUMS of a folder lists, and their lines.
 
-    A file whose content differs from its checksum stays, with its line: somebody may have put it there.
+    A file whose content differs from its checksum stays, with its line: a user may have put it there.
     """
     changed = {name for name in damaged_files(folder, names) if (folder / name).exists()}
     removed = [name for name in names if is_listed(folder, name) and name not in changed]
@@ -156,11 +152,11 @@ def remove_listed(folder: Path, names: Sequence[str]) -> None:
 
 
 def set_aside(paths: Sequence[Path], then: str) -> None:
-    """Rename files or folders of ours that are damaged, so that they can be looked at, and say so in one line.
+    """Rename damaged files or folders, so that a user can inspect them, and warn in one line.
 
     Args:
-        paths: of one kind; an earlier one that was set aside under the same name is replaced.
-        then: what happens now, such as "it is trained again".
+        paths: files or folders of one kind; one that was set aside earlier under the same name is replaced.
+        then: what happens next, such as "it is trained again".
     """
     for path in paths:
         aside = path.with_name(path.name + DAMAGED)
@@ -177,7 +173,7 @@ def set_aside(paths: Sequence[Path], then: str) -> None:
 
 
 def _read_sums(folder: Path) -> dict[str, str]:
-    """Return checksum by name; what is no line of such a list is passed over, so that its file counts as damaged."""
+    """Return checksums by name; malformed lines are skipped, so that their files count as damaged."""
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").split("\n")
     except (FileNotFoundError, NotADirectoryError):
@@ -187,7 +183,7 @@ def _read_sums(folder: Path) -> dict[str, str]:
 
 
 def _known_hash(path: Path, hole: int | None = None) -> str:
-    """Return the hash of a file, which is read once in a process for as long as its times stay the same."""
+    """Return the hash of a file, which is read once per process while its times stay the same."""
     status = path.stat()
     if time.time() - max(status.st_mtime, status.st_ctime) < SETTLED_AFTER:
         return _hash_around(path, hole)
@@ -202,7 +198,7 @@ def _hash_once(path: Path, hole: int | None, stamp: tuple[int, ...]) -> str:
 
 
 def _hash_around(path: Path, hole: int | None = None) -> str:
-    """Return the hash of a file, or of what is before and behind the checksum in it."""
+    """Return the hash of a file, or of its bytes before and after the checksum that it contains."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         left = hole or 0
@@ -217,11 +213,11 @@ def _hash_around(path: Path, hole: int | None = None) -> str:
 
 
 CACHED_FROM = 32 * 2**20
-"""Bytes from which a hash is cached; a smaller file is hashed as fast as its hash is looked up."""
+"""Size in bytes from which a hash is cached; hashing a smaller file is as fast as looking its hash up."""
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be computed again: $WEATHERGLASS_CACHE, else the user's cache folder."""
+    """Return the folder of caches: $WEATHERGLASS_CACHE, or else the user's cache folder."""
     if chosen := os.environ.get("WEATHERGLASS_CACHE"):
         return Path(chosen).expanduser()
     if (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():
@@ -230,7 +226,7 @@ def cache_folder() -> Path:
 
 
 def file_hash(path: Path) -> str:
-    """Return SHA-256 of the content of `path`, in hexadecimal.
+    """Return the SHA-256 hash of a file in hexadecimal.
 
     Raises:
         WeatherglassError: if the file cannot be read.
@@ -238,12 +234,12 @@ def file_hash(path: Path) -> str:
     status = require_regular_file(path, WeatherglassError)
     try:
         if status.st_size < CACHED_FROM:
-            return _hash_content(path)
+            return _hash_around(path)
         stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         cache_file = _cache_file(path)
         if (known := _read_cached(cache_file, stamp)) is not None:
             return known
-        digest = _hash_content(path)
+        digest = _hash_around(path)
     except OSError as error:
         raise WeatherglassError(unreadable(path, error)) from None
     if time.time() - status.st_mtime > SETTLED_AFTER:
@@ -252,24 +248,19 @@ def file_hash(path: Path) -> str:
 
 
 def folder_hash(path: Path, pattern: str = "**/*") -> str:
-    """Return one hash of all files under `path` that match `pattern`: their names in the folder and their content.
+    """Return one hash of the names and contents of all files under `path` that match `pattern`.
 
     Raises:
-        WeatherglassError: if nothing matches or a file cannot be read.
+        WeatherglassError: if nothing matches, or a file cannot be read.
     """
     files = {file.relative_to(path).as_posix(): file for file in path.glob(pattern) if file.is_file()}
     if not files:
         raise WeatherglassError(f"{path}: no file in this folder matches '{pattern}'")
     whole = hashlib.sha256()
     for name in sorted(files):
-        # Lengths first, so that no name can pass for the end of another.
+        # The length comes first, so that different names never give the same bytes.
         whole.update(f"{len(name.encode())}:{name}:{file_hash(files[name])}\n".encode())
     return whole.hexdigest()
-
-
-def _hash_content(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _cache_file(path: Path) -> Path:
@@ -282,11 +273,11 @@ def _read_cached(cache_file: Path, stamp: list[int]) -> str | None:
         record, state = read_checked_json(cache_file.read_bytes())
         return str(record["content"]) if state is State.WHOLE and record["stamp"] == stamp else None
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # Absent or damaged: the file is hashed again.
+        return None  # missing or damaged: the file is hashed again
 
 
 def _write_cached(cache_file: Path, path: Path, stamp: list[int], digest: str) -> None:
     record = {"path": os.fsdecode(path.resolve()), "stamp": stamp, "content": digest}
-    with contextlib.suppress(OSError):  # A cache that cannot be written costs time, never a result.
+    with contextlib.suppress(OSError):  # an unwritable cache costs time, never a result
         cache_file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(cache_file, checked_json(record))

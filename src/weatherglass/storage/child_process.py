@@ -1,8 +1,8 @@
-"""Reads a file in a process of its own, where a library that loops, crashes or fills memory harms nobody.
+"""Read a file in a child process, where a library that loops, crashes or fills memory does no harm.
 
-HDF5's library can loop for ever on a damaged file, and polars' reader of parquet panics or allocates what a header
-says; neither can be stopped from within. So a child reads the file, with limits on its processor time and memory, and
-hands over arrays and facts through a temporary folder: numbers and JSON, nothing that has to be unpickled.
+HDF5's library can loop for ever on a damaged file, and the parquet reader of polars panics or allocates what a header
+states; neither can be stopped from within. The child has limits on its processor time and memory, and passes arrays and
+facts through a temporary folder as numbers and JSON, so that nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from weatherglass.storage.reading import (
 )
 
 Content = tuple[Any, Mapping[str, NDArray[Any]]]
-"""Facts, as JSON can hold them, and arrays of numbers by name."""
+"""Facts that JSON can represent, and arrays of numbers by name."""
 
 SECONDS = 8
 BYTES_PER_SECOND = 5 * 2**20
-"""Of processor time: to start, and for the file. Readers here do ten times as much."""
+"""Processor time: to start, and for the content. Readers are usually ten times as fast."""
 
 WAITING = 10
-"""How many times as long a clock on the wall may take, on a machine that does other work."""
+"""Limit of the elapsed time as a multiple of the processor time, for a busy machine."""
 
 BASE_MEMORY = 512 * 2**20
-"""What the interpreter and the library need before they have read anything."""
+"""Bytes that the interpreter and the library need before they read anything."""
 
 ALIGNED = 64
 
 
 def read_in_child(reader: str, path: Path, error: type[WeatherglassError]) -> Content:
-    """Return what the function `reader` ("module:function" of ours) returns for a file.
+    """Return the result of the function `reader` ("module:function" of weatherglass) for a file.
 
     Raises:
-        WeatherglassError: what the function raises; and of the type `error`, if the child takes too long or dies.
+        WeatherglassError: as the function raises it; of the type `error` if the child takes too long or crashes.
     """
     size = require_regular_file(path, error).st_size
     seconds = SECONDS + size // BYTES_PER_SECOND
@@ -67,12 +67,12 @@ def read_in_child(reader: str, path: Path, error: type[WeatherglassError]) -> Co
 
 
 def run_child(order: Sequence[str], timeout: float) -> int:
-    """Have a new interpreter carry out `main` with these arguments; the code that it ended with.
+    """Run `main` with these arguments in a new interpreter, and return its exit code.
 
     Raises:
-        subprocess.TimeoutExpired: if it did not end in time; it is killed then.
+        subprocess.TimeoutExpired: if it did not end in time and was killed.
     """
-    # -P: nothing is imported from the working directory, which may be the one with the file.
+    # -P: nothing is imported from the working directory, which may contain the file.
     finished = subprocess.run(
         [sys.executable, "-P", "-m", __name__, *order],
         env=child_environment(),
@@ -86,21 +86,21 @@ def run_child(order: Sequence[str], timeout: float) -> int:
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment of a child: what is imported here is found there, and little runs at once."""
+    """Return the environment of a child: the same import paths, and few threads."""
     paths = os.pathsep.join(entry for entry in sys.path if entry)
     return {**os.environ, "PYTHONPATH": paths, "POLARS_MAX_THREADS": "4", "RUST_BACKTRACE": "0"}
 
 
 def _took_too_long(seconds: int) -> str:
-    return f"its library took more than {seconds} seconds to read it; the file is damaged, get it again"
+    return f"its library needed more than {seconds} seconds to read it, so the file is damaged; get it again"
 
 
 def _died(code: int, size: int, seconds: int) -> str:
     if code == -24:  # SIGXCPU
         return _took_too_long(seconds)
     return (
-        f"its library crashed, or took more than {shown_size(_memory(size))} to read {shown_size(size)} (exit {code}); "
-        f"the file is damaged, get it again. If you trust it, set {LIMIT_VARIABLE} to what it may take, such as 8G"
+        f"its library crashed, or needed over {shown_size(_memory(size))} to read {shown_size(size)} (exit {code}); "
+        f"the file is damaged, get it again. If you trust it, set {LIMIT_VARIABLE} to a larger size, such as 8G"
     )
 
 
@@ -117,7 +117,7 @@ def _received(answer: Path, arrays: Path) -> Content:
 
 
 def main(order: Sequence[str]) -> None:
-    """What the child does: read the file within limits and write what there is to say of it.
+    """Read the file within limits, and write the answer; this is what the child runs.
 
     Args:
         order: the reader, the file, the folder for the answer, the type of errors, the seconds.
@@ -139,12 +139,12 @@ def main(order: Sequence[str]) -> None:
 def _write_arrays(
     path: Path, arrays: Mapping[str, NDArray[Any]]
 ) -> list[tuple[str, str, tuple[int, ...], int]]:
-    """Return name, type, shape and place of each array in the file of them all."""
+    """Write all arrays into one file, and return the name, type, shape and position of each."""
     described = []
     with path.open("wb") as file:
         for name, array in arrays.items():
             if array.dtype.kind not in "biuf":
-                raise TypeError(f"'{name}' is of type {array.dtype}, not of numbers")
+                raise TypeError(f"'{name}' is of type {array.dtype}, not an array of numbers")
             file.write(bytes(-file.tell() % ALIGNED))
             described.append((name, array.dtype.str, array.shape, file.tell()))
             file.write(np.ascontiguousarray(array).data)
@@ -156,7 +156,7 @@ def _memory(size: int) -> int:
 
 
 def _limit(seconds: int, memory: int) -> None:
-    """Limits that the system enforces; where it has none (Windows), the parent's patience is the only one."""
+    """Set limits that the system enforces; without these (Windows), only the parent's timeout remains."""
     try:
         import resource
     except ImportError:

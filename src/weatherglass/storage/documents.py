@@ -1,7 +1,7 @@
-"""Text, TOML, JSON and tables of words that people write: the boundary of their readers.
+"""Read text, TOML, JSON and tables of words that people write.
 
-`reading_document` is entered once by a reader and reports whatever is raised within as one line. Each parser here
-raises one type of exception: nesting that is too deep and a number of 5 000 digits are malformed, too.
+A reader enters `reading_document` once, which reports any exception in one line. Each parser here raises one type of
+exception: nesting that is too deep and a number of 5 000 digits are malformed, too.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from weatherglass.storage.printable import restored
 from weatherglass.storage.reading import one_line, require_regular_file
 
 DEEPEST_KEY = 50
-"""Parts of a dotted key; the parser takes time in their square, and 100 kB of them would take an hour."""
+"""Largest number of parts of a dotted key; the parser needs quadratic time, for 100 kB of parts an hour."""
 
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DEEP_KEY = re.compile(
     rf"(?:^[ \t]*+\[?\[?|[{{,])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST_KEY}}}", re.MULTILINE
 )
-"""At the start of a line or within an inline table; a sentence with as many full stops is no key."""
+"""A key at the start of a line or in an inline table; a sentence with as many full stops is not a key."""
 _NESTED, _DIGITS = "nested too deeply", "a number with too many digits"
 
 
 @contextmanager
 def reading_document(path: Path, error: type[WeatherglassError]) -> Iterator[None]:
-    """Read the file within: it is a regular file, and whatever is raised becomes one line with its name.
+    """Check that a file is a regular one, and report any exception of the block in one line with its name.
 
     Raises:
-        WeatherglassError: of the type `error`; those that are raised within pass through as they are.
+        WeatherglassError: of the type `error`; those of the block pass through unchanged.
     """
     require_regular_file(path, error)
-    with one_line(str(path), "not what is expected here", "correct the file, or get it again", error):
+    with one_line(str(path), "its content is not as expected", "correct the file, or get it again", error):
         yield
 
 
 def document_text(path: Path, error: type[WeatherglassError]) -> str:
-    """Return the text of a file in UTF-8, its line ends as newlines; a byte-order mark is dropped.
+    """Return the text of a UTF-8 file with newlines as line ends and without a byte-order mark.
 
     Raises:
-        WeatherglassError: of the type `error`, naming the line that is no UTF-8.
+        WeatherglassError: of the type `error`, naming the line that is not UTF-8.
     """
     with reading_document(path, error):
         try:
@@ -91,7 +91,7 @@ def parsed_toml(text: str) -> dict[str, Any]:
     """Return the content of a TOML document.
 
     Raises:
-        tomllib.TOMLDecodeError: whatever is wrong with it.
+        tomllib.TOMLDecodeError: if it is malformed in any way.
     """
     if deep := _DEEP_KEY.search(text):
         line = text.count("\n", 0, deep.start()) + 1
@@ -110,7 +110,7 @@ def parsed_json(text: str, object_pairs_hook: Callable[[list[tuple[str, Any]]], 
     """Return the value of a JSON document.
 
     Raises:
-        json.JSONDecodeError: whatever is wrong with it.
+        json.JSONDecodeError: if it is malformed in any way.
     """
     try:
         return json.loads(text, object_pairs_hook=object_pairs_hook)
@@ -123,11 +123,11 @@ def parsed_json(text: str, object_pairs_hook: Callable[[list[tuple[str, Any]]], 
 
 
 def refuse_half_characters(value: Any, text: str) -> None:
-    """JSON can write half of a character (a lone surrogate), which no file in UTF-8 can hold.
+    """Refuse half a character (a lone surrogate), which JSON can write and UTF-8 cannot.
 
     Args:
-        value: what was read.
-        text: from which; only where it has an escape of that range is there anything to look for.
+        value: the value that was read.
+        text: the JSON; without an escape of that range, nothing has to be checked.
 
     Raises:
         ValueError: if a text or key has one.
@@ -137,7 +137,7 @@ def refuse_half_characters(value: Any, text: str) -> None:
     try:
         json.dumps(value, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:
-        raise ValueError("a text with half of a character (a lone surrogate)") from None
+        raise ValueError("a text contains half a character (a lone surrogate)") from None
 
 
 @cache
@@ -147,13 +147,13 @@ def shipped_toml(package: str, name: str) -> dict[str, Any]:
 
 
 def read_word_table(path: Path, column: str | None = None) -> dict[str, float | None]:
-    """Return each word with its number in a column; None without a column, or where the cell is empty.
+    """Return each word with its number in a column; None without a column, or for an empty cell.
 
-    A table has a header whose first name is `word`; any other file holds one word a line. Lines that are empty or begin
-    with # are passed over.
+    A table has a header whose first name is `word`; any other file has one word per line. Lines that are empty or begin
+    with # are skipped.
 
     Raises:
-        CatalogueError: with file and line, for a missing column, a word that stands twice, or a cell without a number.
+        CatalogueError: with file and line, for a missing column, a duplicate word, or a cell that is not a number.
     """
     text = document_text(path, CatalogueError)
     with reading_document(path, CatalogueError):
@@ -169,17 +169,17 @@ def _words(path: Path, text: str, column: str | None) -> dict[str, float | None]
     is_table = bool(header) and header[0] == "word"
     if column is not None:
         if not is_table:
-            raise CatalogueError(f"{path}: this is no table; its first line should be: word<tab>{column}")
+            raise CatalogueError(f"{path}: this is not a table; its first line should be: word<tab>{column}")
         if column not in header:
             raise CatalogueError(f"{path}: there is no column '{column}'{suggestion(column, header[1:])}")
     words: dict[str, float | None] = {}
     for number, cells in rows[1:] if is_table else rows:
         word = restored(cells[0]).strip() if is_table else cells[0].strip()
         if word in words:
-            raise CatalogueError(f"{path}, line {number}: '{word}' stands twice")
+            raise CatalogueError(f"{path}, line {number}: '{word}' occurs twice")
         words[word] = _number(path, number, cells, header.index(column)) if column is not None else None
     if not words:
-        raise CatalogueError(f"{path}: there is no word in it")
+        raise CatalogueError(f"{path}: contains no words")
     return words
 
 
@@ -192,5 +192,5 @@ def _number(path: Path, line: int, cells: list[str], place: int) -> float | None
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise CatalogueError(f"{path}, line {line}: '{cell}' is no number")
+        raise CatalogueError(f"{path}, line {line}: '{cell}' is not a number")
     return value

@@ -1,4 +1,4 @@
-"""How this copy of weatherglass was installed, and the command that adds an extra to it from the same place."""
+"""Find how this copy of weatherglass was installed, and which command adds an extra from the same place."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def installed_version(package: str) -> str | None:
-    """Return the version of a package, or None; `importlib.metadata.version` parses its whole description for that
-    line.
-    """
+    """Return the version of a package, or None; faster than `importlib.metadata.version`, which parses all metadata."""
     try:
         found = distribution(package)
     except PackageNotFoundError:
@@ -23,9 +21,9 @@ def installed_version(package: str) -> str | None:
 
 
 def install_command(extra: str) -> str:
-    """Return what to type to get an extra (or, with none, the base install again).
+    """Return the command that installs an extra, or the base install if `extra` is empty.
 
-    A copy from a folder, a wheel or a repository names that place: the index may have another version, or none.
+    For a copy from a folder, a wheel or a repository the command names that place: an index may have another version.
     """
     brackets = f"[{extra}]" if extra else ""
     origin = installed_from()
@@ -42,7 +40,7 @@ def install_command(extra: str) -> str:
 
 
 def installed_from() -> dict[str, Any] | None:
-    """Return the record of a direct install (PEP 610); None for a copy from an index, or one that was not installed."""
+    """Return the record of a direct install (PEP 610); None for a copy from an index, or if nothing is installed."""
     try:
         text = distribution("weatherglass").read_text("direct_url.json")
         origin = json.loads(text) if text else None

@@ -1,4 +1,4 @@
-"""Appending to a journal: a line is on the disk whole, or nothing of it is."""
+"""Append to a journal: each line is written to the disk completely, or not at all."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from weatherglass.warnings import Warning
 
 
 def append_whole(descriptor: int, line: bytes) -> None:
-    """Append bytes to an open file and flush them to the disk; where that fails, the file ends where it did before.
+    """Append bytes to an open file and flush them to the disk; after a failure, the file has its former length.
 
-    An interrupt while they are flushed leaves them: they are whole.
+    An interrupt during the flush keeps them, since they are complete.
 
     Raises:
         OSError: if the disk is full or the file cannot be written.
@@ -30,7 +30,7 @@ def append_whole(descriptor: int, line: bytes) -> None:
     end = os.fstat(descriptor).st_size
     rest = memoryview(line)
     try:
-        while rest:  # a disk that fills up takes a part before it refuses
+        while rest:  # a full disk may accept a part of the bytes
             rest = rest[os.write(descriptor, rest) :]
         os.fsync(descriptor)
     except BaseException as error:
@@ -45,26 +45,26 @@ START = b'{"sha256":"'
 
 
 def checked_line(record: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of JSON; the checksum is over every byte that follows it."""
+    """Return a record as one line of JSON that begins with the checksum of its other bytes."""
     content = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     rest = content[1:]
     return _head(rest) + rest + b"\n"
 
 
 def checked_records(content: bytes) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """Yield the number and the record of every line, None where it is damaged; a last line cut short is passed over."""
+    """Yield the number and the record of every line, None for a damaged one; an unfinished last line is skipped."""
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
         yield number, _record(line)
 
 
 def set_lines_aside(path: Path, numbers: Collection[int]) -> list[Warning]:
-    """Move the lines with these numbers, and what a kill left of the last one, out of a journal.
+    """Move the lines with these numbers out of a journal, and drop an unfinished last line.
 
     Returns:
-        One warning that names the damaged lines; none where there are none.
+        One warning that names the damaged lines; empty if there are none.
 
     Raises:
-        OutputError: if not a single line begins as ours do: the file is another program's, and stays as it is.
+        OutputError: if no line is from weatherglass; then the file belongs to another program and stays unchanged.
     """
     if not numbers:
         _cut_unfinished_line(path)
@@ -73,10 +73,10 @@ def set_lines_aside(path: Path, numbers: Collection[int]) -> list[Warning]:
     lines = content[: content.rfind(b"\n") + 1].split(b"\n")[:-1]
     if not any(line.startswith(START) for line in lines):
         raise OutputError(
-            f"{path}: no line of it is from weatherglass; choose another folder with -o, or remove the file"
+            f"{path}: this file is not a journal of weatherglass; choose another folder with -o, or remove the file"
         )
     aside = path.with_name(path.name + DAMAGED)
-    with aside.open("ab") as file:  # before they leave the journal: a kill between loses nothing
+    with aside.open("ab") as file:  # before the journal is changed, so that a kill loses nothing
         file.writelines(lines[number - 1] + b"\n" for number in sorted(numbers))
     kept = (line + b"\n" for number, line in enumerate(lines, start=1) if number not in numbers)
     write_whole(path, b"".join(kept))
@@ -85,7 +85,7 @@ def set_lines_aside(path: Path, numbers: Collection[int]) -> list[Warning]:
 
 
 def _cut_unfinished_line(path: Path) -> None:
-    """Drop what a kill left of the last line, so that the next one starts on its own."""
+    """Drop an unfinished last line, so that the next line starts at a line break."""
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
     if whole < len(content):
@@ -94,7 +94,7 @@ def _cut_unfinished_line(path: Path) -> None:
 
 
 def _head(rest: bytes) -> bytes:
-    """Return how a line starts whose other bytes are these."""
+    """Return the start of a line with the checksum of its other bytes."""
     return START + b'%s",' % hashlib.sha256(rest).hexdigest().encode()
 
 
@@ -111,12 +111,12 @@ def _record(line: bytes) -> dict[str, Any] | None:
 
 
 class Journal:
-    """A folder's journal of records by key, the folder locked for as long as it is open."""
+    """The journal of a folder: records by key. The folder is locked while the journal is open."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.finished: dict[str, dict[str, Any]] = {}
-        """Records by key, those of earlier work included."""
+        """Records by key, with those of earlier work."""
         self.warnings: list[Warning] = []
         self._lock = FileLock(path.parent / LOCK, timeout=0)
         self._file: IO[bytes] | None = None
@@ -155,7 +155,7 @@ class Journal:
         self._lock.release()
 
     def add(self, key: str, record: dict[str, Any]) -> None:
-        """Put finished work on record; once this returns, a kill cannot lose it."""
+        """Write a record to the journal; once this returns, a kill cannot lose it."""
         assert self._file is not None, "the journal is not open"
         try:
             append_whole(self._file.fileno(), checked_line({"key": key, "record": record}))

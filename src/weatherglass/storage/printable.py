@@ -1,4 +1,4 @@
-"""Text that is safe to show: one line for a terminal, and cells that no spreadsheet runs as a formula."""
+"""Make text safe to show: one line for a terminal, and cells that no spreadsheet runs as a formula."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from functools import cache
 
 LONGEST_LINE = 300
-"""Characters of an error or a warning on the terminal; the file is named first and the remedy last, so both stay."""
+"""Characters of an error or a warning on the terminal. The middle is cut: the file is first, the remedy last."""
 _BREAKS = re.compile(r"[^\S ]+")
 _JOINERS = "\u200c\u200d"
 _NEVER_SENT = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def cell_len(text: str) -> int:
-    """Return how many columns of a terminal the text takes.
+    """Return the number of columns that a text takes on a terminal.
 
     >>> cell_len("词 = word")
     9
@@ -29,13 +29,13 @@ def _columns(character: str) -> int:
         "Mn",
         "Me",
         "Cf",
-    ):  # drawn over the character before, or not at all
+    ):  # drawn over the previous character, or not at all
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def one_line(text: str) -> str:
-    """Return the text in one line; a control character is shown as its escape, since names may come from anywhere.
+    """Return the text in one line, with escapes for control characters, since names may come from anywhere.
 
     >>> print(one_line("a\\tb\\x1b[2J"))
     a b\\x1b[2J
@@ -65,7 +65,7 @@ def short_line(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def printable_json(document: str) -> str:
-    """Return a JSON document with escapes for what JSON lets through and a terminal would obey; it means the same.
+    """Return an equivalent JSON document with escapes for control characters that a terminal would obey.
 
     >>> print(printable_json('["\\x9b2J", "é"]'))
     ["\\u009b2J", "é"]
@@ -81,16 +81,16 @@ def printable_json(document: str) -> str:
 
 
 FORMULA = r"^'*[=+\-@\t\r]"
-"""How a cell begins that a spreadsheet takes for a formula, or that `defused` has made from one."""
+"""The start of a cell that a spreadsheet takes for a formula, or that `defused` has made from one."""
 NUMBER = r"^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|nan)$"
 _FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER)
 _CELL_BREAKS = str.maketrans("\t\r\n", "   ")
 _SPECIAL = frozenset("'=+-@\"")
-"""What a cell begins with that may not stay as it is, once it has no tabs and line breaks."""
+"""First characters of cells that may have to be changed."""
 
 
 def defused(text: str) -> str:
-    """Return the text with an apostrophe before what a spreadsheet would run; numbers are left as they are.
+    """Return the text with an apostrophe before it if a spreadsheet would run it as a formula.
 
     >>> defused("=HYPERLINK(A1)"), defused("-0.3"), defused("it's")
     ("'=HYPERLINK(A1)", '-0.3', "it's")
@@ -99,7 +99,7 @@ def defused(text: str) -> str:
 
 
 def restored(cell: str) -> str:
-    """Return what `defused` was given.
+    """Return the text that `defused` was given.
 
     >>> restored("'=HYPERLINK(A1)"), restored("-0.3"), restored("'tis")
     ('=HYPERLINK(A1)', '-0.3', "'tis")
@@ -108,15 +108,14 @@ def restored(cell: str) -> str:
 
 
 def tsv_line(cells: Sequence[str]) -> str:
-    """Return a line of a table with tabs: tabs and line breaks in a cell are spaces, so that a row is a line."""
-    return "\t".join(map(_tsv_cell, cells)) + "\n"
-
-
-def _tsv_cell(text: str) -> str:
-    if "\t" in text or "\n" in text or "\r" in text:
-        text = text.translate(_CELL_BREAKS)
-    if text[:1] not in _SPECIAL:  # as almost all cells of a large table
-        return text
-    cell = defused(text)
-    # Readers of CSV take a quote at the start for the beginning of a quoted cell.
-    return '"' + cell.replace('"', '""') + '"' if cell.startswith('"') else cell
+    """Return a line of a tab-separated table; tabs and line breaks in a cell become spaces."""
+    line = []
+    for cell in cells:
+        if "\t" in cell or "\n" in cell or "\r" in cell:
+            cell = cell.translate(_CELL_BREAKS)
+        if cell[:1] in _SPECIAL:  # few cells of a large table
+            cell = defused(cell)
+            # Readers of CSV take a quote at the start for the beginning of a quoted cell.
+            cell = '"' + cell.replace('"', '""') + '"' if cell.startswith('"') else cell
+        line.append(cell)
+    return "\t".join(line) + "\n"

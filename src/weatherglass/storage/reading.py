@@ -1,7 +1,7 @@
-"""The boundary of every reader of others' files: which files, how much of them, and one line for any failure.
+"""Guard every reader of foreign files: which files are read, how much of them, and one line for any failure.
 
-A reader enters it once, with `reading(path)`. Within it, code may raise whatever its libraries raise: a damaged
-file can fail in any of them with any of dozens of exceptions, and lists of these were never complete.
+A reader enters the guard once, with `reading(path)`. Inside it, any exception becomes one line: a damaged file can fail
+in any library with any of dozens of exceptions, and a list of them was never complete.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from weatherglass.errors import VectorFileError, WeatherglassError, unreadable
 LIMIT_VARIABLE = "WEATHERGLASS_MAX_UNPACKED"
 LEAST_LIMIT = 256 * 2**20
 LARGEST_RATIO = 100
-"""What a file may unpack to, unless `LIMIT_VARIABLE` says otherwise: so many bytes, or so many times its own size.
-Vectors as text shrink to a third in gzip, and zeros to a thousandth."""
+"""A file may unpack to the larger of these many bytes and this multiple of its size, unless `LIMIT_VARIABLE` is set.
+gzip shrinks vectors as text to a third, and zeros to a thousandth."""
 
 LONGEST_REASON = 120
 PIECE = 2**20
@@ -42,15 +42,15 @@ _KINDS = {
 def reading(
     path: Path, error: type[WeatherglassError] = VectorFileError, noun: str = "the file"
 ) -> Iterator[None]:
-    """Read the file within: it is a regular file, and whatever is raised becomes one line with its name.
+    """Check that a file is a regular one, and report any exception of the block in one line with its name.
 
     Args:
         path: the file.
-        error: the type of the line.
-        noun: what the line calls it, such as "this .npz file".
+        error: the type of the error.
+        noun: the file in the message, such as "this .npz file".
 
     Raises:
-        WeatherglassError: those that are raised within pass through as they are.
+        WeatherglassError: of the type `error`; those of the block pass through unchanged.
     """
     require_regular_file(path, error)
     with one_line(str(path), f"{noun} is cut off or damaged", "get it again", error):
@@ -59,7 +59,7 @@ def reading(
 
 @contextmanager
 def one_line(where: str, problem: str, remedy: str, error: type[WeatherglassError]) -> Iterator[None]:
-    """Whatever is raised within becomes one line: where, what is wrong, the reason, what to do."""
+    """Report any exception of the block in one line: where, what is wrong, the reason, what to do."""
     try:
         yield
     except WeatherglassError:
@@ -73,19 +73,17 @@ def one_line(where: str, problem: str, remedy: str, error: type[WeatherglassErro
             raise error(unreadable(where, failure)) from None
         if not is_failure(failure):
             raise
-        # The cause is kept: should it be a mistake of ours after all, Python callers and the log see where.
+        # The cause is kept: if the mistake is in weatherglass, Python callers and the log show where.
         raise error(f"{where}: {problem} ({short_reason(failure)}); {remedy}") from failure
 
 
 def is_failure(raised: BaseException) -> bool:
-    """Return whether something failed: panics in Rust code (polars, tokenizers) are no Exceptions, nor are Ctrl-C and
-    exit.
-    """
+    """Return whether something failed, rather than Ctrl-C or exit; a panic in Rust code is not an Exception either."""
     return isinstance(raised, Exception) or type(raised).__module__ == "pyo3_runtime"
 
 
 def short_reason(failure: BaseException) -> str:
-    """Return the first line of an exception's text, shortened; with its type where that is no sentence.
+    """Return the first line of an exception's text, shortened, with its type if the text is a single word.
 
     >>> short_reason(KeyError("texts")), short_reason(ValueError("no such member"))
     ("KeyError: 'texts'", 'no such member')
@@ -98,10 +96,10 @@ def short_reason(failure: BaseException) -> str:
 
 
 def require_regular_file(path: Path, error: type[WeatherglassError] = VectorFileError) -> os.stat_result:
-    """Return the status of a file that can be read to its end; a pipe, a device or a socket might never have one.
+    """Return the status of a regular file; a pipe, a device or a socket might never end.
 
     Raises:
-        WeatherglassError: of the type `error`, if there is no such file or it is something else.
+        WeatherglassError: of the type `error`, if the file does not exist or is not regular.
     """
     try:
         status = path.stat()
@@ -109,53 +107,29 @@ def require_regular_file(path: Path, error: type[WeatherglassError] = VectorFile
         raise error(unreadable(path, failure)) from None
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
-        remedy = (
-            "name a file in it"
-            if stat.S_ISDIR(status.st_mode)
-            else "save what it gives to a file and name that"
-        )
-        raise error(f"{path}: cannot be read: this is {kind}, not a regular file; {remedy}")
+        remedy = "name a file in it" if kind == "a folder" else "save its content to a file and name that"
+        raise error(f"{path}: cannot be read, because it is {kind} and not a regular file; {remedy}")
     return status
 
 
-def is_regular_file(path: Path) -> bool:
-    """Return whether there is a regular file; a name that no file can have, such as one of 300 characters, is none."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
-def is_folder(path: Path) -> bool:
-    """Return whether there is a folder of that name, which may be one that none can have."""
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
-def exists(path: Path) -> bool:
-    """Return whether there is anything of that name; `Path.exists` raises where the name is too long for a file."""
-    try:
-        return path.exists()
-    except OSError:
-        return False
+exists, is_folder, is_regular_file = os.path.exists, os.path.isdir, os.path.isfile
+"""Return False for a name that no file can have, such as one of 300 characters, for which `Path.exists` raises."""
 
 
 def user_path(name: str | Path, error: type[WeatherglassError]) -> Path:
-    """Return the path that a user names; ~ is their home.
+    """Return the path that a user names; ~ means their home folder.
 
     Raises:
-        WeatherglassError: of the type `error`, for ~NAME of a user that does not exist.
+        WeatherglassError: of the type `error`, for ~NAME if there is no such user.
     """
     try:
         return Path(name).expanduser()
     except RuntimeError:
-        raise error(f"{name}: no such user; write the path of the folder") from None
+        raise error(f"{name}: no such user; write the whole path") from None
 
 
 class UnpackLimit:
-    """Counts what one file unpacks to, and refuses more than it may."""
+    """Count the bytes that a file unpacks to, and refuse more than the limit."""
 
     def __init__(self, path: Path, error: type[WeatherglassError] = VectorFileError) -> None:
         self._path = path
@@ -164,25 +138,25 @@ class UnpackLimit:
         self._taken = 0
 
     def take(self, count: int) -> None:
-        """Ask for so many bytes more, before they are allocated.
+        """Count further bytes before they are allocated.
 
         Raises:
-            WeatherglassError: if they are too many.
+            WeatherglassError: if the total exceeds the limit.
         """
         self._taken += count
         if self._taken > self._limit:
             raise self._error(
-                f"{self._path}: a file of {shown_size(self._path.stat().st_size)} that wants over "
-                f"{shown_size(self._limit)} of memory; it is damaged or a trap. If you trust it, set "
-                f"{LIMIT_VARIABLE} to what it may take, such as 8G"
+                f"{self._path}: this file of {shown_size(self._path.stat().st_size)} would need more than "
+                f"{shown_size(self._limit)} of memory, so it is damaged or malicious. If you trust it, set "
+                f"{LIMIT_VARIABLE} to a larger size, such as 8G"
             )
 
 
 def unpack_limit(size: int) -> int:
-    """Return how many bytes a file of this size may unpack to.
+    """Return the number of bytes that a file of this size may unpack to.
 
     Raises:
-        WeatherglassError: if the user's limit is no size.
+        WeatherglassError: if the user's limit is not a size.
     """
     if not (chosen := os.environ.get(LIMIT_VARIABLE, "").strip()):
         return max(LEAST_LIMIT, LARGEST_RATIO * size)
@@ -193,7 +167,7 @@ def unpack_limit(size: int) -> int:
 
 
 def shown_size(size: int) -> str:
-    """Return a number of bytes for people.
+    """Return a number of bytes with a readable unit.
 
     >>> shown_size(415), shown_size(268435456)
     ('415 bytes', '256 MB')
@@ -205,7 +179,7 @@ def shown_size(size: int) -> str:
 
 
 class LimitedStream(io.RawIOBase):
-    """A stream that unpacks another one, with a limit on what comes out of it."""
+    """Unpack another stream, with a limit on the number of bytes."""
 
     def __init__(self, inner: BinaryIO, limit: UnpackLimit) -> None:
         self._inner = inner
@@ -215,7 +189,7 @@ class LimitedStream(io.RawIOBase):
         return True
 
     def read(self, size: int | None = -1) -> bytes:
-        """As the inner stream, but never more than the limit at once."""
+        """Read as the inner stream does, but in pieces, so that the limit is checked early."""
         if size is not None and size >= 0:
             piece = self._inner.read(size)
             self._limit.take(len(piece))
@@ -224,12 +198,12 @@ class LimitedStream(io.RawIOBase):
         return b"".join(pieces)
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as there is something."""
+        """Fill a buffer as far as there is content, and return the number of bytes."""
         piece = self.read(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
 
     def close(self) -> None:
-        """Close both."""
+        """Close this stream and the inner one."""
         self._inner.close()
         super().close()

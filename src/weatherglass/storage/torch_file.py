@@ -1,9 +1,9 @@
-"""Files that torch.save wrote, read without torch and without running what they name.
+"""Read files that torch.save wrote, without torch and without running code that they name.
 
-Two layouts are in use. Since torch 1.6 a file is a zip archive: a pickle, and one entry per storage. Before, it was a
-row of pickles (a magic number, a version, the sender's machine, the object, the keys of the storages) with the bytes
-of the storages after them. In both the pickle refers to storages from outside, and a tensor is a view into one.
-Tensors come out as numpy arrays; a pickled model comes out as records, from which `state_dict` takes the weights.
+There are two layouts. Since torch 1.6, a file is a zip archive of a pickle and one entry per storage. Before that, it
+was a sequence of pickles (a magic number, a version, the sender's machine, the object, the keys of the storages)
+followed by the bytes of the storages. In both layouts the pickle refers to storages, and a tensor is a view of one.
+Tensors become numpy arrays; a pickled model becomes records, from which `state_dict` takes the weights.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from weatherglass.storage.unpickle import BUILDERS, Builder, Record, check_pickl
 MAGIC: Final = 0x1950A86A20F9469CFC6C
 PROTOCOL: Final = 1001
 LEGACY_PICKLES: Final = 5
-"""Before the bytes of the storages: a magic number, a version, the sender's machine, the object, the keys."""
+"""Pickles before the storages: a magic number, a version, the sender's machine, the object, the keys."""
 
 MOST_PARAMETERS: Final = 100_000
 DEEPEST_MODULE: Final = 64
@@ -47,14 +47,14 @@ _DTYPES = {
 
 
 class Tensor(np.ndarray[Any, np.dtype[Any]]):
-    """A tensor as an array. What a pickle says of gradients and hooks after building it is left out."""
+    """A tensor as an array, without the gradients and hooks that a pickle may state."""
 
     def __setstate__(self, state: object) -> None:
-        """Nothing of the state is wanted, and numpy's own `__setstate__` trusts its input."""
+        """Ignore the state: it is not needed, and numpy's own `__setstate__` trusts its input."""
 
 
 def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
-    """Return what torch.save put into `path`, with tensors as arrays.
+    """Return the object that torch.save wrote to `path`, with tensors as arrays.
 
     Args:
         path: a file in either layout.
@@ -62,7 +62,7 @@ def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
 
     Raises:
         UnsafeFileError: naming the first function or class that is neither torch's data nor allowed.
-        VectorFileError: if the file is cut off or was not written by torch.save.
+        VectorFileError: if the file is cut off, or torch.save did not write it.
     """
     with reading(path), path.open("rb") as file:
         if zipfile.is_zipfile(file):
@@ -72,10 +72,10 @@ def read_torch(path: Path, allowed: Collection[str] = ()) -> object:
 
 
 def check_torch(path: Path) -> None:
-    """Refuse a file in which a pickle asks for more than the file has, before torch itself reads it.
+    """Refuse a file whose pickle asks for more bytes than the file has, before torch reads it.
 
     Raises:
-        VectorFileError: saying what is wrong.
+        VectorFileError: stating what is wrong.
     """
     with reading(path), path.open("rb") as file:
         if zipfile.is_zipfile(file):
@@ -94,35 +94,34 @@ def check_torch(path: Path) -> None:
 
 
 def _pass_over_pickle(file: BinaryIO, content: NDArray[np.uint8]) -> None:
-    """To the end of the pickle, where the next one begins."""
+    """Check a pickle, and move the file to its end, where the next one begins."""
     if problem := check_pickle(content, file.tell()):
         raise ValueError(problem)
     for opcode, argument, _ in pickletools.genops(file):
-        # The one function that torch allows and that makes any number of bytes of one number.
+        # The one function that torch allows and that makes any number of bytes from one number.
         if opcode.name.endswith(("GLOBAL", "UNICODE")) and str(argument).split(" ")[-1] == "bytearray":
-            raise ValueError("it asks for a bytearray, which weights do not hold")
+            raise ValueError("it asks for a bytearray, which weights do not contain")
 
 
 def state_dict(loaded: object, source: str) -> dict[str, NDArray[Any]]:
-    """Return the named weights of what `read_torch` returned: a state dict as it is, or the parameters of a pickled
-    module.
+    """Return the weights by name from the result of `read_torch`: a state dict, or a pickled module.
 
     Raises:
-        VectorFileError: if it holds neither.
+        VectorFileError: if it is neither.
     """
     with one_line(source, "the module in it is damaged", "get the file again", VectorFileError):
         weights = _all_parameters(loaded) if isinstance(loaded, Record) else loaded
     if not isinstance(weights, Mapping) or not weights:
-        raise VectorFileError(f"{source}: holds neither a state dict nor a module with weights")
+        raise VectorFileError(f"{source}: contains neither a state dict nor a module with weights")
     arrays = {str(name): np.asarray(value) for name, value in weights.items() if isinstance(value, Tensor)}
     if len(arrays) < len(weights):
         other = next(str(name) for name, value in weights.items() if not isinstance(value, Tensor))
-        raise VectorFileError(f"{source}: '{other}' is no tensor, so this is no state dict")
+        raise VectorFileError(f"{source}: '{other}' is not a tensor, so this is not a state dict")
     return arrays
 
 
 def _all_parameters(module: Record) -> dict[str, object]:
-    """Return the parameters of a module and those within it; a module may hold itself, or one module very often."""
+    """Return the parameters of a module and its submodules; a module may contain itself, or another one many times."""
     parameters: dict[str, object] = {}
     for number, (name, value) in enumerate(_parameters(module, "", 0)):
         if number == MOST_PARAMETERS:
@@ -133,9 +132,9 @@ def _all_parameters(module: Record) -> dict[str, object]:
 
 
 def _parameters(module: Record, prefix: str, depth: int) -> Iterator[tuple[str, object]]:
-    """Parameters and buffers under the names that Module.state_dict gives them, and None for every module."""
+    """Yield parameters and buffers under the names of Module.state_dict, and None for every module."""
     if depth > DEEPEST_MODULE:
-        raise ValueError(f"modules within modules, more than {DEEPEST_MODULE} deep")
+        raise ValueError(f"modules nested more than {DEEPEST_MODULE} deep")
     yield prefix, None
     for kind in ("_parameters", "_buffers"):
         for name, value in dict(module.state.get(kind) or {}).items():
@@ -150,12 +149,12 @@ class _Storages:
     """The flat arrays that a pickle refers to, by their keys."""
 
     read: Callable[[str, np.dtype[Any], int], NDArray[Any]]
-    """The content of a storage of this type and length, or zeros that are filled later."""
+    """Return the content of a storage of this key, type and length, or zeros that are filled later."""
     order: str = "<"
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def refer(self, reference: object) -> object:
-        """Return what a reference out of the pickle stands for: a storage, or (in pickled modules) a class."""
+        """Return the target of a reference in the pickle: a storage, or (in pickled modules) a class."""
         match reference:
             case ("storage", kind, str(key), str(), int(length)) if callable(kind):
                 return self._get(key, kind, length)
@@ -165,7 +164,7 @@ class _Storages:
                 kind
             ):
                 return self._get(key, kind, length)[start : start + size]
-            case ("module", module, _, _):  # its source code follows, which nobody needs
+            case ("module", module, _, _):  # its source code follows, which is not needed
                 return module
         raise ValueError(f"an unknown reference {shown(reference)}")
 
@@ -231,7 +230,7 @@ def _read_legacy(file: BinaryIO, path: Path, allowed: Collection[str]) -> object
 
 
 def _check_head(file: BinaryIO, path: Path) -> None:
-    """The three pickles before the object: what wrote the file, and on which machine."""
+    """Check the three pickles before the object: a magic number, a version, and the sender's machine."""
     try:
         head = [read_pickle(file, name=str(path)) for _ in range(3)]
     except (UnsafeFileError, VectorFileError):
@@ -240,11 +239,11 @@ def _check_head(file: BinaryIO, path: Path) -> None:
     if head[:2] != [MAGIC, PROTOCOL] or not isinstance(machine, dict):
         raise VectorFileError(f"{path}: not a file that torch.save wrote")
     if not machine.get("little_endian", True):
-        raise VectorFileError(f"{path}: written on a big-endian machine, which is not read")
+        raise VectorFileError(f"{path}: written on a big-endian machine, which is not supported")
 
 
 def _tensor(storage: object, offset: object, shape: object, strides: object, *_: object) -> Tensor:
-    """Return a view into a storage; numpy refuses one that would reach outside it."""
+    """Return a view of a storage; numpy refuses one that would reach outside it."""
     if not isinstance(storage, np.ndarray) or not isinstance(offset, int) or offset < 0:
         raise TypeError("a tensor needs a storage and an offset")
     if not isinstance(shape, tuple) or not isinstance(strides, tuple):
@@ -252,21 +251,21 @@ def _tensor(storage: object, offset: object, shape: object, strides: object, *_:
     size = storage.dtype.itemsize
     if 0 in shape:
         return Tensor(shape, storage.dtype)
-    if math.prod(shape) > storage.size:  # strides of zero can make any number of one
+    if math.prod(shape) > storage.size:  # strides of zero can repeat a number any number of times
         raise ValueError(f"a tensor of shape {shape} on a storage of {storage.size} numbers")
     steps = tuple(step * size for step in strides)
     return Tensor(shape, storage.dtype, storage, offset * size, steps)
 
 
 def _parameter(data: object = None, *_: object) -> object:
-    """Return a Parameter or Variable is the tensor that it holds."""
+    """Return the tensor of a Parameter or Variable."""
     if not isinstance(data, Tensor):
         raise TypeError("a parameter needs a tensor")
     return data
 
 
 def _nothing(*_: object) -> None:
-    """The functions that old modules carried with them."""
+    """Ignore the functions that old modules contain."""
 
 
 def _builders() -> Mapping[str, Builder]:

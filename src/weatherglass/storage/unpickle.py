@@ -1,18 +1,18 @@
-"""The one reader of pickle files: it builds numbers, arrays, containers and inert records, and runs nothing.
+"""Read pickle files without running code: only numbers, arrays, containers and inert records are built.
 
 A pickle is a program; `pickle.load` runs whatever function it names. Here a name in the file is looked up in a table of
-builders and never imported. So numpy arrays are rebuilt from their bytes, not by numpy's own unpickling functions, and
-an object of a listed class becomes a `Record`: its name and its state, without its code. Everything else is refused
-before it is called. What the file can reach is sealed: a pickle can also *set attributes* on its objects, and must not
-change a builder or a class for the next reader.
+builders and never imported. numpy arrays are rebuilt from their bytes, not by numpy's own unpickling functions, and an
+object of a listed class becomes a `Record` of its name and state, without its code. Everything else is refused before
+it is called. The objects that a file can reach are sealed: a pickle can also *set attributes*, and must not change a
+builder or a class for the next reader.
 
-A small file cannot ask for much either. Python's unpickler trusts two kinds of numbers: the length of what follows,
-which it allocates before it reads, and the place in its memo, up to which it fills memory (nine bytes can ask for
-16 GB). `check_pickle` compares both with the size of the file. It also refuses more than `MOST_TUPLES` references to
-tuples: a tuple of twice the same tuple, forty times over, has 2^40 parts when it is hashed. What builders make is
-counted.
+A small file cannot ask for much memory. Python's unpickler trusts two kinds of numbers: the length of a value, which it
+allocates before reading it, and the index in its memo, up to which it fills memory (nine bytes can ask for 16 GB).
+`check_pickle` compares both with the size of the file. It also refuses more than `MOST_TUPLES` references to tuples: a
+tuple that contains the same tuple twice, forty levels deep, has 2^40 parts when it is hashed. The memory of what the
+builders make is limited.
 
-To read another family of files (torch storages, say), pass `builders={**BUILDERS, ...}`.
+To read another family of files, such as torch storages, pass `builders={**BUILDERS, ...}`.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from weatherglass.storage.reading import reading, short_reason, unpack_limit
 Bytes = NDArray[np.uint8]
 
 MOST_TUPLES = 40
-"""e^(40/e), the most parts that so many references can multiply to, is 2.5 million."""
+"""The largest number of parts that 40 references can multiply to is e^(40/e), 2.5 million."""
 
 MANY = 500_000
-"""Opcodes after which the loop is compiled: Python takes half a second for so many, as does loading numba."""
+"""Number of opcodes after which the loop is compiled: Python takes half a second for them, as long as loading numba."""
 
 FINE, CUT_OFF, TOO_LONG, TOO_FAR, TOO_SHARED, DOUBLED, UNFINISHED = range(7)
 PROBLEMS = {
-    CUT_OFF: "it ends in the middle",
+    CUT_OFF: "it ends early",
     TOO_LONG: "it promises more bytes than the file has",
     TOO_FAR: "it has a number in its memo that only a larger file could have",
-    TOO_SHARED: "its tuples hold one another too often",
+    TOO_SHARED: "its tuples contain one another too often",
     DOUBLED: "it has an instruction that no writer of pickles uses",
 }
 
@@ -59,7 +59,7 @@ _UNKNOWN = -9
 
 
 def _forms() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For every opcode the bytes of its argument (negative: lines), and the bytes of a count before it."""
+    """Return for every opcode the bytes of its argument (negative: lines), and the bytes of a count before it."""
     fixed, counted = np.full(256, _UNKNOWN), np.zeros(256, dtype=np.int64)
     lines = {"stringnl_noescape_pair": _TWO_LINES}
     for opcode in pickletools.opcodes:
@@ -90,12 +90,12 @@ _ENOUGH = 2**55
 _NO_TUPLES = frozenset(
     map(ord, "IJKM\x8a\x8bLFGSTUBC\x8e\x96VX\x8c\x8dN\x88\x89]l}d\x8f\x91)c\x93io\x81\x92Ras")
 )
-"""Opcodes after which no tuple of others is on top: numbers, texts, constants, containers, objects."""
+"""Opcodes that do not push a tuple of other objects: numbers, texts, constants, containers, objects."""
 _MAY_BE_TUPLES = np.array([code not in _NO_TUPLES for code in range(256)])
 
 
 def check_pickle(content: Bytes, start: int = 0) -> str:
-    """Return what is wrong with the pickle that begins there; empty if its counts fit into `content`."""
+    """Return what is wrong with the pickle at `start`; empty if its counts fit into `content`."""
     code = _scan_in_python(content, start, MANY)
     if code == UNFINISHED:
         compiled = _compiled()
@@ -113,7 +113,7 @@ def _scan_in_python(content: Bytes, start: int, most_opcodes: int) -> int:
 
 @cache
 def _compiled() -> Callable[..., int] | None:
-    """Return the loop in machine code; None where numba finds no folder for it."""
+    """Return the compiled loop; None if numba finds no folder to cache it."""
     try:
         from numba import njit
 
@@ -132,9 +132,9 @@ def _scan(
     most_tuples: int,
     most_opcodes: int,
 ) -> int:
-    """Return the number of the first problem. Written so that it runs compiled on arrays and by itself on lists."""
+    """Return the number of the first problem. The code runs compiled on arrays and in Python on lists."""
     size = len(content)
-    zero = place - place  # of 64 bits where this is compiled, so that sums with bytes are, too
+    zero = place - place  # has 64 bits when compiled, so that sums with bytes have 64, too
     tuples = {zero - 1}
     memorised = fetched = zero
     last_is_tuple = False
@@ -150,7 +150,7 @@ def _scan(
         argument, width = fixed[code], counted[code]
         number, begin = zero, place
         if argument == _UNKNOWN:
-            return FINE  # the reader itself says which byte it is
+            return FINE  # the reader itself reports which byte it is
         if argument < 0:
             for _line in range(-argument):
                 while place < size and content[place] != _NEWLINE:
@@ -195,10 +195,10 @@ def _scan(
 
 
 Builder = Callable[..., object]
-"""Makes a harmless object of the arguments in the file; a TypeError or ValueError means "damaged"."""
+"""Makes a harmless object from the arguments in the file; a TypeError or ValueError means "damaged"."""
 
 DTYPE = re.compile(r"[<>=|]?(b1|i[1248]|u[1248]|f[248]|c8|c16|[SU]\d{1,6})")
-"""The plain types of numbers and texts: no objects, no fields, no void."""
+"""The plain types of numbers and texts, without objects, fields and void."""
 
 
 def read_pickle(
@@ -208,18 +208,18 @@ def read_pickle(
     name: str = "",
     persistent_load: Builder | None = None,
 ) -> object:
-    """Return what a pickle file holds, without running any code that it names.
+    """Return the object in a pickle file without running any code that it names.
 
     Args:
         source: a path, or a file open for reading bytes.
         allowed: classes as "module.attribute" whose objects are read as `Record`.
-        builders: how each other name is built; `BUILDERS` by default.
-        name: what to call the file in errors; its path by default.
-        persistent_load: resolves references to data outside the pickle, as torch's have; without it they are refused.
+        builders: a function for each other name; `BUILDERS` by default.
+        name: the name of the file in errors; its path by default.
+        persistent_load: resolves references to data outside the pickle; by default they are refused.
 
     Raises:
         UnsafeFileError: naming the first function or class that is neither allowed nor has a builder.
-        VectorFileError: if the file ends early or is no pickle.
+        VectorFileError: if the file ends early or is not a pickle.
     """
     if isinstance(source, Path):
         with reading(source), source.open("rb") as file:
@@ -238,14 +238,14 @@ def read_pickle(
         raise UnsafeFileError(f"{name}: refused, because {refusal}; {only}") from None
     except (WeatherglassError, OSError):
         raise
-    except Exception as error:  # A damaged pickle can fail in any opcode, with any of a dozen exceptions.
+    except Exception as error:  # a damaged pickle can fail in any opcode, with any exception
         raise VectorFileError(
             f"{name}: this pickle is cut off or damaged ({short_reason(error)}); get the file again"
         ) from None
 
 
 def _content(source: BinaryIO) -> tuple[NDArray[np.uint8], BinaryIO]:
-    """Return all bytes of a file, mapped, and the file; those of a stream, loaded, and a file of them."""
+    """Return the bytes and a file of them: memory-mapped for a file, loaded for a stream."""
     if not isinstance(source, io.BufferedReader):
         loaded = source.read()
         return np.frombuffer(loaded, np.uint8), io.BytesIO(loaded)
@@ -258,7 +258,7 @@ def _content(source: BinaryIO) -> tuple[NDArray[np.uint8], BinaryIO]:
 
 
 def shown(value: object) -> str:
-    """Return what stands in a file, for a message; cut short, since a list of lists of lists may have any length."""
+    """Return a shortened value of a file for a message; nested lists may have any length."""
     short = reprlib.Repr()
     short.maxlevel, short.maxother, short.maxlong = 2, 60, 60
     return short.repr(value)
@@ -269,7 +269,7 @@ def _printable(name: str) -> str:
 
 
 class _Budget:
-    """Counts what builders make: the same bytes may stand in a pickle once and be used a million times."""
+    """Limit the memory of what builders make: a pickle can contain some bytes once and use them a million times."""
 
     def __init__(self, size: int) -> None:
         self._left = unpack_limit(size)
@@ -277,11 +277,11 @@ class _Budget:
     def take(self, made: object) -> None:
         self._left -= sys.getsizeof(made)
         if self._left < 0:
-            raise MemoryError("it makes far more of its bytes than it has")
+            raise MemoryError("its objects would need far more memory than the file has bytes")
 
 
 class _RefusalError(Exception):
-    """What the pickle asks for, as in "refused, because …"."""
+    """The pickle asks for something unsafe; the message completes "refused, because …"."""
 
 
 class _Sealed(type):
@@ -292,14 +292,14 @@ class _Sealed(type):
 
 
 class Record(metaclass=_Sealed):
-    """An object of an allowed class as it stands in the file: its state, none of its code."""
+    """An object of an allowed class: the state in the file, without its code."""
 
     __slots__ = ("arguments", "state")
 
     class_name: ClassVar[str] = ""
     """The class as "module.attribute"; it is never imported."""
     arguments: tuple[object, ...]
-    """What its constructor would have been given."""
+    """The arguments of its constructor."""
     state: dict[str, Any]
     """Its attributes."""
 
@@ -310,19 +310,19 @@ class Record(metaclass=_Sealed):
         return record
 
     def __init__(self, *arguments: object) -> None:
-        """Nothing to do: the arguments are kept by `__new__`, which is all that most opcodes call."""
+        """Do nothing: `__new__` keeps the arguments, and most opcodes call only `__new__`."""
 
     def __setstate__(self, state: object) -> None:
         parts = state if isinstance(state, tuple) else (state,)  # (attributes, slots) or just attributes
         for part in parts:
             if part is not None:
                 if not isinstance(part, dict):
-                    raise TypeError(f"the state of {self.class_name} is no dict")
+                    raise TypeError(f"the state of {self.class_name} is not a dict")
                 self.state |= part
 
 
 class _Name:
-    """What a name in the file stands for: callable where it has a builder, and never to be changed."""
+    """A name in the file: a callable that runs its builder and cannot be changed."""
 
     __slots__ = ("_budget", "_build")
 
@@ -347,7 +347,7 @@ class _Name:
 
 
 class _Reader(pickle.Unpickler):
-    """An unpickler in which every name goes through our own table."""
+    """An unpickler that looks up every name in our own table."""
 
     def __init__(
         self,
@@ -357,7 +357,7 @@ class _Reader(pickle.Unpickler):
         persistent_load: Builder | None,
         budget: _Budget,
     ) -> None:
-        # Python 2 wrote texts as bytes; latin-1 is the one encoding in which its arrays survive.
+        # Python 2 wrote texts as bytes; its arrays can be read only as latin-1.
         super().__init__(file, fix_imports=False, encoding="latin1")
         self._allowed = frozenset(allowed)
         self._builders = builders
@@ -389,16 +389,16 @@ class Dtype:
 
     def __init__(self, code: object, _align: object = False, _copy: object = False) -> None:
         if not isinstance(code, str) or not DTYPE.fullmatch(code):
-            raise _RefusalError(f"this pickle holds an array of type {shown(code)}")
+            raise _RefusalError(f"this pickle contains an array of type {shown(code)}")
         self._code = code.lstrip("<>=|")
         self._order = code[0] if code[0] in "<>=|" else "="
 
     def __setstate__(self, state: object) -> None:
-        # (version, byte order, subarray, names, fields, ...): only the order is wanted.
+        # (version, byte order, subarray, names, fields, ...): only the byte order is needed.
         if not isinstance(state, tuple) or len(state) < 5 or state[2:5] != (None, None, None):
-            raise _RefusalError("this pickle holds an array with fields")
+            raise _RefusalError("this pickle contains an array with fields")
         if state[1] not in ("<", ">", "=", "|"):
-            raise TypeError(f"{shown(state[1])} is no byte order")
+            raise TypeError(f"{shown(state[1])} is not a byte order")
         self._order = state[1]
 
     @property
@@ -408,7 +408,7 @@ class Dtype:
 
 
 class PickledArray(np.ndarray[Any, np.dtype[Any]]):
-    """An array that is filled from its bytes, with its size checked; `np.asarray` makes it a plain one."""
+    """An array that is filled from its bytes after a check of its size; `np.asarray` makes it a plain array."""
 
     budget: _Budget | None = None
 
@@ -418,9 +418,9 @@ class PickledArray(np.ndarray[Any, np.dtype[Any]]):
         shape, dtype, fortran, data = state[-4:]
         checked = array_from_bytes(data, dtype, shape)
         content = data if isinstance(data, bytes) else bytes(checked.data)
-        if self.budget is not None:  # numpy copies them where it must swap their order
+        if self.budget is not None:  # numpy copies them if it must swap their byte order
             self.budget.take(content)
-        # The stub of numpy asks for np.bool, numpy itself for bool.
+        # numpy's stub declares np.bool, but numpy itself expects bool.
         super().__setstate__((1, checked.shape, checked.dtype, bool(fortran), content))  # type: ignore[arg-type]
 
 
@@ -428,14 +428,14 @@ def array_from_bytes(data: object, dtype: object, shape: object, order: object =
     """Return the array of this shape whose memory is `data`.
 
     Raises:
-        TypeError, ValueError: if the parts are not what they should be or do not fit together.
+        TypeError, ValueError: if the parts have wrong types or do not fit together.
     """
     if isinstance(data, str):  # Python 2, read as latin-1
         data = data.encode("latin1")
     if not isinstance(dtype, Dtype) or not isinstance(data, bytes | bytearray):
         raise TypeError("an array needs a dtype and bytes")
     if not isinstance(shape, tuple) or not all(isinstance(n, int) and n >= 0 for n in shape):
-        raise TypeError(f"{shown(shape)} is no shape of an array")
+        raise TypeError(f"{shown(shape)} is not a shape of an array")
     if order not in ("C", "F") or math.prod(shape) * dtype.numpy.itemsize != len(data):
         raise ValueError(f"{len(data)} bytes do not fill an array of shape {shape}")
     if not data:
@@ -454,21 +454,21 @@ def _scalar(dtype: object, data: object = b"") -> object:
 
 
 def _latin1_bytes(text: object, encoding: object) -> bytes:
-    """Return how protocol 2 writes bytes."""
+    """Return bytes as protocol 2 writes them."""
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
         raise TypeError("bytes are written as latin-1 text")
     return text.encode("latin1")
 
 
 def _no_bytes() -> bytes:
-    """Return how protocols 0 to 2 write empty bytes: `bytes()`."""
+    """Return empty bytes, which protocols 0 to 2 write as `bytes()`."""
     return b""
 
 
 def _plain_object(cls: object, base: object, state: object) -> Record:
-    """Return how protocols 0 and 1 write an object: `copyreg._reconstructor(cls, object, None)`."""
+    """Return an object that protocols 0 and 1 write as `copyreg._reconstructor(cls, object, None)`."""
     if not isinstance(cls, type) or not issubclass(cls, Record) or state is not None:
-        raise TypeError(f"{shown(cls)} on {shown(base)} is no plain object")
+        raise TypeError(f"{shown(cls)} on {shown(base)} is not a plain object")
     return cls()
 
 
@@ -476,7 +476,7 @@ def _no_call(*_: object) -> Never:
     raise TypeError("a class is named in the file, not an object of it")
 
 
-# numpy.core and __builtin__ have had two names; a pickle keeps the name of its day.
+# numpy.core and __builtin__ were renamed; a pickle contains the name of its time.
 BUILDERS: Mapping[str, Builder] = {
     **{f"numpy.{core}.multiarray._reconstruct": _empty_array for core in ("core", "_core")},
     **{f"numpy.{core}.multiarray.scalar": _scalar for core in ("core", "_core")},
@@ -492,4 +492,4 @@ BUILDERS: Mapping[str, Builder] = {
     "copyreg._reconstructor": _plain_object,
     "copy_reg._reconstructor": _plain_object,
 }
-"""What every pickle of numbers may name, as "module.attribute"."""
+"""Names that every pickle of numbers may contain, as "module.attribute"."""

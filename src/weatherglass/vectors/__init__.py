@@ -1,7 +1,7 @@
-"""Word-vector files: read the words that are wanted, or all, in the format that the content shows.
+"""Read and write files of word vectors; the format is detected from the content.
 
-word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, each also compressed with gzip;
-.npz, .safetensors and fastText .bin. The vectors of a spaCy pipeline, which is a folder, are read by `spacy.py`.
+The formats are word2vec text and binary, GloVe text, fastText .vec and gensim's KeyedVectors, each also compressed with
+gzip, and .npz, .safetensors and fastText .bin. `spacy.py` reads the vectors of a spaCy pipeline, which is a folder.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EMPTY_ZIP = b"PK\x05\x06"
 PICKLE = tuple(bytes([0x80, protocol]) for protocol in (2, 3, 4, 5))
 
 NOT_WORD_VECTORS = {
-    b"\x89HDF": "an HDF5 file; if it holds encodings, name it as encodings:FILE",
+    b"\x89HDF": "an HDF5 file; if it contains encodings, name it as encodings:FILE",
     b"\x93NUMPY": "a bare array without words; save words and vectors together as .npz",
     b"BZh": "compressed with bzip2; unpack it first",
     b"\xfd7zXZ": "compressed with xz; unpack it first",
@@ -51,10 +51,10 @@ NOT_WORD_VECTORS = {
 
 
 def check_file(path: Path) -> None:
-    """Refuse what cannot be a file of vectors, without reading it.
+    """Check that a path names a file that can be read and is not empty.
 
     Raises:
-        VectorFileError: if there is no such file, or it is a folder, empty or unreadable.
+        VectorFileError: if it does not.
     """
     if is_folder(path):
         raise VectorFileError(f"{path}: this is a folder; name the file of vectors in it")
@@ -64,71 +64,66 @@ def check_file(path: Path) -> None:
 
 
 def has_subwords(path: Path) -> bool:
-    """Return whether this is a binary model of fastText, which has vectors for words that are not in its vocabulary."""
-    return _begins_with(path, FASTTEXT)
-
-
-def _begins_with(path: Path, start: bytes) -> bool:
+    """Return whether a file is a binary fastText model, which has vectors for out-of-vocabulary words."""
     with path.open("rb") as file:
-        return file.read(len(start)) == start
+        return file.read(len(FASTTEXT)) == FASTTEXT
 
 
 def related_files(path: Path) -> list[Path]:
-    """Return the file itself and those beside it that belong to it: gensim's arrays, the words of a .safetensors
-    file.
-    """
+    """Return a file and those that belong to it: gensim's arrays, or the words of a .safetensors file."""
     words = path.name.removesuffix(".safetensors") + ".words.json"
     names = (f"{path.name}.vectors.npy", f"{path.name}.syn0.npy", words)
     return [path, *(beside for name in names if (beside := path.with_name(name)).is_file())]
 
 
-def read_vectors(path: Path, words: Collection[str], subwords: bool = True) -> WordVectors:
-    """Return the vectors of those of `words` that the file has, or that its subwords give
-    (`WordVectors.from_subwords`).
+def read_vectors(path: Path, words: Collection[str] | None, subwords: bool = True) -> WordVectors:
+    """Return the vectors of the words that a file has, or for which its subwords give a vector.
 
-    Only wanted words are parsed and stored: memory is that of the words, not of the file (a format that stores
-    one compressed or pickled array has to unpack it). A word that occurs twice has its first vector.
+    Only wanted words are parsed and stored, so that memory grows with the words and not with the file, except for
+    formats that store one compressed or pickled array. If a word occurs twice, its first vector is used.
+
+    Args:
+        path: the file.
+        words: the wanted words; None for all.
+        subwords: whether out-of-vocabulary words get a vector from a fastText model (`WordVectors.from_subwords`).
 
     Raises:
-        VectorFileError: if the file is missing, no file of vectors, cut off or ragged, or if a wanted word
+        VectorFileError: if the file is missing, not a file of vectors, cut off or ragged, or if a wanted word
             has a number that is not finite. Errors name the file and the line or the word.
         UnsafeFileError: if reading it would run code.
     """
-    return _read_file(path, words, subwords)
+    check_file(path)
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    compressed = head.startswith(GZIP)
+    with reading(path, noun="the gzip file" if compressed else "the file"):
+        if head.startswith(FASTTEXT):
+            return read_fasttext(path, Collector(path, words), subwords)
+        if compressed:
+            with _unpacked(path) as stream:
+                head = stream.read(HEAD)
+        return _read(path, head, compressed, words)
 
 
 def read_every_word(path: Path) -> WordVectors:
-    """Return the vectors of all words of the file, in its order, in one pass; memory is that of the vectors.
+    """Return the vectors of all words of a file, in its order.
 
     Raises:
         VectorFileError: as `read_vectors`, for any word.
         UnsafeFileError: if reading it would run code.
     """
-    return _read_file(path, None)
+    return read_vectors(path, None)
 
 
-def _read_file(path: Path, words: Collection[str] | None, subwords: bool = True) -> WordVectors:
-    check_file(path)
-    compressed = _begins_with(path, GZIP)
-    with reading(path, noun="the gzip file" if compressed else "the file"):
-        if has_subwords(path):
-            return read_fasttext(path, Collector(path, words), subwords)
-        return _read(path, compressed, words)
-
-
-def _open(path: Path, compressed: bool) -> BinaryIO:
-    if not compressed:
-        return path.open("rb")
+def _unpacked(path: Path) -> BinaryIO:
     return cast(BinaryIO, LimitedStream(cast(BinaryIO, gzip.open(path)), UnpackLimit(path)))
 
 
-def _read(path: Path, compressed: bool, words: Collection[str] | None) -> WordVectors:
-    """Detect the format from the first bytes and read the file."""
-    with _open(path, compressed) as stream:
-        head = stream.read(HEAD)
+def _read(path: Path, head: bytes, compressed: bool, words: Collection[str] | None) -> WordVectors:
+    """Read a file whose content begins with `head`, in the format that these bytes show."""
     if not head:
         raise VectorFileError(f"{path}: the file is empty")
-    if head.startswith(FASTTEXT):  # not compressed, it would have been read already
+    if head.startswith(FASTTEXT):  # an uncompressed model was read by the caller
         raise VectorFileError(f"{path}: a binary model of fastText inside gzip; unpack it first (gunzip)")
     for start, description in NOT_WORD_VECTORS.items():
         if head.startswith(start):
@@ -137,11 +132,13 @@ def _read(path: Path, compressed: bool, words: Collection[str] | None) -> WordVe
         from weatherglass.vectors.arrays import read_npz
 
         return read_npz(path, Collector(path, words))
-    if not compressed and _is_safetensors(head, path.stat().st_size):
+    # A safetensors file begins with the length of its header, which is JSON.
+    header_fits = int.from_bytes(head[:8], "little") <= path.stat().st_size - 8
+    if not compressed and header_fits and head[8:9] == b"{":
         from weatherglass.vectors.arrays import read_safetensors
 
         return read_safetensors(path, Collector(path, words))
-    with _open(path, compressed) as stream:
+    with _unpacked(path) if compressed else path.open("rb") as stream:
         if head.startswith(PICKLE):
             from weatherglass.vectors.arrays import read_gensim
 
@@ -151,30 +148,27 @@ def _read(path: Path, compressed: bool, words: Collection[str] | None) -> WordVe
         return read_text(stream, Collector(path, words, noun="line"))
 
 
-def _is_safetensors(head: bytes, size: int) -> bool:
-    """Eight bytes with the length of a header, which is JSON."""
-    return int.from_bytes(head[:8], "little") <= size - 8 and head[8:9] == b"{"
-
-
 Blocks = Iterable[NDArray[np.float32]]
 """Rows in the order of the words."""
 
 
 def write_vectors(path: Path, words: Sequence[str], width: int, blocks: Blocks) -> str:
-    """Write words and their vectors in the format that the name's ending asks for.
+    """Write words and their vectors in the format that the file's ending names.
 
-    `.safetensors` has a tensor `vectors` and the words as JSON in its metadata; `.txt` and `.vec` are word2vec's text,
-    with nine digits, which are all that float32 has; `.bin` is word2vec's binary.
+    `.safetensors` has a tensor `vectors` and the words as JSON in its metadata. `.txt` and `.vec` are word2vec text
+    with nine digits, which represent float32 exactly. `.bin` is word2vec binary.
 
     Returns:
-        The format in words.
+        The name of the format.
 
     Raises:
-        OutputError: if the ending is another, or the file cannot be written.
+        OutputError: if the ending is unknown, or the file cannot be written.
         VectorFileError: if a word cannot be written in this format.
     """
     if path.suffix.lower() not in FORMATS:
-        raise OutputError(f"{path}: the name should end in {', '.join(FORMATS)}, which says the format")
+        raise OutputError(
+            f"{path}: unknown ending; end the name in {', '.join(FORMATS)} to choose the format"
+        )
     format, write = FORMATS[path.suffix.lower()]
     try:
         with whole_file(path) as unfinished:
@@ -218,11 +212,11 @@ def _write_binary(unfinished: Path, path: Path, words: Sequence[str], width: int
 
 
 def _check_words(path: Path, words: Sequence[str]) -> None:
-    """Refuse words that a reader of word2vec's formats would take for two."""
+    """Refuse words that a reader of word2vec's formats would split."""
     for word in words:
         if not word or len(word.split()) != 1 or word != word.strip():
             raise VectorFileError(
-                f"{path}: the word {word!r} has a space in it, which word2vec's formats cannot hold; "
+                f"{path}: the word {word!r} contains a space, which word2vec's formats cannot store; "
                 "write .safetensors"
             )
 

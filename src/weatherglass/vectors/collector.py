@@ -150,7 +150,8 @@ class Collector:
         Raises:
             VectorFileError: if a number is not finite in float32.
         """
-        self._index()
+        if self._later:
+            self._index()
         text = self.wanted[word]
         if text in self._rows:
             self._duplicates += 1
@@ -181,7 +182,8 @@ class Collector:
             counts: how often the word of each entry occurred, wanted or not; of words that were added one by one.
             from_subwords: the words that are not in the file's vocabulary.
         """
-        self._index()
+        if self._later:
+            self._index()
         matrix, self._matrix = self._matrix, np.empty((0, 0), dtype=np.float32)
         matrix.resize((len(self._rows), width), refcheck=False)
         if counts is not None:

@@ -149,26 +149,15 @@ def _fields(line: bytes) -> list[bytes]:
 def has_numbers(line: bytes, width: int) -> bool:
     """Return whether this line is a word with `width` numbers."""
     fields = _fields(line)
-    return 1 <= width < len(fields) and all(_is_number(field) for field in fields[-width:])
+    return 1 <= width < len(fields) and None not in map(_number, fields[-width:])
 
 
-def _number(field: bytes) -> float:
-    """Return the number; 1_000 is one to Python alone, and no tool writes it.
-
-    Raises:
-        ValueError: if it is none.
-    """
-    if b"_" in field:
-        raise ValueError
-    return float(field)
-
-
-def _is_number(field: bytes) -> bool:
+def _number(field: bytes) -> float | None:
+    """Return the number in a field; None if it is not a number. Only Python reads 1_000 as one."""
     try:
-        _number(field)
+        return None if b"_" in field else float(field)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _begins(line: bytes) -> str:
@@ -279,22 +268,17 @@ class _Scan:
         return ends
 
     def _add(self, line: bytes, number: int) -> None:
-        """Keep a line, which ends with a newline, if its word is wanted."""
-        word, numbers = self._plain(line) or self._split(line[:-1], number)
+        """Keep a line, which ends with a newline, if its word is wanted; plain ones are read by the compiled loop."""
+        lines = 0
+        if self._read_lines is not None:
+            row = np.empty((1, self.layout.width), dtype=np.float32)
+            words, printable = np.empty(len(line), dtype=np.uint8), np.empty(1, dtype=np.bool_)
+            lines, _, used = self._read_lines(np.frombuffer(line, np.uint8), 0, row, words, printable)
+        word, numbers = (words[: used - 1].tobytes(), row[0]) if lines else self._split(line[:-1], number)
         if word in self.collector.wanted:
             self.collector.add(word, numbers, number)
         else:
             self.collector.notice(word)
-
-    def _plain(self, line: bytes) -> tuple[bytes, NDArray[np.float32]] | None:
-        """Return the word and the numbers of a plain line, by the compiled loop if it is loaded."""
-        if self._read_lines is None:
-            return None
-        row = np.empty((1, self.layout.width), dtype=np.float32)
-        words = np.empty(len(line), dtype=np.uint8)
-        printable = np.empty(1, dtype=np.bool_)
-        lines, _, used = self._read_lines(np.frombuffer(line, np.uint8), 0, row, words, printable)
-        return (words[: used - 1].tobytes(), row[0]) if lines else None
 
     def _split(self, line: bytes, number: int) -> tuple[bytes, NDArray[np.float64]]:
         """Return the word and the numbers of one line."""
@@ -302,19 +286,16 @@ class _Scan:
         fields = line.rstrip(b" \r").split(b" ")
         surplus = fields[1:-width]
         # "New York 0.1 …" is a word with a space, "York 0.2 0.1 …" has a number too many.
-        if len(fields) <= width or (surplus and all(b"." in x and _is_number(x) for x in surplus)):
+        if len(fields) <= width or (surplus and all(b"." in x and _number(x) is not None for x in surplus)):
             raise VectorFileError(
                 f"{self.collector.path}, line {number}: {len(fields) - 1} numbers, but {self.layout.expected}"
             )
         word = b" ".join(fields[:-width])
-        try:
-            return word, np.array([_number(field) for field in fields[-width:]])
-        except ValueError:
-            wrong = next(field for field in fields[-width:] if not _is_number(field))
-            shown = wrong[:40].decode("utf-8", "replace")
-            raise VectorFileError(
-                f"{self.collector.path}, line {number}: {shown!r} is not a number"
-            ) from None
+        numbers = [_number(field) for field in fields[-width:]]
+        if None in numbers:
+            shown = fields[-width:][numbers.index(None)][:40].decode("utf-8", "replace")
+            raise VectorFileError(f"{self.collector.path}, line {number}: {shown!r} is not a number")
+        return word, np.array(numbers, dtype=np.float64)
 
 
 FEW_BYTES = 2**20 - 1

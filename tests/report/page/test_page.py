@@ -25,7 +25,7 @@ from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
 from weatherglass.report.numbers import effect, interval, p_value
-from weatherglass.report.page.html import PAGE, page, write_page
+from weatherglass.report.page import PAGE, page, write_page
 from weatherglass.report.page.topics import x_of
 from weatherglass.report.statements import checks, failed_checks, headline_text, topics
 

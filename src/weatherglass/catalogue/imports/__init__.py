@@ -32,11 +32,9 @@ from weatherglass.catalogue.imports.formats import (
     xweat_language,
 )
 from weatherglass.catalogue.published import (
-    field_names,
-    field_test,
+    catalogue_names,
+    catalogue_test,
     list_sets,
-    published_names,
-    published_test,
     word_set,
 )
 from weatherglass.catalogue.test import Element, ElementSet, Test, distinct, overlaps
@@ -383,7 +381,7 @@ def _known_topic(targets: Sequence[ElementSet], attributes: Sequence[ElementSet]
     none.
     """
     wanted = tuple(_key(each.category) for each in (*targets, *attributes))
-    tests = [*map(published_test, published_names()), *map(field_test, field_names())]
+    tests = map(catalogue_test, catalogue_names())
     return next((test.topic for test in tests if tuple(map(_key, test.categories)) == wanted), "")
 
 

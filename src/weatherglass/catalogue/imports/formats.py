@@ -11,7 +11,7 @@ from typing import Any
 
 from weatherglass.catalogue.checks import Source, checked_text, type_name
 from weatherglass.catalogue.jsonl import ROLES
-from weatherglass.catalogue.published import published_test
+from weatherglass.catalogue.published import catalogue_test
 from weatherglass.errors import CatalogueError
 
 
@@ -209,7 +209,7 @@ def wefe_drafts(source: Source, sets: Mapping[str, DraftSet]) -> list[Draft]:
             (sets[x], sets[y]),
             (sets[a], sets[b]),
             "en",
-            published_test(f"weat{number}").topic,
+            catalogue_test(f"weat{number}").topic,
             origin="WEFE load_weat",
             citation="caliskan2017",
         )
@@ -236,7 +236,7 @@ def xweat_drafts(source: Source, language: str) -> list[Draft]:
     forms = _translations(source)
     drafts = []
     for name in TESTS:
-        test = published_test(name)
+        test = catalogue_test(name)
         missing: list[str] = []
         sets = []
         for element_set in test.sets:

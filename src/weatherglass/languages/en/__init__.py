@@ -253,13 +253,8 @@ class English:
 
         return read_word(word, file_lexicon, catalogue_lexicon)
 
-    def tokenise(self, text: str) -> list[str]:
-        """By the conventions of the Penn Treebank."""
-        return treebank(text)
-
-    def lower(self, text: str) -> str:
-        """In small letters."""
-        return text.lower()
+    tokenise = staticmethod(treebank)
+    lower = staticmethod(str.lower)
 
 
 ENGLISH = English()

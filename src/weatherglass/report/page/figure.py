@@ -10,9 +10,9 @@ from importlib.resources import files
 
 from weatherglass.catalogue.names import shortened_name
 from weatherglass.report.numbers import effect
-from weatherglass.report.page.subjects import Subject
 from weatherglass.report.page.topics import REACH, Chart, TopicRow
 from weatherglass.report.statements import outcome_text
+from weatherglass.report.view import Subject
 
 STRONG, OPPOSITE, BAND = "#1f5886", "#a44f0d", "#ece9e1"
 INK, SOFT, FAINT, LINE = "#1c2023", "#565c61", "#7b8186", "#e2dfd7"

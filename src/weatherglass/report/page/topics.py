@@ -11,8 +11,8 @@ from weatherglass.audit.verdict import Verdict
 from weatherglass.catalogue.names import capitalised, contrast, topic_name
 from weatherglass.report import statements
 from weatherglass.report.numbers import counted, effect, percent, to
-from weatherglass.report.page.subjects import Layout
 from weatherglass.report.terminal import standing_text
+from weatherglass.report.view import Layout
 
 REACH = 2.0
 """The axis goes from minus this to this; with sets of equal size |d| stays below it."""

@@ -18,7 +18,7 @@ from weatherglass.catalogue.names import set_name, topic_name
 from weatherglass.report import numbers
 from weatherglass.report.again import command_options, model_spec, python_arguments
 from weatherglass.report.page.blocks import Packer
-from weatherglass.report.page.subjects import CONTEXTS, Layout
+from weatherglass.report.view import CONTEXTS, Layout
 
 MARKS = (
     (Mark.ROBUST, "robust", "solid"),

@@ -11,7 +11,7 @@ from weatherglass.audit.run import Run
 from weatherglass.audit.verdict import CONTROL
 from weatherglass.catalogue.names import capitalised, list_name
 from weatherglass.report.numbers import effect, p_value
-from weatherglass.report.page.subjects import Layout
+from weatherglass.report.view import Layout
 
 
 @dataclass(frozen=True, slots=True)
