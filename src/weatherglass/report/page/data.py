@@ -186,7 +186,7 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
             for one in entry["specifications"]
             if one["target_list"] == block["list"] and one["d"] is not None
         ]
-        knobs = list(block["knobs"])
+        choices = list(block["choices"])
         yield {
             "model": block["model"],
             "topic": block["topic"],
@@ -194,7 +194,7 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
             "tests": block["tests"],
             "sentence": block["conclusion"]["sentence"],
             "alpha": alpha,
-            "knobs": knobs,
+            "choices": choices,
             "rows": [
                 [
                     numbers.rounded(one["d"], 4),
@@ -202,7 +202,7 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
                     numbers.rounded(one["ci_high"], 4),
                     int(one["p"] <= alpha),
                     int(one["published"]),
-                    *(one.get(knob) for knob in knobs),
+                    *(one.get(choice) for choice in choices),
                 ]
                 for one in sorted(own, key=lambda one: one["d"])
             ],
