@@ -143,7 +143,7 @@ def test_the_joint_p_of_a_multiverse_goes_into_the_verdicts_of_the_page(tmp_path
         "wordllama",
         "-t",
         "weat6",
-        "--knobs",
+        "--choices",
         "similarity",
         "-o",
         str(tmp_path / "many"),

@@ -39,7 +39,7 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 )
 @repeated_tests(help="Topic, name, glob, file or folder; repeat for several.", metavar="TOPIC|TEST")
 @option(
-    "--knobs",
+    "--choices",
     type=comma_separated("multiverses.choices:CHOICES"),
     default=CHOICES,
     metavar="NAME,...",
@@ -73,7 +73,7 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 def multiverse(
     models: Sequence[str],
     tests: Sequence[str],
-    knobs: str,
+    choices: str,
     similarity: str,
     statistic: str,
     alpha: float,
@@ -97,7 +97,7 @@ def multiverse(
         finished = run(
             list(models) or [DEFAULT_MODEL],
             tests,
-            _split(knobs),
+            _split(choices),
             folder=folder,
             progress=bar,
             command=command_line(),

@@ -128,13 +128,10 @@ def _multiverse(path: Path | None) -> list[dict[str, Any]]:
         return []
     from weatherglass.audit.multiverse_p import read_multiverse
 
-    content = read_multiverse(path)
-    topics = content.get("topics") if isinstance(content, dict) else None
-    if not isinstance(topics, list) or not all(
-        isinstance(entry, dict) and "specifications" in entry for entry in topics
-    ):
+    topics = read_multiverse(path)
+    if not topics or not all("specifications" in entry for entry in topics):
         raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")
-    return cast(list[dict[str, Any]], topics)
+    return topics
 
 
 def _page(

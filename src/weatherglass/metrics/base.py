@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -284,13 +284,8 @@ class Context:
     ddof: int = 1
     covariances: tuple[Covariance, Covariance] | None = None
     """Of A and B, for metrics that need them."""
-    _computed: dict[Hashable, Any] = field(default_factory=dict)
-
-    def once(self, name: Hashable, compute: Callable[[], T]) -> T:
-        """The value of `compute`, which is called for the first metric that asks for `name` only."""
-        if name not in self._computed:
-            self._computed[name] = compute()
-        return cast(T, self._computed[name])
+    shared: dict[Hashable, Any] = field(default_factory=dict)
+    """What one metric computed and others can use, by a name that they agree on."""
 
 
 class Metric(Protocol):

@@ -31,10 +31,6 @@ class PValueOptions:
     inner: bool = False
     """Whether it is one of many p, such as those without each word, for which fewer draws do."""
 
-    def rng(self) -> np.random.Generator:
-        """The same draws for every p of a run."""
-        return np.random.default_rng(self.seed)
-
     def for_many(self, rough: bool = False) -> PValueOptions:
         """Return the options of p without a word or template: there are many, so each may cost little.
 
@@ -110,7 +106,9 @@ class Exchange:
     def test(self, requested: Alternative, options: PValueOptions) -> Significance:
         """By the exact methods, or as the profile has it."""
         if self.significance:
-            return self.significance(self.x, self.y, self.tail(requested), options.rng())
+            return self.significance(
+                self.x, self.y, self.tail(requested), np.random.default_rng(options.seed)
+            )
         from weatherglass.stats.permutation import permutation_test
 
         return permutation_test(
@@ -120,7 +118,7 @@ class Exchange:
             alternative=requested,
             budget=options.budget,
             precision=options.precision,
-            rng=options.rng(),
+            rng=np.random.default_rng(options.seed),
         )
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
@@ -139,7 +137,7 @@ class Exchange:
         grid = on_grid(self.x, self.y)
         if grid.constant:
             return []
-        shares = sample_sums(grid, NULL_DRAWS, options.rng()).astype(np.float64)
+        shares = sample_sums(grid, NULL_DRAWS, np.random.default_rng(options.seed)).astype(np.float64)
         total, least = float(np.sum(self.x) + np.sum(self.y)), min(self.x.min(), self.y.min())
         step = (max(self.x.max(), self.y.max()) - least) / float(grid.values[-1])
         sums = len(self.x) * least + step * shares
@@ -170,7 +168,7 @@ class SignFlips:
         from weatherglass.stats.relabelling import DRAWS, sign_flip_test
 
         draws = NULL_DRAWS if options.inner else DRAWS
-        return sign_flip_test(self.scores, requested, options.rng(), draws)
+        return sign_flip_test(self.scores, requested, np.random.default_rng(options.seed), draws)
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float:
         """Return p of both tails."""
@@ -178,7 +176,7 @@ class SignFlips:
 
     def quantiles(self, levels: Vector, options: PValueOptions) -> list[float]:
         """Of the mean, from drawn signs."""
-        signs = 2.0 * options.rng().integers(0, 2, (NULL_DRAWS, len(self.scores))) - 1.0
+        signs = 2.0 * np.random.default_rng(options.seed).integers(0, 2, (NULL_DRAWS, len(self.scores))) - 1.0
         means = signs @ self.scores / len(self.scores)
         return [float(v) for v in np.quantile(means, levels)]
 
@@ -214,7 +212,7 @@ class Relabelling:
         draws = self.inner_draws if options.inner else self.draws
         tail = self.tail(requested)
         return relabelling_test(
-            self.sizes, self.values, tail, draws, options.rng(), self.ordered
+            self.sizes, self.values, tail, draws, np.random.default_rng(options.seed), self.ordered
         ).significance
 
     def two_sided_p(self, reported: float, requested: Alternative, options: PValueOptions) -> float | None:
@@ -230,7 +228,12 @@ class Relabelling:
         from weatherglass.stats.relabelling import relabelling_test
 
         values = relabelling_test(
-            self.sizes, self.values, "greater", self.inner_draws, options.rng(), self.ordered
+            self.sizes,
+            self.values,
+            "greater",
+            self.inner_draws,
+            np.random.default_rng(options.seed),
+            self.ordered,
         ).values
         return [float(v) for v in np.quantile(values, levels)]
 
@@ -255,12 +258,6 @@ class Tested:
     def significance_of(self, null: Null, rough: bool = False) -> Significance:
         """Return p of what is left without a unit; bounds may be wide where `rough`."""
         return null.test(self.alternative, self.options.for_many(rough))
-
-    def two_sided_p(self) -> float | None:
-        """Return the exact two-sided p; None without p, or where the value cannot fall on both sides of `unbiased`."""
-        if self.null is None:
-            return None
-        return self.null.two_sided_p(self.p_value, self.alternative, self.options)
 
 
 class Resample(Protocol):

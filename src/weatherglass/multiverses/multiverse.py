@@ -38,8 +38,8 @@ from weatherglass.storage.journal import Journal
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-KEY_VERSION = 2
-"""Raised when a change of the code gives other numbers for the same input."""
+KEY_VERSION = 3
+"""Raised when a change of the code gives other numbers or other names for the same input."""
 SHARED_CHOICES = ("similarity", "statistic", "template", "list")
 """Choices that every model has: models are compared over them, averaged over the others."""
 
@@ -82,7 +82,7 @@ class Multiverse:
         for entry in self.topics:
             sizes = [one["d"] for one in entry["specifications"] if one["d"] is not None]
             ends = (effect(min(sizes)), effect(max(sizes))) if sizes else ("–", "–")
-            p = [p_value(entry[name]) for name in ("joint_p", "joint_p_holm")]
+            p = [p_value(entry[name]) for name in ("multiverse_p", "multiverse_p_holm")]
             rows.append([entry["model"], entry["topic"], str(len(sizes)), *ends, *p])
         heads = (
             "model",
@@ -324,7 +324,7 @@ def _corrected(topics: Sequence[Sequence[dict[str, Any]]], alpha: float) -> list
     n_tests = sum(map(len, topics))
     corrected = {
         name: adjust_groups([adjust([block[name] for block in lists], "holm") for lists in topics])
-        for name in ("joint_p", "max_t_p")
+        for name in ("multiverse_p", "max_t_p")
     }
     found: list[list[dict[str, Any]]] = []
     for number, lists in enumerate(topics):
@@ -337,7 +337,7 @@ def _corrected(topics: Sequence[Sequence[dict[str, Any]]], alpha: float) -> list
 
 
 def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    adjusted = adjust([block["joint_p"] for block in blocks], "holm")
+    adjusted = adjust([block["multiverse_p"] for block in blocks], "holm")
     smallest = adjust([block["max_t_p"] for block in blocks], "holm")
     specifications = [
         {"target_list": block["list"], **one} for block in blocks for one in block["specifications"]
@@ -356,8 +356,8 @@ def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]]) -> dict[str
         "model": model,
         "specification_count": len(d),
         "median_d": float(np.median(d)),
-        "joint_p": float(adjusted.min()),
-        "joint_p_holm": min(block["joint_p_holm"] for block in blocks),
+        "multiverse_p": float(adjusted.min()),
+        "multiverse_p_holm": min(block["multiverse_p_holm"] for block in blocks),
         "max_t_p": float(smallest.min()),
         "max_t_p_holm": min(block["max_t_p_holm"] for block in blocks),
         "share_same_sign": same_sign(d),

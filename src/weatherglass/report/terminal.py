@@ -98,7 +98,8 @@ def _caveats(run: Run, verdicts: Sequence[Verdict], metrics: Sequence[str], widt
     ]
     if lines:
         yield Bold("Before you quote it")
-    for line in dict.fromkeys([*lines, *notes(run)]):
+    more = (note for note in notes(run) if f"No verdict: {note}" not in lines)
+    for line in dict.fromkeys([*lines, *more]):
         yield from wrapped(line, width, "  • ", "    ")
 
 

@@ -275,11 +275,26 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
         variance = scores.squares / scale.df
         rho = 1 - noise / variance
         signal = np.where(rho >= LEAST_RELIABILITY, variance - noise, np.nan)
-        variance_of_difference, df_at_zero = _at_zero(scores, factors, noise)
+        # V₀, the variance of Δ with nothing assumed about the effect, and its degrees of freedom.
+        words = [
+            np.einsum("...i,...i->...", part, part) / ((m - 1) * m)
+            for part, m in (
+                (scores.residuals[..., : scale.n_x], scale.n_x),
+                (scores.residuals[..., scale.n_x :], scale.n_y),
+            )
+        ]
+        choices = [part.variance for part in factors]
+        of_words, of_choices = np.asarray(sum(words)), np.asarray(sum(choices))
+        # The interaction of words and attributes is in both; it counts once.
+        once = of_words + of_choices - noise * scale.variance_factor
+        variance_of_difference = np.maximum(np.maximum(once, of_words), of_choices)
+        df_at_zero = combined_df(
+            [*words, *choices], [scale.n_x - 1, scale.n_y - 1, *(part.levels - 1 for part in factors)]
+        )
         t = scores.difference / np.sqrt(variance_of_difference)
         jackknifed, df = _jackknifed(scores, factors, noise, signal)
         overlap = noise * scale.variance_factor / signal
-        of_words, shrink = variance_and_shrink(scores)
+        variance_of_g, shrink = variance_and_shrink(scores)
         return Crossed(
             scale,
             g=scores.difference / np.sqrt(signal),
@@ -289,26 +304,9 @@ def crossed(to_a: Matrix, to_b: Matrix, n_x: int, ddof: int = 1, templates: Matr
             df_at_zero=df_at_zero,
             variance=np.maximum(jackknifed - overlap, jackknifed / 2),
             df=df,
-            least_variance=of_words * variance / signal,
+            least_variance=variance_of_g * variance / signal,
             shrink=np.where(np.isnan(shrink), 1.0, shrink),
         )
-
-
-def _at_zero(scores: Within, factors: Sequence[Factor], noise: Vector) -> tuple[Vector, Vector]:
-    """V₀ and its degrees of freedom: the variance of Δ with nothing assumed about the effect."""
-    scale, e = scores.scale, scores.residuals
-    words = [
-        np.einsum("...i,...i->...", part, part) / ((m - 1) * m)
-        for part, m in ((e[..., : scale.n_x], scale.n_x), (e[..., scale.n_x :], scale.n_y))
-    ]
-    choices = [part.variance for part in factors]
-    of_words, of_choices = np.asarray(sum(words)), np.asarray(sum(choices))
-    # The interaction of words and attributes is in both; it counts once.
-    once = of_words + of_choices - noise * scale.variance_factor
-    df = combined_df(
-        [*words, *choices], [scale.n_x - 1, scale.n_y - 1, *(part.levels - 1 for part in factors)]
-    )
-    return np.maximum(np.maximum(once, of_words), of_choices), df
 
 
 def _jackknifed(

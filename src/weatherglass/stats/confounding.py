@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weatherglass.arrays import Matrix
 from weatherglass.stats.interval import two_sided_p, upper_point
 
 LARGEST_LEVEL = 0.10
@@ -136,7 +135,21 @@ def expected_level(x: Sequence[Unit], y: Sequence[Unit]) -> float:
     df = n_x + n_y - 2
     if df < 1:
         return 1.0
-    products = _products([*x, *y])
+    # K: products of the units, each the mean of its texts, each text its counts of tokens at length 1.
+    units = [*x, *y]
+    place: dict[str, int] = {}
+    for unit in units:
+        for text in unit:
+            for token in text:
+                place.setdefault(token, len(place))
+    rows = np.zeros((len(units), max(len(place), 1)))
+    for row, unit in zip(rows, units, strict=True):
+        for text in unit:
+            counts = Counter(text)
+            length = math.sqrt(sum(count * count for count in counts.values()))
+            for token, count in counts.items():
+                row[place[token]] += count / (length * len(unit))
+    products = rows @ rows.T
     contrast = np.repeat([1 / n_x, -1 / n_y], [n_x, n_y])
     within = 0.0
     for part in (products[:n_x, :n_x], products[n_x:, n_x:]):
@@ -161,20 +174,3 @@ def largest_contrasts(x: Sequence[Unit], y: Sequence[Unit]) -> tuple[TokenContra
     found = [TokenContrast(t, of_x.get(t, 0.0), of_y.get(t, 0.0)) for t in sorted({*of_x, *of_y})]
     largest = max((abs(token.share_x - token.share_y) for token in found), default=0.0)
     return tuple(t for t in found if abs(t.share_x - t.share_y) == largest and largest > 0)
-
-
-def _products(units: Sequence[Unit]) -> Matrix:
-    """K: products of the units, each the mean of its texts, each text its counts of tokens at length 1."""
-    place: dict[str, int] = {}
-    for unit in units:
-        for text in unit:
-            for token in text:
-                place.setdefault(token, len(place))
-    rows = np.zeros((len(units), max(len(place), 1)))
-    for row, unit in zip(rows, units, strict=True):
-        for text in unit:
-            counts = Counter(text)
-            length = math.sqrt(sum(count * count for count in counts.values()))
-            for token, count in counts.items():
-                row[place[token]] += count / (length * len(unit))
-    return np.asarray(rows @ rows.T)

@@ -16,7 +16,7 @@ import numpy as np
 
 from weatherglass.arrays import Matrix, Vector
 from weatherglass.stats.interval import two_sided_p
-from weatherglass.stats.scale import Scale, Within, standardised_difference, within
+from weatherglass.stats.scale import Scale, Within, within
 
 if TYPE_CHECKING:
     from weatherglass.stats.permutation.base import Significance
@@ -51,8 +51,9 @@ def without_each_word(scores: Within) -> WithoutWord:
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = scores.difference[..., np.newaxis] - each_words(scale, 1, -1) * e / (m - 1)
         left = squares - e**2 * m / (m - 1)
-    left, df = np.where(left <= LOST * squares, 0.0, left), scale.df - 1
-    return WithoutWord(difference, left, df, standardised_difference(difference, left, df))
+        left, df = np.where(left <= LOST * squares, 0.0, left), scale.df - 1
+        g = np.asarray(difference / np.sqrt(left / df), dtype=np.float64)
+    return WithoutWord(difference, left, df, g)
 
 
 def effect_sizes_without_words(scores: Vector, n_x: int, ddof: int = 1) -> Vector:

@@ -103,7 +103,7 @@ def each_specification(scores: Matrix, n_x: int, alpha: float = 0.05) -> Specifi
 
 
 Table = NDArray[np.float64]
-"""One axis per knob, one entry per specification."""
+"""One axis per choice, one entry per specification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +113,11 @@ class Decomposition:
     variance: float
     """Of all specifications, divided by their number."""
     main: dict[str, float]
-    """By knob: the variance of the means of its levels."""
+    """By choice: the variance of the means of its levels."""
     pairs: dict[str, float]
-    """By two knobs, written "one × other": what the mean of a cell adds to the two main effects."""
+    """By two choices, written "one × other": what the mean of a cell adds to the two main effects."""
     rest: float
-    """Three and more knobs together."""
+    """Three and more choices together."""
 
     def share(self, part: float) -> float:
         """The part as a share of the variance; 0 where there is none."""
@@ -136,28 +136,28 @@ class Decomposition:
         return {"variance": self.variance, "main": self.main, "pairs": self.pairs, "rest": self.rest}
 
 
-def decompose(table: Table, knobs: Sequence[str]) -> Decomposition:
+def decompose(table: Table, choices: Sequence[str]) -> Decomposition:
     """Split the variance of a balanced table among its axes: main effects, pairs, and the rest.
 
     Args:
-        table: one axis per knob; every combination of levels once.
-        knobs: the name of each axis.
+        table: one axis per choice; every combination of levels once.
+        choices: the name of each axis.
 
     Raises:
         ValueError: if the names are not one for each axis.
     """
-    if table.ndim != len(knobs):
-        raise ValueError(f"{len(knobs)} knobs for a table of {table.ndim} axes")
+    if table.ndim != len(choices):
+        raise ValueError(f"{len(choices)} choices for a table of {table.ndim} axes")
     centred = table - table.mean()
     axes = range(table.ndim)
     means = {axis: _mean_over_others(centred, axis) for axis in axes}
-    main = {knobs[axis]: float((mean**2).mean()) for axis, mean in means.items()}
+    main = {choices[axis]: float((mean**2).mean()) for axis, mean in means.items()}
     pairs = {}
     for one, other in itertools.combinations(axes, 2):
         cell = _mean_over_others(centred, one, other) - means[one] - means[other]
-        pairs[f"{knobs[one]} × {knobs[other]}"] = float((cell**2).mean())
+        pairs[f"{choices[one]} × {choices[other]}"] = float((cell**2).mean())
     variance = float((centred**2).mean())
-    # With one or two knobs nothing is left; rounding must not make it negative.
+    # With one or two choices nothing is left; rounding must not make it negative.
     rest = variance - sum(main.values()) - sum(pairs.values()) if table.ndim > 2 else 0.0
     return Decomposition(variance, main, pairs, max(rest, 0.0))
 
@@ -169,22 +169,22 @@ def _mean_over_others(table: Table, *axes: int) -> Table:
 
 
 def combine(
-    parts: Sequence[Decomposition], sizes: Sequence[int], means: Sequence[float], knob: str
+    parts: Sequence[Decomposition], sizes: Sequence[int], means: Sequence[float], choice: str
 ) -> Decomposition:
-    """Several tables with other levels, as one: what lies between their means belongs to `knob`.
+    """Several tables with other levels, as one: what lies between their means belongs to `choice`.
 
     Args:
         parts: the decomposition of each table.
         sizes: how many specifications each has.
         means: their mean.
-        knob: the name of what tells the tables apart.
+        choice: the name of what tells the tables apart.
     """
     weights: Vector = np.asarray(sizes, dtype=np.float64) / sum(sizes)
     centres = np.asarray(means, dtype=np.float64)
     between = float(weights @ (centres - weights @ centres) ** 2)
     return Decomposition(
         float(between + sum(w * part.variance for w, part in zip(weights, parts, strict=True))),
-        {knob: between, **_weighted([part.main for part in parts], weights)},
+        {choice: between, **_weighted([part.main for part in parts], weights)},
         _weighted([part.pairs for part in parts], weights),
         float(sum(w * part.rest for w, part in zip(weights, parts, strict=True))),
     )

@@ -33,7 +33,8 @@ def power(
         return math.nan
     if least_p(n_x, n_y, alternative) > alpha:
         return 0.0
-    return _power_of(float(scale.standardised(np.asarray(d))), scale, alpha, alternative)
+    shift = float(scale.standardised(np.asarray(d))) / math.sqrt(scale.variance_factor)
+    return power_at(shift, scale.df, alpha, alternative)
 
 
 @lru_cache(maxsize=256)
@@ -49,14 +50,15 @@ def minimum_detectable_effect_size(
     scale = Scale(n_x, n_y, ddof)
     if scale.df < 1 or least_p(n_x, n_y, alternative) > alpha:
         return None
+    sd = math.sqrt(scale.variance_factor)
     beyond = 1.0
-    while _power_of(beyond, scale, alpha, alternative) < chance:
+    while power_at(beyond / sd, scale.df, alpha, alternative) < chance:
         beyond *= 2
     # Halving, since scipy.optimize takes longer to import than a whole run's root takes to find.
     g = beyond / 2
     step = beyond / 4
     while g + step > g:
-        g += step if _power_of(g, scale, alpha, alternative) < chance else -step
+        g += step if power_at(g / sd, scale.df, alpha, alternative) < chance else -step
         step /= 2
     return float(scale.effect_size(np.asarray(g)))
 
@@ -67,17 +69,15 @@ def least_p(n_x: int, n_y: int, alternative: Alternative = "two-sided") -> float
     return (2 if alternative == "two-sided" and n_x == n_y else 1) / labellings
 
 
-def _power_of(g: float, scale: Scale, alpha: float, alternative: Alternative) -> float:
-    shift = g / math.sqrt(scale.variance_factor)
-    if alternative == "one-sided":
-        return chance_above(alpha, scale.df, shift)
-    return chance_above(alpha / 2, scale.df, shift) + chance_above(alpha / 2, scale.df, -shift)
-
-
-def chance_above(tail: float, df: float, shift: float) -> float:
-    """Of a t with this noncentrality to lie beyond the point that `tail` of a central t does."""
+def power_at(shift: float, df: float, alpha: float, alternative: Alternative = "two-sided") -> float:
+    """Return the power of a t-test whose statistic has the noncentrality `shift`."""
     from scipy.special import nctdtr
 
-    chance = float(nctdtr(df, -shift, -float(upper_point(tail, df))))
-    # On the wrong side scipy turns to NaN where the chance is small: below 4e-6, the lesser of Φ(shift) and `tail`.
-    return 0.0 if math.isnan(chance) and shift < 0 else chance
+    tails = 2 if alternative == "two-sided" else 1
+    point = -float(upper_point(alpha / tails, df))
+    total = 0.0
+    for sign in (1, -1)[:tails]:
+        chance = float(nctdtr(df, -sign * shift, point))
+        # On the wrong side scipy returns NaN where the chance is small: below 4e-6, or below the tail.
+        total += 0.0 if math.isnan(chance) and sign * shift < 0 else chance
+    return total

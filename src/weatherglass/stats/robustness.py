@@ -214,7 +214,7 @@ def assess(
     from weatherglass.stats.bootstrap import bootstrap_interval
 
     n_x, ddof, alpha = named.n_x, named.sample.ddof, of.alpha
-    p_two_sided = of.two_sided_p()
+    p_two_sided = of.null.two_sided_p(of.p_value, of.alternative, of.options) if of.null else None
     assert p_two_sided is not None  # d has two sides
     scores = unit_scores(named.sample)
     x, y = scores[:n_x], scores[n_x:]
@@ -235,7 +235,8 @@ def assess(
     ]
     interval = interval_random = bootstrapped = None
     if of.ci == "bca":
-        bootstrapped = bootstrap_interval(named.sample, these.effect_size, alpha, of.options.rng())
+        rng = np.random.default_rng(of.options.seed)
+        bootstrapped = bootstrap_interval(named.sample, these.effect_size, alpha, rng)
     if bootstrapped:
         interval = bootstrapped.bca_low, bootstrapped.bca_high
     elif of.ci == "jackknife" and these.interval:
@@ -260,7 +261,7 @@ def assess(
             excluded_above=such.interval_90.largest if such.interval_90 else None,
             bootstrap=bootstrapped,
             left_out=tested(removals, test, of.p_value, alpha),
-            null=tuple(null_quantiles(x, y, ddof, of.options.rng())),
+            null=tuple(null_quantiles(x, y, ddof, np.random.default_rng(of.options.seed))),
         ),
     )
 
@@ -312,7 +313,8 @@ def assess_recomputed(resample: Recompute, of: Tested) -> Assessment:
         resample: gives the value without a unit.
         of: the value and its p.
     """
-    alpha, p_two_sided = of.alpha, of.two_sided_p()
+    alpha = of.alpha
+    p_two_sided = of.null.two_sided_p(of.p_value, of.alternative, of.options) if of.null else None
     groups, left_out = resample.groups, []
     without: list[Vector] = []
     for number, group in enumerate(groups):

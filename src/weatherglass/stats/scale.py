@@ -85,12 +85,6 @@ def within(scores: Vector, n_x: int, ddof: int = 1) -> Within:
     difference = np.where(np.abs(difference) <= NO_SPREAD * largest[..., 0], 0.0, difference)
     scale = Scale(n_x, scores.shape[-1] - n_x, ddof)
     squares = np.asarray(np.einsum("...i,...i->...", residuals, residuals))
-    return Within(
-        scale, difference, residuals, squares, standardised_difference(difference, squares, scale.df)
-    )
-
-
-def standardised_difference(difference: Vector, squares: Vector, df: int) -> Vector:
-    """Δ / √(squares / df); infinite where only Δ is not 0, NaN where both are."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(difference / np.sqrt(squares / df), dtype=np.float64)
+        g = np.asarray(difference / np.sqrt(squares / scale.df), dtype=np.float64)
+    return Within(scale, difference, residuals, squares, g)

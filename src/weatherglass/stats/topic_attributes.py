@@ -20,11 +20,9 @@ PLACEBO_SHARE = 0.95
 def topic_p_random(topic: Topic) -> float | None:
     """Return p of D over target words and attribute words of this kind: a crossed t-test, made linear.
 
-    p of a single test is its row's own. None where a test has fewer than 3 attribute words in a set, one word in a
+    None where a test has fewer than 3 attribute words in a set, one word in a
     target set, or scores that are not a difference of means over attribute words.
     """
-    if len(topic.tests) == 1:
-        return topic.tests[0].p_random
     crossed = crossed_variance(topic)
     if crossed is None:
         return None

@@ -264,10 +264,8 @@ def adjusted_p_of_tests(layout: Layout, own: Sequence[float]) -> SingleTests:
 
     Args:
         layout: of the topic.
-        own: the rows' own p; that of a single test is its adjusted p.
+        own: the rows' own p.
     """
-    if len(own) == 1:
-        return SingleTests(np.array(own), "own")
     if not layout.exchangeable:
         return SingleTests(adjust(np.nan_to_num(np.array(own), nan=1.0), "holm"), "holm")
     factor = np.sqrt(layout.variance_factor)

@@ -16,12 +16,13 @@ from weatherglass.stats.interval import Interval
 from weatherglass.stats.multiplicity import adjust
 from weatherglass.stats.outcome import Limit, Outcome
 from weatherglass.stats.permutation.base import Significance
-from weatherglass.stats.power import chance_above, minimum_detectable_effect_size
+from weatherglass.stats.power import minimum_detectable_effect_size, power_at
 from weatherglass.stats.topic import Topic, TopicTest, topic_of
 from weatherglass.stats.topic_attributes import topic_p_random
 from weatherglass.stats.topic_effect import (
     BesidePieces,
     Lifting,
+    SingleTests,
     adjusted_p_of_tests,
     beside_pieces,
     lifting_words,
@@ -165,17 +166,15 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
         return TopicEvidence(tuple(rows), nothing)
     topic = topic_of([tests[place] for place in taking_part])
     own_p = [_known(test.p_value) for test in topic.tests]
-    # The p of a single test is its row's, to the bit.
-    significance = (
-        topic_p(topic.layout)
-        if len(own_p) > 1
-        else Significance(own_p[0], None, None, "own", 0.0, False, own_p[0])
-    )
-    adjusted = adjusted_p_of_tests(topic.layout, own_p)
     pieces = beside_pieces(topic, alpha)
-    own_pieces = (
-        [pieces] if len(topic.tests) == 1 else [beside_pieces(topic_of([t]), alpha) for t in topic.tests]
-    )
+    if len(topic.tests) == 1:  # every p is that of the row, to the bit
+        significance = Significance(own_p[0], None, None, "own", 0.0, False, own_p[0])
+        adjusted, p_random = SingleTests(np.array(own_p), "own"), topic.tests[0].p_random
+        own_pieces = [pieces]
+    else:
+        significance = topic_p(topic.layout)
+        adjusted, p_random = adjusted_p_of_tests(topic.layout, own_p), topic_p_random(topic)
+        own_pieces = [beside_pieces(topic_of([test]), alpha) for test in topic.tests]
     found = {
         place: RowEvidence(
             p=own,
@@ -198,7 +197,7 @@ def measure_topic(tests: Sequence[TopicTest], alpha: float = 0.05) -> TopicEvide
         places=tuple(taking_part),
         effect_size=topic.layout.effect_size,
         interval=topic_interval(topic, significance.p_value, alpha),
-        p_random=topic_p_random(topic),
+        p_random=p_random,
         pieces=pieces,
         method_of_rows=adjusted.method,
     )
@@ -376,16 +375,12 @@ def minimum_detectable_mean(topic: Topic, alpha: float, chance: float = 0.8) -> 
     if not variance > 0 or not df >= 1:
         return None
     sd = math.sqrt(variance)
-
-    def power(g: float) -> float:
-        return chance_above(alpha / 2, df, g / sd) + chance_above(alpha / 2, df, -g / sd)
-
     beyond = sd
-    while power(beyond) < chance:
+    while power_at(beyond / sd, df, alpha) < chance:
         beyond *= 2
     g, step = beyond / 2, beyond / 4
     while step > 1e-9 * beyond:
-        g += step if power(g) < chance else -step
+        g += step if power_at(g / sd, df, alpha) < chance else -step
         step /= 2
     return g / math.sqrt(inside + (g / layout.largest) ** 2)
 

@@ -183,7 +183,7 @@ KINDS: dict[str, Kind] = {
     "related-words": Kind(
         '{role} ({category}): {words} share "{shared}"; each counts as a word of its own, which makes p too small if '
         "they lean together",
-        {"role": "B", "category": "FemaleTerms", "shared": "her", "words": ["her", "hers"]},
+        {"role": "B", "category": "women", "shared": "her", "words": ["her", "hers"]},
         summary="words of a set share a stem or a word, but count as independent",
         words="words",
         about="test",

@@ -27,7 +27,7 @@ from weatherglass.metrics.exchange import Exchange, Tested
 from weatherglass.metrics.sets import VectorSet, mean_by_unit, name_zero_vector, too_small, unit_numbers
 from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association, select_associations
 from weatherglass.metrics.weat.profiles import profile_of
-from weatherglass.metrics.weat.scores import effect_size, sum_difference
+from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.metrics.weat.tables import (
     NamedSample,
     Tables,
@@ -156,7 +156,10 @@ class Weat:
                 raise too_small(element_set, least)
         x_set, y_set, a_set, b_set = sets
         tables = self._tables(sets, context)
-        x, y = scores_of_targets(tables, self.association)
+        similarity = SIMILARITIES.get(self.association.similarity)
+        statistic = STATISTICS.get(self.association.statistic)
+        to_a, to_b = (np.sort(table, axis=1) for table in (tables.to_a, tables.to_b))
+        x, y = _in_given_order(statistic.association(to_a, to_b, similarity.orientation), tables)
         elements = exchange = self._exchange(x, y, context.ddof)
         if context.permute == "words":
             in_sentences = any(len({e.word for e in s.elements}) < len(s.elements) for s in sets)
@@ -177,7 +180,7 @@ class Weat:
             info=self.info,
             value=value,
             signed_value=None if math.isnan(signed) else signed,
-            test_statistic=sum_difference(exchange.x, exchange.y),
+            test_statistic=math.fsum(exchange.x) - math.fsum(exchange.y),
             ddof=exchange.ddof,
             target_sizes=(len(x_set.vectors), len(y_set.vectors)),
             attribute_sizes=(len(a_set.vectors), len(b_set.vectors)),
@@ -217,21 +220,16 @@ class Weat:
         return Samples(whole, tuple(without), attribute_tables(whole, *words) if by_words else None)
 
     def _tables(self, sets: Sequence[VectorSet], context: Context) -> Tables:
-        """The raw measures, computed once for all metrics of a similarity."""
+        """Return the raw measures, computed once for all metrics of a similarity."""
         similarity = self.association.similarity
-        try:
-            return context.once(
-                ("tables", similarity), lambda: tables_of(sets, similarity, context.covariances)
-            )
-        except ZeroVectorError:
-            raise UnitError(name_zero_vector(sets)) from None
-
-
-def scores_of_targets(tables: Tables, measure: Association) -> tuple[Vector, Vector]:
-    """s(w, A, B) of the rows of X and of Y, in the order given."""
-    similarity, statistic = SIMILARITIES.get(measure.similarity), STATISTICS.get(measure.statistic)
-    to_a, to_b = (np.sort(table, axis=1) for table in (tables.to_a, tables.to_b))
-    return _in_given_order(statistic.association(to_a, to_b, similarity.orientation), tables)
+        shared = context.shared
+        if ("tables", similarity) not in shared:
+            try:
+                shared["tables", similarity] = tables_of(sets, similarity, context.covariances)
+            except ZeroVectorError:
+                raise UnitError(name_zero_vector(sets)) from None
+        tables: Tables = shared["tables", similarity]
+        return tables
 
 
 def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:

@@ -181,11 +181,6 @@ MAX = SetStatistic(maximum)
 EQ2 = PairStatistic(nearest_pair)
 
 
-def sum_difference(x: Vector, y: Vector) -> float:
-    """The test statistic S(X, Y, A, B): the sum of s over X less the sum over Y (Caliskan et al. 2017)."""
-    return math.fsum(x) - math.fsum(y)
-
-
 def effect_size(x: Vector, y: Vector, ddof: int = 1) -> float:
     """d: the difference of the mean scores in standard deviations of all scores (Caliskan et al. 2017).
 
@@ -291,7 +286,7 @@ def _sorted_blocks(
     covariances: tuple[Covariance, Covariance] | None,
 ) -> Iterator[tuple[Matrix, Matrix]]:
     """Raw measures to A and to B, each row sorted, a block of targets at a time."""
-    (seen_from_a, a), (seen_from_b, b) = _views(targets, a, b, similarity, covariances)
+    (seen_from_a, a), (seen_from_b, b) = views(targets, a, b, similarity, covariances)
     rows = max(1, BLOCK_ENTRIES // (len(a) + len(b)))
     for start in range(0, len(targets), rows):
         block = slice(start, start + rows)
@@ -312,19 +307,7 @@ def _sorted_rows(
         raise ZeroVectorError(name, error.row) from None
 
 
-def raw_measures(
-    targets: Matrix,
-    a: Matrix,
-    b: Matrix,
-    similarity: Similarity,
-    covariances: tuple[Covariance, Covariance] | None = None,
-) -> tuple[Matrix, Matrix]:
-    """m(w, a) and m(w, b) of every target, in the order given: what resampling and leaving out start from."""
-    (seen_from_a, a), (seen_from_b, b) = _views(targets, a, b, similarity, covariances)
-    return similarity.between(seen_from_a, a), similarity.between(seen_from_b, b)
-
-
-def _views(
+def views(
     targets: Matrix,
     a: Matrix,
     b: Matrix,

@@ -17,7 +17,7 @@ from weatherglass.catalogue.test import Element
 from weatherglass.metrics.sets import VectorSet, distinct_rows, mean_by_unit, order_by_content, unit_numbers
 from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association
 from weatherglass.metrics.weat.covariance import Covariance
-from weatherglass.metrics.weat.scores import raw_measures
+from weatherglass.metrics.weat.scores import views
 from weatherglass.stats.bootstrap import Sample
 from weatherglass.stats.topic import AttributeTables
 
@@ -62,9 +62,9 @@ def tables_of(
     orders = tuple(order_by_content(element_set.vectors) for element_set in sets)
     x, y, a, b = (s.vectors[order] for s, order in zip(sets, orders, strict=True))
     distinct, place = distinct_rows(np.concatenate([x, y]))
-    to_a, to_b = (
-        table[place] for table in raw_measures(distinct, a, b, SIMILARITIES.get(similarity), covariances)
-    )
+    measure = SIMILARITIES.get(similarity)
+    seen_from_a, seen_from_b = views(distinct, a, b, measure, covariances)
+    to_a, to_b = measure.between(*seen_from_a)[place], measure.between(*seen_from_b)[place]
     elements = tuple(tuple(s.elements[i] for i in order) for s, order in zip(sets, orders, strict=True))
     return Tables(to_a, to_b, elements, orders)
 
@@ -85,7 +85,8 @@ def named_sample(tables: Tables, measure: Association, permute: str, ddof: int) 
         sample,
         measure.statistic,
         tuple(tuple(dict.fromkeys(set_names)) for set_names in names),
-        _template_scores(sample, rows, tables) if permute == "words" else None,
+        # A word that appears once has no scores to compare between templates.
+        _template_scores(sample, rows, tables) if permute == "words" and rows.max() + 1 < len(rows) else None,
         rows,
         n_x,
     )

@@ -46,8 +46,8 @@ def _summary(blocks: list[Mapping[str, Any]], width: int) -> Iterator[str]:
         [
             block["list"],
             format_effect(block["median_d"]),
-            format_p(block["joint_p"]),
-            format_p(block["joint_p_holm"]),
+            format_p(block["multiverse_p"]),
+            format_p(block["multiverse_p_holm"]),
             f"{100 * block['share_same_sign']:.0f} %",
             format_p(block["max_t_p"]),
             f"{100 * block['share_significant']:.0f} %",
@@ -78,11 +78,11 @@ def _in_full(multiverse: Multiverse, width: int) -> Iterator[str]:
         )
         after = {
             name: f" ({format_p(block[f'{name}_holm'])} after Holm over {block['family']} lists)"
-            for name in ("joint_p", "max_t_p")
+            for name in ("multiverse_p", "max_t_p")
             if block["family"] > 1
         }
         yield from _wrapped(
-            f"on the whole: joint p {format_p(block['joint_p'])}{after.get('joint_p', '')}; "
+            f"on the whole: joint p {format_p(block['multiverse_p'])}{after.get('multiverse_p', '')}; "
             f"somewhere: maxT p {format_p(block['max_t_p'])}{after.get('max_t_p', '')}",
             width,
         )

@@ -66,8 +66,8 @@ def page(multiverse: Multiverse) -> str:
                 "sentence": block["conclusion"]["sentence"],
                 "median": block["median_d"],
                 "same_sign": round(100 * block["share_same_sign"]),
-                "p": block["joint_p"],
-                "p_corrected": block["joint_p_holm"],
+                "p": block["multiverse_p"],
+                "p_corrected": block["multiverse_p_holm"],
                 "p_largest": block["max_t_p"],
                 "p_largest_corrected": block["max_t_p_holm"],
                 "changes_with": largest_shares(block["decomposition"]),
@@ -96,7 +96,7 @@ def drawn_curve(
 ) -> Markup:
     """Return the specification curve as SVG in the page's colours; one path for all dots of a kind keeps it small."""
     shown = sorted_by_size(specifications)
-    levels = [(choice, name) for choice, names in block["knobs"].items() for name in names]
+    levels = [(choice, name) for choice, names in block["choices"].items() for name in names]
     reached = [
         0.0,
         *(one[key] for one in shown for key in ("d", "ci_low", "ci_high") if one[key] is not None),
@@ -164,7 +164,7 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]],
     from matplotlib.figure import Figure
 
     shown = sorted_by_size(specifications)
-    levels = [(knob, name) for knob, names in block["knobs"].items() for name in names]
+    levels = [(choice, name) for choice, names in block["choices"].items() for name in names]
     figure = Figure(figsize=(6.4, 1.9 + ROW_INCHES * len(levels)))
     above, below = figure.subplots(
         2,
@@ -186,15 +186,15 @@ def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]],
             )
     place_of = {level: row for row, level in enumerate(levels)}
     ticks = [
-        (place, place_of[knob, one[knob]])
+        (place, place_of[choice, one[choice]])
         for place, one in enumerate(shown)
-        for knob in block["knobs"]
-        if (knob, one[knob]) in place_of
+        for choice in block["choices"]
+        if (choice, one[choice]) in place_of
     ]
     below.plot(
         *zip(*ticks, strict=True), "|", markersize=3.4, color=INK, markeredgewidth=0.5, rasterized=True
     )
-    below.set_yticks(range(len(levels)), [f"{knob}: {name}"[:LONGEST] for knob, name in levels])
+    below.set_yticks(range(len(levels)), [f"{choice}: {name}"[:LONGEST] for choice, name in levels])
     below.set_ylim(len(levels) - 0.5, -0.5)
     below.set_xticks([])
     for label in below.get_yticklabels():
@@ -212,5 +212,5 @@ def headline(block: Mapping[str, Any]) -> str:
     return (
         f"{block['topic']}: {block['list']} ({block['targets']}), {block['model']}\n"
         f"{block['specification_count']} specifications, median d {effect(block['median_d'])}, "
-        f"{block['positive']} positive, joint p {p_value(block['joint_p'])}, maxT p {p_value(block['max_t_p'])}"
+        f"{block['positive']} positive, joint p {p_value(block['multiverse_p'])}, maxT p {p_value(block['max_t_p'])}"
     )

@@ -226,7 +226,7 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
             for one in entry["specifications"]
             if one["target_list"] == block["list"] and one["d"] is not None
         ]
-        knobs = list(block["knobs"])
+        choices = list(block["choices"])
         yield {
             "model": block["model"],
             "topic": block["topic"],
@@ -234,13 +234,13 @@ def _curves(entry: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:
             "tests": block["tests"],
             "sentence": block["conclusion"]["sentence"],
             "alpha": alpha,
-            "knobs": knobs,
+            "choices": choices,
             "rows": [
                 [
                     *(rounded(one[name], 4) for name in ("d", "ci_low", "ci_high")),
                     int(one["p"] <= alpha),
                     int(one["published"]),
-                    *(one.get(knob) for knob in knobs),
+                    *(one.get(choice) for choice in choices),
                 ]
                 for one in sorted(own, key=lambda one: one["d"])
             ],

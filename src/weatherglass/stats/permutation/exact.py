@@ -27,26 +27,22 @@ def count_by_enumeration(tail: Tail, work: int) -> int | None:
         rest = count_by_enumeration(tail.rest(), work)
         return None if rest is None else tail.subsets - rest
     values = np.ascontiguousarray(tail.values[::-1])
+    # C(i, r) for i ≤ n, r ≤ size, cut off at 2^62.
+    binomials = np.zeros((len(values) + 1, tail.size + 1), dtype=np.int64)
+    binomials[:, 0] = 1
+    for i in range(1, len(values) + 1):
+        binomials[i, 1:] = np.minimum(binomials[i - 1, 1:] + binomials[i - 1, :-1], _TOO_MANY)
     count = _count_subsets(
         values,
         np.concatenate([[0], np.cumsum(values)]),
         tail.size,
         tail.threshold,
-        _binomials(len(tail.values), tail.size).ravel(),
+        binomials.ravel(),
         work,
         np.empty(tail.size + 1, dtype=np.int64),
         np.empty(tail.size + 1, dtype=np.int64),
     )
     return None if count < 0 else int(count)
-
-
-def _binomials(n: int, size: int) -> Integers:
-    """C(i, r) for i ≤ n, r ≤ size, cut off at 2^62."""
-    table = np.zeros((n + 1, size + 1), dtype=np.int64)
-    table[:, 0] = 1
-    for i in range(1, n + 1):
-        table[i, 1:] = np.minimum(table[i - 1, 1:] + table[i - 1, :-1], _TOO_MANY)
-    return table
 
 
 @compiled

@@ -129,20 +129,21 @@ class Tail:
     size: int
     threshold: int
 
-    @property
-    def subsets(self) -> int:
-        """The number of all subsets of that size."""
-        return math.comb(len(self.values), self.size)
+    subsets: int = field(init=False)
+    """The number of all subsets of that size."""
+    least: int = field(init=False)
+    """The smallest sum."""
+    greatest: int = field(init=False)
+    """The largest sum."""
+    beyond_the_mean: bool = field(init=False)
+    """Whether the threshold is above the mean sum, compared without rounding."""
 
-    @property
-    def least(self) -> int:
-        """The smallest sum."""
-        return int(self.values[: self.size].sum())
-
-    @property
-    def greatest(self) -> int:
-        """The largest sum."""
-        return int(self.values[len(self.values) - self.size :].sum())
+    def __post_init__(self) -> None:
+        n, size = len(self.values), self.size
+        object.__setattr__(self, "subsets", math.comb(n, size))
+        object.__setattr__(self, "least", int(self.values[:size].sum()))
+        object.__setattr__(self, "greatest", int(self.values[n - size :].sum()))
+        object.__setattr__(self, "beyond_the_mean", self.threshold * n > size * int(self.values.sum()))
 
     @property
     def known(self) -> int | None:
@@ -164,11 +165,6 @@ class Tail:
             return None
         # A largest sum takes all that is above its smallest member; only equals of that can be exchanged.
         return math.comb(n - len(below) - len(above), self.size - len(above))
-
-    @property
-    def beyond_the_mean(self) -> bool:
-        """Whether the threshold lies above the mean sum, compared without rounding."""
-        return self.threshold * len(self.values) > self.size * int(self.values.sum())
 
     def mirrored(self) -> Tail:
         """The same question about sums ≤ threshold: negate the values and lift the least one to 0."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from weatherglass.arrays import Integers, Matrix, Vector
+from weatherglass.arrays import Integers, Vector
 from weatherglass.stats.permutation.grid import Grid
 
 Bits = NDArray[np.uint64]
@@ -113,7 +113,14 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
     An entry holds 60 bits of threshold and 4 bits of alias; a cell keeps its own number if the random bits are
     below the entry. Tests of one size share the tables.
     """
-    share = _hypergeometric(block, population, np.arange(low, high + 1))
+    # The hypergeometric probability that 0 to 15 of the draws left fall into the block, one row per number of draws.
+    rest, log = population - block, _log_factorials(population)
+    draws, count = np.arange(low, high + 1)[:, np.newaxis], np.arange(16)
+    possible = (count <= np.minimum(block, draws)) & (draws - count <= rest)
+    count = np.where(possible, count, np.maximum(draws - rest, 0))
+    ways = log[block] - log[count] - log[block - count]
+    ways = ways - (log[draws - count] + log[rest - draws + count]) + (log[rest] - log[population])
+    share = np.where(possible, np.exp(ways + log[draws] + log[population - draws]), 0.0)
     share *= 16 / share.sum(axis=1, keepdims=True)
     tables = np.zeros(share.shape, dtype=np.uint64)
     rows, settled = np.arange(len(share)), np.zeros(share.shape, dtype=bool)
@@ -127,17 +134,6 @@ def _alias_tables(block: int, population: int, low: int, high: int) -> Bits:
         tables[rows, poorest] = (threshold << np.uint64(4)) | richest.astype(np.uint64)
         share[rows, richest] -= 1.0 - kept
     return tables
-
-
-def _hypergeometric(block: int, population: int, draws: Integers) -> Matrix:
-    """The probability that 0 to 15 of so many draws from the population fall into the block, one row a number."""
-    rest, log = population - block, _log_factorials(population)
-    draws, count = draws[:, np.newaxis], np.arange(16)
-    possible = (count <= np.minimum(block, draws)) & (draws - count <= rest)
-    count = np.where(possible, count, np.maximum(draws - rest, 0))
-    ways = log[block] - log[count] - log[block - count]
-    ways = ways - (log[draws - count] + log[rest - draws + count]) + (log[rest] - log[population])
-    return np.where(possible, np.exp(ways + log[draws] + log[population - draws]), 0.0)
 
 
 @lru_cache(maxsize=64)
