@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING
 
 from weatherglass.catalogue.names import model_name, model_names
 from weatherglass.report.layout import Bold, Column, Row, shortened, table_lines, widest_name
-from weatherglass.report.numbers import bound, counted, percent
-from weatherglass.report.terminal import (
-    DIRECTION_FROM,
-    MOST_ROWS,
-    SIZES_FROM,
-    format_effect,
-    format_interval,
-    format_p,
-)
+from weatherglass.report.numbers import bound, counted, format_effect, format_interval, format_p, percent
+from weatherglass.report.terminal import DIRECTION_FROM, MOST_ROWS, SIZES_FROM
 from weatherglass.report.warning_summary import Placed, alike, text_lines
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from weatherglass.errors import WeatherglassError
 from weatherglass.report.measures import INK, LINE, SOFT, measure_map, put_note
 from weatherglass.report.numbers import effect
 from weatherglass.report.page.topics import REACH, chart
-from weatherglass.report.statements import sign_of
+from weatherglass.report.statements import pieces_note, sign_of
 from weatherglass.report.tables import interval_levels
 from weatherglass.report.view import Layout, TestRow, lay_out
 from weatherglass.storage.atomic import whole_file
@@ -229,8 +229,8 @@ def topics(runs: Sequence[Run], layout: Layout, metric: int, size: Size | None =
     note = (
         f"{layout.metrics[metric]}: mean d of the topic’s tests with its {interval_levels(runs)} interval, dashed "
         "where it contains 0; small circles are tests (filled: stands out; square: not tested); grey band: reference "
-        f"models; diamond: people in the IAT. {_legend(used)}"
-    )
+        f"models; diamond: people in the IAT. {_legend(used)} {pieces_note(shown.verdicts)}"
+    ).rstrip()
     sets = [one.sets for one in shown.verdicts]
     return _draw(rows, [s.label for s in layout.subjects], note, _ends(sets), size or Size())
 
@@ -253,7 +253,8 @@ def forest(layout: Layout, metric: int, levels: str, size: Size | None = None) -
             estimates = tuple(None if n is None else _estimate(layout.results[n]) for n in found)
             rows.append(Row(name, words, estimates))
     used = {cell.symbol for row in rows for cell in row.cells or () if cell}
-    note = f"{layout.metrics[metric]}: d with its {levels} interval. {_legend(used)}"
+    drawn = (layout.results[number] for number in cells.values())
+    note = f"{layout.metrics[metric]}: d with its {levels} interval. {_legend(used)} {pieces_note(drawn)}".rstrip()
     return _draw(rows, [s.label for s in layout.subjects], note, _ends([_sets(layout)]), size or Size())
 
 

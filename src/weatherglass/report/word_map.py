@@ -12,7 +12,7 @@ from weatherglass.errors import output_error
 from weatherglass.registry import one_of
 from weatherglass.report.layout import Column, shortened, table_lines
 from weatherglass.report.measures import BLUE, GREY, INK, LINE, ORANGE, SOFT
-from weatherglass.report.terminal import format_effect, format_p
+from weatherglass.report.numbers import format_effect, format_p
 from weatherglass.storage.atomic import write_whole
 from weatherglass.storage.printable import tsv_line
 
