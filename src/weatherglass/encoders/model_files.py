@@ -305,7 +305,7 @@ def check_counts(name: str, config: Mapping[str, Any]) -> None:
     """Refuse counts that would keep a library busy before a network is built, or pad every text.
 
     Raises:
-        EncoderError: naming the first such count.
+        EncoderError: naming the first count that is too large.
     """
     tables: list[Mapping[str, Any]] = [config]
     while tables:
