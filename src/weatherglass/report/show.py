@@ -53,7 +53,7 @@ def run_plot(run: Run, kind: PlotKind, metric: str | None, size: str | None) -> 
         raise WeatherglassError("the run has no result to plot")
     name = one_of("metric of this run", metric or layout.metrics[0], layout.metrics)
     number = layout.metrics.index(name)
-    if chosen != "matrix" and not layout.poolable(number):
+    if chosen != "matrix" and not layout.infos[number].poolable:
         raise WeatherglassError(f"{name} has no scale that its tests share; plot its values as a matrix")
     if chosen == "topics":
         figure = figures.topics([run], layout, number, chosen_size)
