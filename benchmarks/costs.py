@@ -1,4 +1,4 @@
-"""What one unit of each kind of work costs: CPU time, peak memory, disk. docs/scaling.md extrapolates from these.
+"""Measure what one job of each kind costs: CPU time, peak memory, disk. docs/scaling.md extrapolates from it.
 
     python -m benchmarks.costs [CORPUS] [--write docs/scaling.md]
 
@@ -105,7 +105,7 @@ ROWS = {
 
 
 def write_text(path: Path) -> None:
-    """Words of Zipf's frequencies, twenty a line."""
+    """Return words of Zipf's frequencies, twenty a line."""
     words = np.random.default_rng(0).zipf(1.2, (TOKENS // 20, 20)) % 30_000
     path.write_text("\n".join(" ".join(f"w{word}" for word in row) for row in words))
 
@@ -122,7 +122,7 @@ class Cost:
 
 
 def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
-    """Every row, as it is finished."""
+    """Yield every row, as it is finished."""
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -143,7 +143,7 @@ def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
 
 
 def table(costs: Mapping[str, Cost]) -> list[str]:
-    """The rows in Markdown."""
+    """Return the rows in Markdown."""
     lines = ["| unit | CPU s | peak MB | what was done |", "|---|---|---|---|"]
     return lines + [
         f"| {label} | {cost.seconds:.2f} | {cost.memory:.0f} | {cost.done} |" for label, cost in costs.items()
@@ -151,7 +151,7 @@ def table(costs: Mapping[str, Cost]) -> list[str]:
 
 
 def models_estimate(costs: Mapping[str, Cost]) -> list[str]:
-    """What 1 000 models would cost: calculated, not measured."""
+    """Return what 1 000 models would cost: calculated, not measured."""
     texts, tests = costs[ENCODING].seconds * DISTINCT_TEXTS / 1000, costs[TESTS].seconds
     times = 7e9 / PARAMETERS
     large = texts * times + tests
@@ -164,7 +164,7 @@ def models_estimate(costs: Mapping[str, Cost]) -> list[str]:
 
 
 def tokens_estimate(costs: Mapping[str, Cost]) -> list[str]:
-    """What an embedding of 100 billion tokens would cost: calculated, not measured."""
+    """Return what an embedding of 100 billion tokens would cost: calculated, not measured."""
     epoch = costs[SGNS].seconds / float(costs[SGNS].done.split()[0])
     return [
         f"**100 billion tokens.** One sgns embedding (300-d, 5 epochs) would take {5 * epoch * 1e5 / 86400:.0f} CPU "
