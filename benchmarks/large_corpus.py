@@ -440,7 +440,7 @@ def estimate(measured: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    """Measure, print the table, and write it into a document between its marks."""
+    """Association, print the table, and write it into a document between its marks."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from weatherglass.catalogue.names import joined_names
 from weatherglass.report.figures import FILL
 from weatherglass.report.measures import INK, SOFT
 from weatherglass.report.multiverse import lists_of
@@ -164,7 +165,8 @@ def curves(blocks: Sequence[tuple[Block, Specifications]]) -> Iterator[str]:
     for name, some in by_list.items():
         figure_of(some, HERE / f"{name}.png")
         first = some[0][0]
-        yield f"**{first['topic']}**, {name.replace('_', chr(92) + '_')} ({first['targets']})\n"
+        sets = joined_names(first["targets"].split(" and "))
+        yield f"**{first['topic']}**, {name.replace('_', chr(92) + '_')} ({sets})\n"
         yield f"![Specification curves of {name}](multiverse/{name}.png)\n"
 
 
