@@ -260,7 +260,7 @@ class Run:
         number = layout.metrics.index(
             one_of("metric of this run", metric or layout.metrics[0], layout.metrics)
         )
-        if chosen != "matrix" and not layout.poolable(number):
+        if chosen != "matrix" and not layout.infos[number].poolable:
             raise WeatherglassError(
                 f"{layout.metrics[number]} has no scale that its tests share; plot its values as a matrix"
             )
