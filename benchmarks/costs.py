@@ -1,4 +1,4 @@
-"""What one unit of each kind of work costs: CPU time, peak memory, disk. docs/scaling.md extrapolates from these.
+"""Measure what one job of each kind costs: CPU time, peak memory, disk, for docs/scaling.md.
 
     python -m benchmarks.costs [CORPUS] [--write docs/scaling.md]
 
@@ -23,11 +23,7 @@ import numpy as np
 TOKENS = 1_000_000
 SHARE = 0.085
 """Of a corpus that is given: about a million tokens of twelve."""
-DISTINCT_TEXTS = 4985
-"""Of the 46 tests."""
-PARAMETERS = 22e6
-"""Of MiniLM."""
-BEGIN, END = "<!-- {} -->", "<!-- /{} -->"
+BEGIN, END = "<!-- costs -->", "<!-- /costs -->"
 
 ENCODING = "encoding 1 000 texts with MiniLM (22 M parameters)"
 TESTS = "46 tests × 1 metric on one model, vectors cached"
@@ -105,7 +101,7 @@ ROWS = {
 
 
 def write_text(path: Path) -> None:
-    """Words of Zipf's frequencies, twenty a line."""
+    """Return words of Zipf's frequencies, twenty a line."""
     words = np.random.default_rng(0).zipf(1.2, (TOKENS // 20, 20)) % 30_000
     path.write_text("\n".join(" ".join(f"w{word}" for word in row) for row in words))
 
@@ -122,7 +118,7 @@ class Cost:
 
 
 def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
-    """Every row, as it is finished."""
+    """Yield every row, as it is finished."""
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -143,37 +139,15 @@ def measure(given: Path | None) -> Iterator[tuple[str, Cost]]:
 
 
 def table(costs: Mapping[str, Cost]) -> list[str]:
-    """The rows in Markdown."""
+    """Return the rows in Markdown."""
     lines = ["| unit | CPU s | peak MB | what was done |", "|---|---|---|---|"]
     return lines + [
         f"| {label} | {cost.seconds:.2f} | {cost.memory:.0f} | {cost.done} |" for label, cost in costs.items()
     ]
 
 
-def models_estimate(costs: Mapping[str, Cost]) -> list[str]:
-    """What 1 000 models would cost: calculated, not measured."""
-    texts, tests = costs[ENCODING].seconds * DISTINCT_TEXTS / 1000, costs[TESTS].seconds
-    times = 7e9 / PARAMETERS
-    large = texts * times + tests
-    return [
-        f"**1 000 models.** The 46 tests have {DISTINCT_TEXTS:,} distinct texts. A model of MiniLM's size needs "
-        f"{texts:.0f} CPU s for them and {tests:.0f} for the tests: 1 000 such models are "
-        f"{(texts + tests) / 3.6:.1f} CPU hours. Cost grows with parameters: at 7 billion, about {times:.0f} times "
-        f"MiniLM, one model is about {large / 60:.0f} CPU minutes, and 1 000 are {large / 86.4:.0f} CPU days."
-    ]
-
-
-def tokens_estimate(costs: Mapping[str, Cost]) -> list[str]:
-    """What an embedding of 100 billion tokens would cost: calculated, not measured."""
-    epoch = costs[SGNS].seconds / float(costs[SGNS].done.split()[0])
-    return [
-        f"**100 billion tokens.** One sgns embedding (300-d, 5 epochs) would take {5 * epoch * 1e5 / 86400:.0f} CPU "
-        "days on its one thread, at the pace above."
-    ]
-
-
 def main() -> None:
-    """Print a row per unit; with --write, put the table and what follows from it into a document."""
+    """Print a row per unit; with --write, put the table into a document."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -187,14 +161,9 @@ def main() -> None:
         print(f"{label:52} {cost.seconds:7.2f} {cost.memory:8.0f}   {cost.done}", flush=True)
     if options.write:
         document = options.write.read_text(encoding="utf-8")
-        for mark, lines in (
-            ("costs", ["", *table(costs), ""]),
-            ("costs of models", models_estimate(costs)),
-            ("costs of tokens", tokens_estimate(costs)),
-        ):
-            before, _, rest = document.partition(BEGIN.format(mark))
-            after = rest.partition(END.format(mark))[2]
-            document = "\n".join([before + BEGIN.format(mark), *lines, END.format(mark) + after])
+        before, _, rest = document.partition(BEGIN)
+        after = rest.partition(END)[2]
+        document = "\n".join([before + BEGIN, "", *table(costs), "", END + after])
         options.write.write_text(document, encoding="utf-8")
 
 

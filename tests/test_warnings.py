@@ -14,7 +14,7 @@ from weatherglass.audit.record import collected_warnings
 from weatherglass.audit.stored import read_run
 from weatherglass.encoders.base import adapted
 from weatherglass.encoders.cache import CachedEncoder, EncodingCache
-from weatherglass.report.folded import warning_lines
+from weatherglass.report.warning_summary import warning_lines
 from weatherglass.warnings import SEVERITIES, Kind, Warning, as_warning, count_line, folded, kind_of
 from weatherglass.warnings.kinds import KINDS, WARNINGS
 

@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from weatherglass.catalogue.names import joined_names
 from weatherglass.report.figures import FILL
 from weatherglass.report.measures import INK, SOFT
-from weatherglass.report.multiverse.tables import lists_of
+from weatherglass.report.multiverse import lists_of
 from weatherglass.report.numbers import effect, p_value
 
 HERE = Path(__file__).parent
@@ -55,7 +56,9 @@ def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> Non
             for place, one in enumerate(shown):
                 if one["published"] and one["template"] == "word":
                     axes.plot([place], [one["d"]], "o", markersize=6, markerfacecolor="none", color=INK)
-            axes.set_title(f"{block['model']}\njoint p {p_value(block['joint_p'])}", fontsize=7, color=INK)
+            axes.set_title(
+                f"{block['model']}\njoint p {p_value(block['multiverse_p'])}", fontsize=7, color=INK
+            )
             axes.set_ylim(-2.1, 2.1)
             axes.set_xticks([])
             axes.tick_params(length=0, labelcolor=INK)
@@ -63,10 +66,10 @@ def figure_of(blocks: Sequence[tuple[Block, Specifications]], path: Path) -> Non
         figure.savefig(path, dpi=160, bbox_inches="tight")
 
 
-def share(block: Block, knob: str) -> float:
-    """The share of a knob's main effect in the variance of d."""
+def share(block: Block, choice: str) -> float:
+    """The share of a choice's main effect in the variance of d."""
     parts = block["decomposition"]
-    return float(parts["main"].get(knob, 0.0) / parts["variance"]) if parts["variance"] else 0.0
+    return float(parts["main"].get(choice, 0.0) / parts["variance"]) if parts["variance"] else 0.0
 
 
 def overview(topics: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Iterator[str]:
@@ -82,9 +85,9 @@ def overview(topics: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Iter
 
 
 def _cell(entry: Mapping[str, Any]) -> str:
-    mark = "**" if entry["joint_p"] <= 0.05 else ""
+    mark = "**" if entry["multiverse_p"] <= 0.05 else ""
     return (
-        f"{effect(entry['median_d'])}, {mark}{p_value(entry['joint_p'])}{mark}, "
+        f"{effect(entry['median_d'])}, {mark}{p_value(entry['multiverse_p'])}{mark}, "
         f"{100 * entry['share_same_sign']:.0f} %"
     )
 
@@ -102,17 +105,17 @@ def outcomes(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def movers(blocks: Sequence[Block], models: Sequence[str]) -> Iterator[str]:
-    """The mean share of each knob over the lists that have it."""
-    knobs = ("similarity", "statistic", "template", "list", "pooling", "layers")
-    yield "| model | variance of d | " + " | ".join(knobs) + " | pairs and more | words | attributes |"
-    yield "|---" * (len(knobs) + 5) + "|"
+    """The mean share of each choice over the lists that have it."""
+    choices = ("similarity", "statistic", "template", "list", "pooling", "layers")
+    yield "| model | variance of d | " + " | ".join(choices) + " | pairs and more | words | attributes |"
+    yield "|---" * (len(choices) + 5) + "|"
     for model in models:
         own = [block for block in blocks if block["model"] == model]
         cells = []
-        for knob in knobs:
-            having = [share(block, knob) for block in own if knob in block["knobs"]]
+        for choice in choices:
+            having = [share(block, choice) for block in own if choice in block["choices"]]
             cells.append(f"{100 * sum(having) / len(having):.0f} %" if having else "–")
-        rest = [1 - sum(share(block, knob) for knob in block["knobs"]) for block in own]
+        rest = [1 - sum(share(block, choice) for choice in block["choices"]) for block in own]
         variance = sum(block["decomposition"]["variance"] for block in own) / len(own)
         errors = {
             name: [
@@ -162,7 +165,8 @@ def curves(blocks: Sequence[tuple[Block, Specifications]]) -> Iterator[str]:
     for name, some in by_list.items():
         figure_of(some, HERE / f"{name}.png")
         first = some[0][0]
-        yield f"**{first['topic']}**, {name.replace('_', chr(92) + '_')} ({first['targets']})\n"
+        sets = joined_names(first["targets"].split(" and "))
+        yield f"**{first['topic']}**, {name.replace('_', chr(92) + '_')} ({sets})\n"
         yield f"![Specification curves of {name}](multiverse/{name}.png)\n"
 
 

@@ -28,8 +28,8 @@ from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_whole_run
 from weatherglass.audit.verdict import Verdict
 from weatherglass.metrics import DEFAULT_METRIC
-from weatherglass.report.paper import in_markdown
 from weatherglass.report.statements import outcome_text
+from weatherglass.report.writing import in_markdown
 from weatherglass.storage.atomic import write_whole
 
 ROOT = Path(__file__).parents[2]

@@ -103,10 +103,10 @@ def sets_table(rows: Sequence[SetComparison]) -> str:
 
 
 def corpora_table(rows: Sequence[CorpusPair]) -> str:
-    """Two corpora over their common words: is the difference owed to frequency?"""
+    """Two corpora over their common words: is the difference due to frequency?"""
     heads = ["base pairs", "corpora", "algorithm", "measure", "words", "first", "second", "difference"]
     return table(
-        [*heads, "as frequent", "owed to frequency"],
+        [*heads, "as frequent", "due to frequency"],
         [
             [
                 *(row.pairs, f"{row.first}, {row.second}", row.algorithm, row.measure, str(row.words)),

@@ -77,7 +77,10 @@ def checked_texts(name: str, value: Any) -> list[str]:
     """
     if not isinstance(value, list | tuple):
         raise wrong_type(name, "a list of texts", value)
-    return [checked_text(f"{name}[{place}]", text) for place, text in enumerate(value)]
+    for place, text in enumerate(value):
+        if not isinstance(text, str):
+            raise wrong_type(f"{name}[{place}]", "text", text)
+    return list(value)
 
 
 def checked_path(name: str, value: Any) -> Path:
@@ -111,14 +114,33 @@ def checked_whole_number(name: str, value: Any, least: int) -> int:
     return number
 
 
-def check_number(name: str, value: Any) -> None:
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    between: tuple[float, float] | None = None,
+    least: float | None = None,
+    whole: bool = False,
+) -> None:
     """Refuse an argument that is not a number; a numpy number in single precision could not be stored.
 
+    Args:
+        name: the argument.
+        value: what is given.
+        between: the number must be larger than the first and smaller than the second.
+        least: the smallest number that is allowed.
+        whole: whether it must be a whole number.
+
     Raises:
-        WeatherglassError: if it is not a number.
+        WeatherglassError: if it is not a number of that kind.
     """
-    if not isinstance(value, float | int) or isinstance(value, bool):
-        raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be a number")
+    if not isinstance(value, int if whole else float | int) or isinstance(value, bool):
+        kind = "a whole number" if whole else "a number"
+        raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be {kind}")
+    if between and not between[0] < value < between[1]:
+        raise WeatherglassError(f"{name} is {value}, but should lie between {between[0]} and {between[1]}")
+    if least is not None and value < least:
+        raise WeatherglassError(f"{name} is {value}, but should be at least {least}")
 
 
 def wrong_type(name: str, expected: str, value: object) -> WeatherglassError:

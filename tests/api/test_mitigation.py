@@ -20,8 +20,7 @@ from tests.models import HashedEncoder
 
 import weatherglass as wg
 from weatherglass.mitigation.lists import neutral_words, pair_list
-from weatherglass.report.cure.page import page
-from weatherglass.report.cure.terminal import lines_of
+from weatherglass.report.mitigation import lines_of, page
 from weatherglass.vectors import read_every_word
 
 WIDTH = 20

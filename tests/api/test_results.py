@@ -24,7 +24,7 @@ from weatherglass.catalogue.names import topic_name
 from weatherglass.errors import MissingExtraError, OutputError, UnknownNameError, WeatherglassError
 from weatherglass.metrics.ripa import RelationalInnerProduct
 from weatherglass.report import statements
-from weatherglass.report.model_card import END, START, put_into
+from weatherglass.report.writing import END, START, put_into
 
 HOSTILE = '<script>alert("x")</script> & \\end{table} _1_ | `'
 
@@ -103,7 +103,7 @@ def test_without_a_name_the_library_that_is_installed_is_used(
     from importlib.util import find_spec
 
     monkeypatch.setattr(
-        "weatherglass.report.frames.find_spec", lambda name: None if name in hidden else find_spec(name)
+        "weatherglass.report.notebook.find_spec", lambda name: None if name in hidden else find_spec(name)
     )
     assert type(run.to_frame()).__module__.startswith("pandas")
     with pytest.raises(MissingExtraError, match="pip install polars"):
@@ -242,7 +242,7 @@ def test_a_run_with_a_failure_is_saved_and_loaded(tmp_path: Path) -> None:
 def test_the_page_of_a_run_is_the_page_of_its_folder(again: bool, tmp_path: Path) -> None:
     # It is written from memory: with a failure, words that are unknown, a d that is not defined, every metric.
     from weatherglass.audit.stored import read_run
-    from weatherglass.report.page.html import PAGE, write_page
+    from weatherglass.report.page import PAGE, write_page
 
     models = [
         HashedEncoder(name="a"),

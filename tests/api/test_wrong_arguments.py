@@ -299,7 +299,7 @@ ATTRIBUTES: dict[str, Any] = {
 }
 """What is given as the two attribute sets of a map."""
 
-KNOBS: dict[str, Any] = {
+CHOICES: dict[str, Any] = {
     "None": None,
     "a number": 5,
     "an unknown name": ["likeness"],
@@ -308,7 +308,7 @@ KNOBS: dict[str, Any] = {
     "None in a list": [None],
     "a list of lists": [["words"]],
 }
-"""What is given as knobs of a multiverse."""
+"""What is given as choices of a multiverse."""
 
 MULTIVERSE: dict[str, dict[str, Any]] = {
     "a keyword that is not known": {"likenesses": ("cosine",)},
@@ -489,7 +489,7 @@ CALLS: list[tuple[str, Call, dict[str, Any]]] = [
     ("word_map, progress", lambda given, _: wg.word_map(["he"], progress=given), {"a number": 5}),
     ("multiverse, models", lambda given, _: wg.multiverse(given, "weat7", ()), MODELS),
     ("multiverse, tests", lambda given, _: wg.multiverse(VECTORS, given, ()), TESTS),
-    ("multiverse, knobs", lambda given, _: wg.multiverse(VECTORS, "weat7", given), KNOBS),
+    ("multiverse, choices", lambda given, _: wg.multiverse(VECTORS, "weat7", given), CHOICES),
     ("multiverse, folder", lambda given, _: wg.multiverse(VECTORS, "weat7", (), folder=given), PATHS),
     ("multiverse", lambda given, _: wg.multiverse(VECTORS, "weat7", (), **given), MULTIVERSE),
     ("mitigate, model", lambda given, _: wg.mitigate(given, "centre"), MODELS),

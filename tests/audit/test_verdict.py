@@ -252,14 +252,17 @@ def test_a_run_keeps_its_verdicts_and_gives_them_again(tmp_path: Path) -> None:
 def test_the_output_of_a_multiverse_is_read(tmp_path: Path) -> None:
     path = tmp_path / "multiverse.json"
     entries = [
-        {"topic": "age", "model": "m", "joint_p": 0.1, "joint_p_holm": 0.2},
-        {"topic": "sex", "model": "m", "joint_p": None, "joint_p_holm": None},
+        {"topic": "age", "model": "m", "multiverse_p": 0.1, "multiverse_p_holm": 0.2},
+        {"topic": "sex", "model": "m", "multiverse_p": None, "multiverse_p_holm": None},
     ]
     for content in (entries, {"topics": entries}):
         path.write_text(json.dumps(content))
         assert read_multiverse_p(path, ["cosine/mean"]) == {("age", "m", "cosine/mean"): 0.2}
     path.write_text("[1]")
     with pytest.raises(OutputError, match=naming(str(path), "weatherglass multiverse --json")):
+        read_multiverse_p(path, [])
+    path.write_text(json.dumps([{"topic": "age", "model": "m", "joint_p": 0.1, "joint_p_holm": 0.2}]))
+    with pytest.raises(OutputError, match=naming(str(path), "'joint_p'", "'weatherglass multiverse'")):
         read_multiverse_p(path, [])
 
 

@@ -64,7 +64,7 @@ def test_every_list_of_choices_can_be_read() -> None:
 def test_lists_with_commas_are_completed_behind_the_last() -> None:
     assert completed("multiverse", "--similarity", "cosine,eu") == ["cosine,euclidean"]
     assert completed("multiverse", "--statistic", "mean,med") == ["mean,median"]
-    assert completed("multiverse", "--knobs", "te") == ["template"]
+    assert completed("multiverse", "--choices", "te") == ["template"]
 
 
 def test_models_and_transforms_are_completed() -> None:

@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "report": ("RUN",),
     "explain": ("RUN", "weat6"),
     "compare": ("RUN", "RUN"),
-    "multiverse": ("-t", "weat6", "--knobs", "similarity", "-o", "multiverse"),
+    "multiverse": ("-t", "weat6", "--choices", "similarity", "-o", "multiverse"),
     "verdict": ("RUN",),
     "mitigate": ("vectors:VECTORS", "--with", "centre", "-o", "centred.txt"),
     "docs": ("warnings",),

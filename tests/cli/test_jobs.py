@@ -70,7 +70,7 @@ def test_words_and_multiverse_print_the_same_wherever_they_compute(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     engine = engines.register(monkeypatch)
-    for number, command in enumerate((["words"], ["multiverse", *TESTS, "--knobs", "similarity"])):
+    for number, command in enumerate((["words"], ["multiverse", *TESTS, "--choices", "similarity"])):
         printed = []
         for where in ([], ["--scheduler", engines.NAME]):
             output = ["-o", str(tmp_path / f"{number}{len(where)}")] if "-t" in command else []

@@ -225,8 +225,8 @@ def test_warnings_are_one_line_and_whole_with_verbose(
         ("tests", "list", "fields"),
         ("tests", "sets"),
         ("tests", "show", "sent-weat6"),
-        ("multiverse", "-t", "weat6", "--knobs", "similarity,statistic", "-o", "OUT"),
-        ("multiverse", "-t", "weat[6-9]*", "--knobs", "statistic", "-o", "OUT"),
+        ("multiverse", "-t", "weat6", "--choices", "similarity,statistic", "-o", "OUT"),
+        ("multiverse", "-t", "weat[6-9]*", "--choices", "statistic", "-o", "OUT"),
     ],
     ids=lambda words: " ".join(word[:20] for word in words),
 )

@@ -48,7 +48,7 @@ def test_every_view_is_cached_after_one_pass(
     monkeypatch.setattr(TorchModel, "hidden_states", counting)
     spec = f"hf:{tiny_model('bert')}"
     (entry,) = wg.multiverse(spec, "weat6").topics
-    assert entry["lists"][0]["knobs"] == {
+    assert entry["lists"][0]["choices"] == {
         "similarity": ["cosine", "euclidean", "manhattan"],
         "statistic": ["mean", "median", "nearest", "farthest"],
         "pooling": ["cls", "mean", "max"],
@@ -65,7 +65,7 @@ def test_fewer_dimensions_have_the_same_views_cut(tiny_model: Callable[[str], Pa
     spec = f"hf:{tiny_model('bert')}"
     (cut,) = wg.multiverse(f"{spec}?dim=4", "weat7").topics
     (whole,) = wg.multiverse(spec, "weat7").topics
-    assert cut["lists"][0]["knobs"] == whole["lists"][0]["knobs"]
+    assert cut["lists"][0]["choices"] == whole["lists"][0]["choices"]
     effects = {
         (row["similarity"], row["statistic"], row["pooling"], row["layers"]): row["d"]
         for row in cut["specifications"]

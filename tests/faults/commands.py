@@ -221,7 +221,7 @@ COMMANDS = {
     ),
     "multiverse": Command(
         (
-            *("multiverse", "DATA/v.txt", "-t", "weat[678]", "--knobs", "similarity,statistic"),
+            *("multiverse", "DATA/v.txt", "-t", "weat[678]", "--choices", "similarity,statistic"),
             *("-o", "FOLDER", "-q"),
         ),
         lines("multiverse.jsonl"),

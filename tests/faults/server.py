@@ -30,10 +30,10 @@ IMPORTED = (
         "weatherglass.cli.progress",
     ),
     *("weatherglass.reliability.agreement.assess_study", "weatherglass.reliability.regression.explain"),
-    *("weatherglass.reliability.training.train", "weatherglass.report.cure.page"),
+    *("weatherglass.reliability.training.train", "weatherglass.report.mitigation"),
     *(
         "weatherglass.report.multiverse.page",
-        "weatherglass.report.page.html",
+        "weatherglass.report.page",
         "weatherglass.report.study.page",
     ),
     *("weatherglass.report.figures", "weatherglass.report.study.figures"),

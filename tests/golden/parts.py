@@ -298,6 +298,22 @@ def _plain(record: Mapping[str, Any]) -> Row:
     return {"words": _json(words), "numbers": repr(weighted_sum(kept))}
 
 
+FROZEN_NAMES = {
+    "choices": "knobs",
+    "multiverse_p": "joint_p",
+    "multiverse_p_holm": "joint_p_holm",
+    "multiverse_p_method": "joint_p_method",
+}
+"""Keys of a multiverse that had another name when its numbers were frozen."""
+
+
+def _as_frozen(value: Any) -> Any:
+    """Return a plain value with the names of its keys as they were; the sum of its numbers depends on their order."""
+    if isinstance(value, Mapping):
+        return {FROZEN_NAMES.get(name, name): _as_frozen(item) for name, item in value.items()}
+    return [_as_frozen(item) for item in value] if isinstance(value, list) else value
+
+
 def multiverse(folder: Path) -> Iterator[Row]:
     """Freeze every specification of two topics, and what they say together."""
     topics = ["gender and career", "gender and science"]
@@ -307,9 +323,9 @@ def multiverse(folder: Path) -> Iterator[Row]:
             yield {"topic": topic["topic"], "row": str(place), "cells": _json(one)}
         for block in topic["lists"]:
             kind = block["conclusion"]["kind"]
-            yield {"topic": topic["topic"], "row": f"{block['list']}: {kind}", **_plain(block)}
+            yield {"topic": topic["topic"], "row": f"{block['list']}: {kind}", **_plain(_as_frozen(block))}
         whole = {name: topic[name] for name in topic if name not in ("specifications", "lists")}
-        yield {"topic": topic["topic"], "row": "whole", **_plain(whole)}
+        yield {"topic": topic["topic"], "row": "whole", **_plain(_as_frozen(whole))}
 
 
 def mitigation(folder: Path) -> Iterator[Row]:

@@ -206,6 +206,14 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def grouped(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows summed by the part of their name before a comma, as the page shows them."""
+    groups: dict[str, list[tuple[int, ...]]] = {}
+    for row in rows:
+        groups.setdefault(row.name.partition(",")[0], []).append(row.counts)
+    return [Row(name, tuple(map(sum, zip(*counts, strict=True)))) for name, counts in groups.items()]
+
+
 def replay(name: str, seed: int, number: int) -> int:
     """Try one input here, without limits of memory, and print what it does."""
     target = next(target for target in TARGETS if target.name == name)
@@ -245,15 +253,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = fuzz(given.minutes, seed, given.jobs, given.only)
     if given.minutes >= LONG and not given.only:
         rows += [row for other in OTHER_CLASSES for row in other(seed)]
-    text = table(rows)
-    print(text)  # noqa: T201
+    print(table(rows))  # noqa: T201
     tried = sum(row.counts[0] for row in rows)
     taken = (time.monotonic() - started) / 60
     count = f"{tried:,}".replace(",", " ")
     summary = f"{count} inputs in {taken:.0f} minutes on {given.jobs} processes, seed {seed}."
     print(f"\n{summary}")  # noqa: T201
     if given.write:
-        write_between_marks(given.write, f"{summary}\n\n{text}")
+        write_between_marks(given.write, f"{summary}\n\n{table(grouped(rows))}")
     for why in sorted(FAILED.glob("*/why.txt"))[:40]:
         lines = why.read_text(encoding="utf-8").splitlines()
         print(f"{why.parent}: {' — '.join(lines[:2])}")  # noqa: T201

@@ -111,8 +111,8 @@ def test_an_edited_multiverse_is_refused(tmp_path: Path) -> None:
     folder.mkdir()
     folders._multiverse(folder)
     record = folder / "multiverse.json"
-    p = json.loads(record.read_bytes())["topics"][0]["joint_p"]
-    record.write_bytes(record.read_bytes().replace(f'"joint_p": {p}'.encode(), b'"joint_p": 0.001'))
+    p = json.loads(record.read_bytes())["topics"][0]["multiverse_p"]
+    record.write_bytes(record.read_bytes().replace(f'"multiverse_p": {p}'.encode(), b'"multiverse_p": 0.001'))
     with pytest.raises(OutputError, match=r"multiverse\.json: damaged\b.*\bagain\b"):
         read_multiverse_p(record, ["cosine/mean"])
 

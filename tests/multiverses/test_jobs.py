@@ -80,7 +80,7 @@ def test_views_of_different_widths_reach_other_processes(copied: engines.Copied,
     family = f"vectors:{tmp_path}/run-*.txt"
     several = wg.multiverse(family, "weat9", scheduler=engines.NAME)
     assert several.topics == wg.multiverse(family, "weat9").topics
-    assert several.topics[0]["lists"][0]["knobs"]["seed"] == ["0", "1"]
+    assert several.topics[0]["lists"][0]["choices"]["seed"] == ["0", "1"]
     assert len(copied.seen) == 1
 
 

@@ -24,8 +24,8 @@ from weatherglass.encoders import load_encoder
 from weatherglass.errors import UnknownNameError, WeatherglassError
 from weatherglass.multiverses.choices import select_tests, word_lists
 from weatherglass.report.measures import SOFT
-from weatherglass.report.multiverse.curve import curve, curve_as_text
-from weatherglass.report.multiverse.tables import lists_of
+from weatherglass.report.multiverse import curve_as_text, lists_of
+from weatherglass.report.multiverse.page import curve
 
 Array = NDArray[np.float64]
 CAREER = ("weat6", "sent-weat6")
@@ -71,7 +71,7 @@ def test_the_check_figure_of_the_specification() -> None:
     np.testing.assert_allclose(sorted(counted), sorted(averaged), atol=1e-9)
     assert ours["median_d"] == pytest.approx(0.995, abs=5e-4)
     assert ours["lists"][0]["positive"] == 97
-    assert ours["joint_p"] == pytest.approx(0.0444, abs=5e-5)
+    assert ours["multiverse_p"] == pytest.approx(0.0444, abs=5e-5)
     # The specification's own figures take each sentence of an attribute word for an attribute of its own.
     singly = plain_numpy(averaged=False)
     assert np.median(singly) == pytest.approx(0.99, abs=5e-3)
@@ -122,11 +122,11 @@ def test_an_effect_that_every_choice_sees_is_shown_and_depends_on_nothing() -> N
     axis = np.eye(20)[0]
     seen = Planted({"x": axis, "a": axis, "y": -axis, "b": -axis}, noise=0.1)
     (entry,) = wg.multiverse(seen, planted_test()).topics
-    assert entry["joint_p"] <= 0.001
+    assert entry["multiverse_p"] <= 0.001
     assert entry["share_same_sign"] == 1
     assert entry["lists"][0]["conclusion"]["kind"] == "robust"
     (verdict,) = wg.run(seen, planted_test()).verdicts(multiverse_p([entry], ["cosine/mean"]))
-    assert (verdict.outcome, verdict.multiverse_p) == ("robust", entry["joint_p_holm"])
+    assert (verdict.outcome, verdict.multiverse_p) == ("robust", entry["multiverse_p_holm"])
 
 
 def test_an_effect_that_only_cosine_sees_depends_on_the_similarity() -> None:
@@ -151,7 +151,7 @@ def test_an_effect_that_only_cosine_sees_depends_on_the_similarity() -> None:
     run = wg.run(seen, planted_test())
     assert [verdict.outcome for verdict in run.verdicts()] == ["robust"]  # by cosine alone
     (verdict,) = run.verdicts(multiverse_p([entry], ["cosine/mean"]))
-    assert (verdict.outcome == "robust") == (entry["joint_p_holm"] <= 0.05)
+    assert (verdict.outcome == "robust") == (entry["multiverse_p_holm"] <= 0.05)
 
 
 def test_an_effect_that_cosine_cannot_see_depends_on_the_similarity() -> None:
@@ -176,19 +176,23 @@ def test_the_corrected_p_decides_the_conclusion() -> None:
         return wg.multiverse(weak, tests, choices=["similarity"], **options).topics
 
     (alone,) = asked(1)
-    assert alone["joint_p_holm"] == alone["joint_p"]
+    assert alone["multiverse_p_holm"] == alone["multiverse_p"]
     kind = alone["lists"][0]["conclusion"]["kind"]
-    assert (kind in ("robust", "hangs")) == (alone["joint_p"] <= 0.05)
+    assert (kind in ("robust", "hangs")) == (alone["multiverse_p"] <= 0.05)
     # All topics have the same words, so the same p; alpha lies between it and its corrected value.
-    several = asked(6, alpha=min(0.5, 3 * alone["joint_p"]))
+    several = asked(6, alpha=min(0.5, 3 * alone["multiverse_p"]))
     for entry in several:
         (block,) = entry["lists"]
-        assert block["joint_p"] == pytest.approx(alone["joint_p"])
-        assert block["joint_p_holm"] == entry["joint_p_holm"] == pytest.approx(min(1, 6 * block["joint_p"]))
+        assert block["multiverse_p"] == pytest.approx(alone["multiverse_p"])
+        assert (
+            block["multiverse_p_holm"]
+            == entry["multiverse_p_holm"]
+            == pytest.approx(min(1, 6 * block["multiverse_p"]))
+        )
         assert block["max_t_p_holm"] == pytest.approx(min(1, 6 * block["max_t_p"]))
         assert block["family"] == 6
         assert block["conclusion"]["kind"] in ("somewhere", "not shown")
-    (first,) = asked(1, alpha=min(0.5, 3 * alone["joint_p"]))
+    (first,) = asked(1, alpha=min(0.5, 3 * alone["multiverse_p"]))
     assert first["lists"][0]["conclusion"]["kind"] in ("robust", "hangs")
 
 
@@ -197,7 +201,7 @@ def test_the_families_of_models_are_apart() -> None:
     strong = Planted({"x": axis, "a": axis, "y": -axis, "b": -axis}, noise=0.1)
     entries = wg.multiverse([strong, HashedEncoder(name="hashed")], planted_test()).topics
     assert [entry["lists"][0]["family"] for entry in entries] == [1, 1]
-    assert all(entry["joint_p_holm"] == entry["joint_p"] for entry in entries)
+    assert all(entry["multiverse_p_holm"] == entry["multiverse_p"] for entry in entries)
 
 
 def test_curves_are_coloured_at_the_level_of_the_multiverse() -> None:
@@ -217,7 +221,7 @@ def test_curves_are_coloured_at_the_level_of_the_multiverse() -> None:
 
 def test_no_effect_is_not_shown() -> None:
     (entry,) = wg.multiverse(HashedEncoder(), planted_test()).topics
-    assert entry["joint_p"] > 0.05
+    assert entry["multiverse_p"] > 0.05
     assert entry["lists"][0]["conclusion"]["hangs_on"] == []
 
 
@@ -227,7 +231,7 @@ def test_the_decomposition_adds_up_and_the_record_has_what_the_command_promises(
         parts = entry["decomposition"]
         total = sum(parts["main"].values()) + sum(parts["pairs"].values()) + parts["rest"]
         assert total == pytest.approx(d.var())
-        assert {"median_d", "joint_p", "share_same_sign", "share_significant"} <= set(entry)
+        assert {"median_d", "multiverse_p", "share_same_sign", "share_significant"} <= set(entry)
 
 
 @pytest.mark.large
@@ -237,8 +241,8 @@ def test_lists_of_a_topic_have_curves_of_their_own_and_other_attributes_join() -
     assert list(lists["weat4"].attribute_lists()) == ["weat4", "weat5"]
     assert list(lists["weat7"].attribute_lists()) == ["weat7", "weat7b"]
     (entry,) = wg.multiverse(HashedEncoder(), ["race and valence"]).topics
-    by_list = [some["joint_p"] for some in entry["lists"]]
-    assert entry["joint_p"] == pytest.approx(min(1, 3 * min(by_list)))
+    by_list = [some["multiverse_p"] for some in entry["lists"]]
+    assert entry["multiverse_p"] == pytest.approx(min(1, 3 * min(by_list)))
 
 
 def test_eq2_is_listed_and_stays_out_of_means() -> None:
@@ -246,7 +250,7 @@ def test_eq2_is_listed_and_stays_out_of_means() -> None:
     with_eq2 = wg.multiverse(
         HashedEncoder(), planted_test(), statistics=("mean", "median", "nearest", "farthest", "eq2")
     ).topics[0]
-    assert with_eq2["joint_p"] == plain["joint_p"]
+    assert with_eq2["multiverse_p"] == plain["multiverse_p"]
     assert len(with_eq2["specifications"]) == len(plain["specifications"]) + 3
 
 
@@ -281,7 +285,7 @@ def test_each_text_is_encoded_once_and_finished_lists_not_again(tmp_path: Path) 
     again = Stable()
     with_more = wg.multiverse(again, [*CAREER, "weat10"], folder=tmp_path).topics[0]
     assert with_more["specifications"] == found.topics[0]["specifications"]
-    of_all = ("family", "joint_p_holm", "max_t_p_holm", "conclusion")  # what another topic changes
+    of_all = ("family", "multiverse_p_holm", "max_t_p_holm", "conclusion")  # what another topic changes
     own, before = (
         {name: value for name, value in entry["lists"][0].items() if name not in of_all}
         for entry in (with_more, found.topics[0])
@@ -311,7 +315,7 @@ def test_a_family_of_files_is_one_model_with_seeds(tmp_path: Path) -> None:
         (tmp_path / f"run-{seed}.txt").write_text("\n".join(rows) + "\n")
     (entry,) = wg.multiverse(f"forum=vectors:{tmp_path}/run-*.txt", test).topics
     assert entry["model"] == "forum"
-    assert entry["lists"][0]["knobs"]["seed"] == ["0", "1", "2"]
+    assert entry["lists"][0]["choices"]["seed"] == ["0", "1", "2"]
     assert entry["specification_count"] == 36
     assert entry["lists"][0]["squared_standard_errors"]["seeds"] > 0
 

@@ -9,7 +9,7 @@ from tests.report.made_up import made_up_run
 
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import Element, ElementSet, Test, load_tests
-from weatherglass.report.page.html import PAGE, write_page
+from weatherglass.report.page import PAGE, write_page
 
 HOSTILE = (
     "<script>window.hacked = 1</script>",

@@ -16,7 +16,7 @@ from weatherglass import run
 from weatherglass.catalogue import load_tests
 from weatherglass.cli import app
 from weatherglass.errors import WeatherglassError
-from weatherglass.report.page import html
+from weatherglass.report import page as page_module
 
 runner = CliRunner()
 
@@ -89,7 +89,7 @@ def test_a_page_that_cannot_be_made_is_a_warning_and_the_results_stand(
     def broken(*_: object) -> str:
         raise RuntimeError("the page is broken")
 
-    monkeypatch.setattr(html, "page", broken)
+    monkeypatch.setattr(page_module, "page", broken)
     finished = run(HashedEncoder(), "weat1", folder=tmp_path)
     (warning,) = (warning for warning in finished.warnings if warning.kind == "page-not-written")
     assert warning.values == {"page": "report.html", "reason": "the page is broken"}
@@ -143,7 +143,7 @@ def test_the_joint_p_of_a_multiverse_goes_into_the_verdicts_of_the_page(tmp_path
         "wordllama",
         "-t",
         "weat6",
-        "--knobs",
+        "--choices",
         "similarity",
         "-o",
         str(tmp_path / "many"),

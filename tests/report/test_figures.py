@@ -12,7 +12,7 @@ from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.errors import WeatherglassError
 from weatherglass.report.figures import FILL, forest, write_figures
-from weatherglass.report.page.subjects import lay_out
+from weatherglass.report.view import lay_out
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 

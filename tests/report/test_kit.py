@@ -14,7 +14,7 @@ from tests.models import HashedEncoder
 from tests.report.browser import Browser
 
 import weatherglass as wg
-from weatherglass.report.cure.page import page as mitigation_page
+from weatherglass.report.mitigation import page as mitigation_page
 from weatherglass.report.multiverse.page import page as multiverse_page
 from weatherglass.reproduce.sheets import Sheet
 from weatherglass.reproduce.sheets import page as reproduction_page

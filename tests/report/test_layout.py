@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.messages import mentions
 
-from weatherglass.report.folded import Placed, alike, text_lines, warning_lines
 from weatherglass.report.layout import Column, items_in_lines, shortened, table_lines, wrapped
+from weatherglass.report.warning_summary import Placed, alike, text_lines, warning_lines
 from weatherglass.storage.printable import cell_len, one_line
 from weatherglass.warnings import Warning
 

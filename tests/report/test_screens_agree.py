@@ -25,14 +25,12 @@ from weatherglass.catalogue import load_test, load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
 from weatherglass.report import statements
 from weatherglass.report.figures import write_figures
-from weatherglass.report.model_card import model_card_block
 from weatherglass.report.notebook import run_html
-from weatherglass.report.page.html import page
-from weatherglass.report.page.subjects import lay_out
+from weatherglass.report.page import page
 from weatherglass.report.page.topics import chart
-from weatherglass.report.pull_request import pull_request_summary
 from weatherglass.report.terminal import reasons, results_lines, screen_lines
-from weatherglass.report.view import view
+from weatherglass.report.view import lay_out, view
+from weatherglass.report.writing import model_card_block, pull_request_summary
 from weatherglass.stats.outcome import Outcome
 
 HOSTILE = "<b>bold</b> **stars** [link](x) | pipe & \x1b[31m"

@@ -18,9 +18,9 @@ import weatherglass as wg
 from weatherglass.audit.run import Run
 from weatherglass.audit.stored import read_run
 from weatherglass.cli import app
-from weatherglass.report.page.html import page
+from weatherglass.report.page import page
 from weatherglass.report.terminal import reasons, results_lines, screen_lines, spread_lines
-from weatherglass.report.view import OWN, run_of_view, view
+from weatherglass.report.view import VIEW_ENTRIES, run_of_view, view
 
 SOURCE = Path(wg.__file__).parent
 LOOKED_UP = {
@@ -78,7 +78,9 @@ def computed(call: Callable[[], Any]) -> set[tuple[str, str]]:
 def test_a_view_is_plain_json_with_all_that_is_shown(run: Run) -> None:
     made = view(run)
     assert json.loads(json.dumps(made, allow_nan=False)) == made
-    assert {*OWN, "verdicts", "agreement", "warnings", "missing_words", "power", "failures"} <= set(made)
+    assert {*VIEW_ENTRIES, "verdicts", "agreement", "warnings", "missing_words", "power", "failures"} <= set(
+        made
+    )
     assert made["agreement"]["tests"] == 4
     assert len(made["agreement"]["pairs"]) == 3
     assert made["missing_words"]["b"]["weat7"]

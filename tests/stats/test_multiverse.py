@@ -76,7 +76,7 @@ def test_an_interval_leaves_out_0_exactly_where_its_p_is_small() -> None:
     assert 0 < outside.sum() < 40
 
 
-def test_the_parts_of_the_variance_add_up_and_each_goes_to_its_knob() -> None:
+def test_the_parts_of_the_variance_add_up_and_each_goes_to_its_choice() -> None:
     table = np.random.default_rng(6).normal(size=(3, 4, 5, 2))
     moved = decompose(table, ["a", "b", "c", "e"])
     assert sum(moved.main.values()) + sum(moved.pairs.values()) + moved.rest == pytest.approx(

@@ -16,7 +16,7 @@ from tests.models import HashedEncoder
 import weatherglass as wg
 from weatherglass.audit.folder import RunFolder
 from weatherglass.reliability.tables import write_tables
-from weatherglass.report.multiverse.tables import specifications_tsv
+from weatherglass.report.multiverse import specifications_tsv
 from weatherglass.report.tables import comma_separated
 from weatherglass.storage.documents import read_word_table
 from weatherglass.storage.printable import defused, restored, tsv_line

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from weatherglass.audit.folder import PAGE, RECORD, RunFolder
 from weatherglass.audit.plan import Plan, choose_models, choose_tests, expand_families
-from weatherglass.audit.record import cached_run, check_addable, command_call, plain, python_call
-from weatherglass.audit.registrations import Registration, registrations_for
+from weatherglass.audit.record import cached_run, check_addable, plain, recorded_call
+from weatherglass.audit.registrations import registrations_for
 from weatherglass.audit.run import Run
 from weatherglass.audit.settings import Settings, chosen_settings
 from weatherglass.audit.stored import read_record
@@ -22,7 +23,7 @@ from weatherglass.metrics import DEFAULT_METRIC, select_metrics
 from weatherglass.metrics.base import Metric
 from weatherglass.metrics.weat.association import Association
 from weatherglass.metrics.weat.metric import under_profile
-from weatherglass.parallel import Backend, backend
+from weatherglass.parallel import backend
 from weatherglass.progress import Progress, check_progress, progress_here
 from weatherglass.registry import checked_path
 from weatherglass.warnings import Warning
@@ -73,7 +74,7 @@ def run(
     """
     models = models_in(models)
     check_progress(progress)
-    call = command_call(command) if command is not None else python_call(run, locals())
+    call = recorded_call(run, locals())
     chosen = chosen_settings(settings, changes, run)
     given: Sequence[Any] = (metrics, tests)
     asked_for, asked_tests = (some if isinstance(some, list | tuple) else [some] for some in given)
@@ -100,44 +101,31 @@ def run(
     workers = backend(jobs, scheduler, shared_dir)
     # What other processes have to be told; a lambda that cannot be sent is refused before anything is written.
     registrations = () if workers.in_process else registrations_for(plan.metrics, chosen.covariance)
-    shown = progress or progress_here()
-    if folder is None:
-        return _compute(plan, call, workers, shown, registrations, families)
-    with RunFolder(checked_path("folder", folder)) as opened:
-        added_to = read_record(opened.path) if add and (opened.path / RECORD).exists() else None
-        if added_to:
+    with nullcontext() if folder is None else RunFolder(checked_path("folder", folder)) as opened:
+        added_to = None
+        if opened and not add:
+            if (cached := cached_run(plan, call, opened)) is not None:
+                return cached.stored_in(opened.path)
+        elif opened and (opened.path / RECORD).exists():
+            added_to = read_record(opened.path)
             check_addable(added_to, plan, plain(asdict(chosen)))
-        finished = cached_run(plan, call, opened) if not add else None
-        if finished is not None:
-            return finished.stored_in(opened.path)
-        computed = _compute(plan, call, workers, shown, registrations, families, opened, added_to)
-        finished = computed.stored_in(opened.path)
-        unwritten = _write_page(finished, opened)
-        finished.record["warnings"] += [warning.to_json() for warning in unwritten]
+        from weatherglass.audit.audit import (
+            Audit,  # imports all that computes, which a cached run does not need
+        )
+
+        shown = progress or progress_here()
+        finished = Audit(plan, call, workers, shown, opened, registrations, added_to).run()
+        if families:
+            from weatherglass.reliability.agreement.seeds import family_report
+
+            finished.record["families"] = family_report(finished.results, families).to_json()
+        if opened is None:
+            return finished
+        if families:
+            opened.write_record(finished.record)
+        finished = finished.stored_in(opened.path)
+        finished.record["warnings"] += [warning.to_json() for warning in _write_page(finished, opened)]
         return finished
-
-
-def _compute(
-    plan: Plan,
-    call: Mapping[str, Any],
-    workers: Backend,
-    progress: Progress,
-    registrations: tuple[Registration, ...],
-    families: Mapping[str, Sequence[str]],
-    folder: RunFolder | None = None,
-    added_to: Mapping[str, Any] | None = None,
-) -> Run:
-    """Compute what is missing of a plan; the record says what the run shows of its families of models."""
-    from weatherglass.audit.audit import Audit  # with all that computes, which a finished run does not need
-
-    finished = Audit(plan, call, workers, progress, folder, registrations, added_to).run()
-    if families:
-        from weatherglass.reliability.agreement.seeds import family_report
-
-        finished.record["families"] = family_report(finished.results, families).to_json()
-        if folder:
-            folder.write_record(finished.record)
-    return finished
 
 
 def _write_page(finished: Run, folder: RunFolder) -> list[Warning]:
@@ -148,7 +136,7 @@ def _write_page(finished: Run, folder: RunFolder) -> list[Warning]:
     Raises:
         NoRoomError: if the disk is full, which is no fault of the page.
     """
-    from weatherglass.report.page.html import write_page  # jinja2, only where there is a page to write
+    from weatherglass.report.page import write_page  # jinja2, only where there is a page to write
 
     try:
         write_page(finished)

@@ -355,7 +355,7 @@ def _rank(mitigation: Mitigation) -> int | None:
 
 def _write(finished: Evaluation, folder: Path) -> None:
     """Write judgement.json and the page."""
-    from weatherglass.report.cure.page import PAGE, page
+    from weatherglass.report.mitigation import PAGE, page
 
     record = finished.to_json()
     with writing_into(folder):

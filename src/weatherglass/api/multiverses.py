@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weatherglass.audit.record import command_call, environment, now, python_call
+from weatherglass.audit.record import environment, now, recorded_call
 from weatherglass.catalogue.test import Test
 from weatherglass.encoders import DEFAULT_MODEL
 from weatherglass.encoders.in_memory import models_in
@@ -66,7 +66,7 @@ def multiverse(
     """
     models = models_in(models)
     check_progress(progress)
-    call = command_call(command) if command is not None else python_call(multiverse, locals())
+    call = recorded_call(multiverse, locals())
     tupled: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
     }
@@ -131,8 +131,8 @@ def _listed(given: Any) -> Sequence[Any]:
 
 def write_folder(finished: Multiverse, folder: Path) -> None:
     """Write multiverse.json, specifications.tsv, a curve per list and model, and the page that shows them."""
+    from weatherglass.report.multiverse import specifications_tsv
     from weatherglass.report.multiverse.page import write_page
-    from weatherglass.report.multiverse.tables import specifications_tsv
 
     with writing_into(folder):
         write_checked_json(folder / RECORD, finished.to_json())

@@ -94,9 +94,9 @@ def _report(
     from weatherglass.reliability.agreement.assess_study import assess_study
     from weatherglass.reliability.regression.explain import explain_study
     from weatherglass.reliability.tables import write_tables
-    from weatherglass.report.study.coefficients import coefficient_drawing
     from weatherglass.report.study.figures import drawings, remove_outdated_figures, save_drawing
     from weatherglass.report.study.page import write_page
+    from weatherglass.report.study.plots import coefficient_drawing
 
     tables = assess_study(study, scored, progress)
     write_tables(folder / TABLES, tables)
@@ -236,7 +236,7 @@ class StudyResult:
             table: its name, such as "summary", "claims", "scores" or "test_retest_words"; see `tables`.
             library: "polars" (the default) or "pandas".
         """
-        from weatherglass.report.frames import frame_library, to_frame
+        from weatherglass.report.notebook import frame_library, to_frame
 
         found = self.tables[one_of("table of this study", table, list(self.tables))]
         if frame_library(library) == "polars":
@@ -301,7 +301,7 @@ class StudyResult:
         `apart` says whether the two intervals have nothing in common: a stricter question than whether the change
         could be 0, which needs the words of both studies.
         """
-        from weatherglass.report.frames import to_frame
+        from weatherglass.report.notebook import to_frame
 
         there = other if isinstance(other, StudyResult) else load_study(other)
         first, second = (_by_condition(each.tables[SUMMARY]) for each in (self, there))

@@ -61,15 +61,17 @@ def judge(results: Sequence[Result], correction: Correction) -> list[Result]:
     judged = list(results)
     for rows in families.values():
         p_values = np.array([results[row].p_value for row in rows])
-        adjusted = _adjusted([results[row] for row in rows], p_values, correction)
+        if correction.method == WESTFALL_YOUNG:
+            adjusted = _westfall_young_by_group([results[row] for row in rows], correction)
+        else:
+            adjusted = adjust(p_values, correction.method, correction.family)
         for place, row in enumerate(rows):
             judged[row] = _judged(results[row], float(adjusted[place]), correction)
     return judged
 
 
-def _adjusted(results: Sequence[Result], p_values: Vector, correction: Correction) -> Vector:
-    if correction.method != WESTFALL_YOUNG:
-        return adjust(p_values, correction.method, correction.family)
+def _westfall_young_by_group(results: Sequence[Result], correction: Correction) -> Vector:
+    """Return p adjusted within the tests that exchange the same units, and between these groups."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for place, result in enumerate(results):
         groups[_exchanged(result)].append(place)
@@ -167,15 +169,6 @@ def power_fields(result: Result, alpha: float) -> dict[str, Any]:
         "power": {f"{d:g}": chance for d, chance in chances.items() if not math.isnan(chance)},
         "minimum_detectable": minimum_detectable_effect_size(x, y, alpha, tail, ddof=ddof),
     }
-
-
-def power_by_size(results: Sequence[Result]) -> dict[str, dict[str, float]]:
-    """The power of every size of test in a run, for its record."""
-    by_size = {}
-    for result in results:
-        if result.power:
-            by_size[f"{result.units_x} + {result.units_y} {result.permute}"] = dict(result.power)
-    return by_size
 
 
 def floor_values(result: Result, alpha: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from weatherglass.audit.encode import Encodings
+from weatherglass.catalogue.names import set_name
 from weatherglass.catalogue.test import Element, ElementSet, Test
 from weatherglass.encoders.base import Model
 from weatherglass.languages import DEFAULT_LANGUAGE, LANGUAGES
@@ -187,7 +188,12 @@ def _related(sets: Iterable[tuple[str, KnownSet | ElementSet]], language: str) -
         everywhere = common_stems([words for *_, words in alike], language)
         for role, category, words in alike:
             for group in related_words(words, language, everywhere):
-                values = {"role": role, "category": category, "shared": group.shared, "words": group.words}
+                values = {
+                    "role": role,
+                    "category": set_name(category),
+                    "shared": group.shared,
+                    "words": group.words,
+                }
                 found.append(Warning.of("related-words", **values))
     return found
 

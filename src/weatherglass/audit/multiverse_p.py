@@ -1,4 +1,4 @@
-"""p over all specifications of a multiverse, which a verdict asks for where one was run."""
+"""Read p over all specifications of a multiverse, which limits the verdict on a topic where one was run."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from weatherglass.storage.checksum import MISMATCH, State, read_checked_json
 from weatherglass.storage.reading import require_regular_file
 
 MultiverseP = Mapping[tuple[str, str, str], float]
-"""By topic, model and metric, as results and verdicts name them: p of the mean d over all specifications, corrected."""
+"""By topic, model and metric, as results name them: the corrected p of the mean d over all specifications."""
 
 
 def multiverse_p(
     entries: Iterable[Mapping[str, Any]], metrics: Iterable[str]
 ) -> dict[tuple[str, str, str], float]:
-    """Return the corrected joint p of each topic, from the entries of `weatherglass multiverse --json`.
+    """Return the corrected p of each topic, from the entries of `weatherglass multiverse --json`.
 
-    A multiverse goes over similarities and statistics, so its p applies to each of these `metrics`; an entry with a
-    `metric` of its own applies to that one alone. An entry without p is skipped.
+    A multiverse varies similarities and statistics, so its p applies to each of `metrics`; an entry that names a
+    `metric` applies to that one only. An entry without p is skipped.
 
-    >>> multiverse_p([{"topic": "age and valence", "model": "m", "joint_p_holm": 0.03}], ["cosine/mean"])
+    >>> multiverse_p([{"topic": "age and valence", "model": "m", "multiverse_p_holm": 0.03}], ["cosine/mean"])
     {('age and valence', 'm', 'cosine/mean'): 0.03}
     """
     wanted = list(metrics)
     found = {}
     for entry in entries:
-        p = entry.get("joint_p_holm")
+        p = entry.get("multiverse_p_holm")
         if p is None or math.isnan(p):
             continue
         for metric in [entry["metric"]] if entry.get("metric") else wanted:
@@ -37,11 +37,13 @@ def multiverse_p(
     return found
 
 
-def read_multiverse(path: Path) -> Any:
-    """What multiverse.json holds, or a file with the output of `weatherglass multiverse --json`, which has no checksum.
+def read_multiverse(path: Path) -> list[dict[str, Any]]:
+    """Read the topics of multiverse.json, or of a file with the output of `weatherglass multiverse --json`.
+
+    Such an output has no checksum; it may be the list of topics alone.
 
     Raises:
-        OutputError: if it cannot be read, is no JSON, or is damaged.
+        OutputError: if the file cannot be read, is damaged, has an older format, or is something else.
     """
     require_regular_file(path, OutputError)
     try:
@@ -50,22 +52,24 @@ def read_multiverse(path: Path) -> Any:
         raise OutputError(unreadable(path, error)) from error
     except ValueError as error:
         raise OutputError(f"{path}: not JSON ({error})") from error
+    again = "run the same 'weatherglass multiverse' again to rewrite it"
     if state is State.DAMAGED:
-        raise OutputError(
-            f"{path}: {MISMATCH}; running the same 'weatherglass multiverse' again writes it anew"
-        )
-    return content
+        raise OutputError(f"{path}: {MISMATCH}; {again}")
+    topics = content.get("topics") if isinstance(content, dict) else content
+    if not isinstance(topics, list) or not all(isinstance(topic, dict) for topic in topics):
+        raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")
+    if any("joint_p" in topic for topic in topics):
+        raise OutputError(f"{path}: an older format (it has 'joint_p' instead of 'multiverse_p'); {again}")
+    return topics
 
 
 def read_multiverse_p(path: Path, metrics: Iterable[str]) -> dict[tuple[str, str, str], float]:
-    """Return the corrected joint p of each topic in a file with the output of `weatherglass multiverse --json`.
+    """Return the corrected p of each topic in a file with the output of `weatherglass multiverse --json`.
 
     Raises:
-        OutputError: if it cannot be read, or holds something else.
+        OutputError: if the file cannot be read, or is something else.
     """
     try:
-        content = read_multiverse(path)
-        entries = content["topics"] if isinstance(content, dict) else content
-        return multiverse_p(entries, metrics)
+        return multiverse_p(read_multiverse(path), metrics)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'") from error

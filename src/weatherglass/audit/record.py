@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weatherglass import __version__
-from weatherglass.audit.folder import PAGE, RECORD, RunFolder, is_current
-from weatherglass.audit.judge import family_sizes, judge, power_by_size
+from weatherglass.audit.folder import FORMAT, PAGE, RECORD, RunFolder, is_current
+from weatherglass.audit.judge import family_sizes, judge
 from weatherglass.audit.plan import Plan
 from weatherglass.audit.results import Failure, Result
 from weatherglass.audit.run import Run
@@ -42,23 +42,21 @@ PACKAGES = (
 """Libraries whose version can change a number."""
 
 
-def command_call(command: Any) -> dict[str, Any]:
-    """Return what run.json says of a run that the command line asked for: the words of the command.
+def recorded_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what run.json says of who asked for a run: the words of the command, or the arguments in Python.
 
-    Raises:
-        WeatherglassError: if the words are not texts.
-    """
-    return {"called": "command line", "command": checked_texts("command", command)}
-
-
-def python_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what run.json says of a run that Python code asked for: the arguments that are not the default.
+    Arguments that have their default value are not recorded.
 
     Args:
         function: what was called.
-        arguments: the values of its parameters; `changes` are fields of its settings. An object is recorded as its
-            class and name.
+        arguments: the values of its parameters; `changes` are fields of its settings, and `command` has the words of
+            the command line, None for a call in Python. An object is recorded as its class and name.
+
+    Raises:
+        WeatherglassError: if the words of the command are not texts.
     """
+    if arguments["command"] is not None:
+        return {"called": "command line", "command": checked_texts("command", arguments["command"])}
     defaults = {name: parameter.default for name, parameter in signature(function).parameters.items()}
     defaults |= default_settings()
     named = {name: value for name, value in arguments.items() if name not in (*NOT_RECORDED, "changes")}
@@ -112,6 +110,7 @@ def run_record(
         kept: keys of its results.
     """
     record = {
+        "format": FORMAT,
         "status": "running",
         **call,
         "started": started,
@@ -160,16 +159,18 @@ def finished_record(
         (model.name, model.options): [*model.encoder.notes(), *([] if model.resumable else [NOT_RESUMABLE])]
         for model in plan.models
     }
-    warnings = list(unreadable)
-    for model in plan.models:
-        warnings += [as_warning(warning).about(model.name) for warning in model.encoder.warnings()]
-    for profile in plan.profiles:
-        warnings.append(
-            Warning.of("profile", profile=profile.name, caution=profile.caution, habits=profile.habits)
-        )
+    missing: dict[str, dict[str, Any]] = {}
+    for result in results:
+        if oov := result.notes.get("oov"):
+            missing.setdefault(result.model, {})[result.test] = oov
     cautions = {metric.name: metric.info.caution for metric in plan.metrics if metric.info.caution}
-    warnings += [Warning.of("metric", metric=name, caution=caution) for name, caution in cautions.items()]
-    warnings += collected_warnings(results)
+    warnings = [
+        *unreadable,
+        *(as_warning(warning).about(m.name) for m in plan.models for warning in m.encoder.warnings()),
+        *(Warning.of("profile", profile=p.name, caution=p.caution, habits=p.habits) for p in plan.profiles),
+        *(Warning.of("metric", metric=name, caution=caution) for name, caution in cautions.items()),
+        *collected_warnings(results),
+    ]
     return {
         **record,
         "status": status,
@@ -180,9 +181,9 @@ def finished_record(
         ],
         "result_count": len(results),
         "correction": {**record["correction"], "sizes": family_sizes(results, plan.correction)},
-        "power": power_by_size(results),
+        "power": {f"{r.units_x} + {r.units_y} {r.permute}": dict(r.power) for r in results if r.power},
         "headline": headline(plan, results) if plan.profiles else None,
-        "missing_words": missing_words(results),
+        "missing_words": missing,
         "warnings": [warning.to_json() for warning in warnings],
         "failures": [{"model": f.model, "test": f.test, "reason": f.reason} for f in failures],
     }
@@ -213,19 +214,10 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def missing_words(results: Sequence[Result]) -> dict[str, dict[str, Any]]:
-    """The ledger of unknown words: model → test → what was dropped or skipped."""
-    ledger: dict[str, dict[str, Any]] = {}
-    for result in results:
-        if oov := result.notes.get("oov"):
-            ledger.setdefault(result.model, {})[result.test] = oov
-    return ledger
-
-
 def collected_warnings(results: Sequence[Result]) -> list[Warning]:
     """Return each warning of the results once, with what its kind is about: a test, a test on a model, or a row.
 
-    What every model, or every metric, has in common is named only where there are several of them.
+    Model and metric are named only if the run has several.
     """
     models = len({(result.model, result.options) for result in results}) > 1
     metrics = len({result.metric for result in results}) > 1

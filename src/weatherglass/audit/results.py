@@ -228,7 +228,7 @@ class Result(ResultKey, Estimate, Inference, Judgement):
         return bool(self.notes.get("part_of"))
 
     def units(self) -> tuple[int, int]:
-        """How many exchangeable units X and Y have: words, or elements."""
+        """Return how many exchangeable units X and Y have: words, or elements."""
         return self.units_x, self.units_y
 
     def columns(self) -> dict[str, str]:

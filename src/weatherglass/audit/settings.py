@@ -12,7 +12,6 @@ from weatherglass.registry import (
     check_number,
     checked_text,
     checked_texts,
-    checked_whole_number,
     one_of,
     shown,
     suggestion,
@@ -148,19 +147,19 @@ class Settings:
         one_of("ci", self.ci, CI)
         if self.profile is not None:
             one_of("profile", self.profile, list(PROFILES))
-        _between("alpha", self.alpha, 0, 0.5)
-        _between("precision", self.precision, 0, 1)
+        check_number("alpha", self.alpha, between=(0, 0.5))
+        check_number("precision", self.precision, between=(0, 1))
         if not isinstance(self.ddof, int) or self.ddof not in (0, 1):
             raise WeatherglassError(f"ddof is {shown(repr(self.ddof))}, but should be 0 or 1")
         if not isinstance(self.budget, Budget):
             raise WeatherglassError(f"budget is {self.budget!r}, but should be a Budget(seconds, bytes)")
         check_number("budget.seconds", self.budget.seconds)
         check_number("budget.bytes", self.budget.bytes)
-        _at_least("seed", self.seed, 0)
+        check_number("seed", self.seed, whole=True, least=0)
         if self.smallest is not None:
-            _between("smallest", self.smallest, 0, 2)
+            check_number("smallest", self.smallest, between=(0, 2))
         if self.family is not None:
-            _at_least("family", self.family, 1)
+            check_number("family", self.family, whole=True, least=1)
         _check_synonyms(self.synonyms)
 
     def trusts(self, metric: Metric) -> bool:
@@ -174,7 +173,7 @@ class Settings:
             WeatherglassError: for a name that is no field, naming the nearest.
         """
         check_setting_names(changes)
-        return replace(self, **changes) if changes else self
+        return replace(self, **changes)
 
     def in_key(self) -> dict[str, Any]:
         """What a result depends on; the synonyms go in by their content, which the plan knows."""
@@ -212,18 +211,6 @@ def check_setting_names(given: Iterable[str], function: Callable[..., Any] | Non
             raise WeatherglassError(f"unknown setting '{name}'{suggestion(name, [*arguments, *settings])}")
 
 
-def _between(name: str, value: float, low: float, high: float) -> None:
-    check_number(name, value)
-    if not low < value < high:
-        raise WeatherglassError(f"{name} is {value}, but should lie between {low} and {high}")
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if not isinstance(value, int):
-        raise WeatherglassError(f"{name} is {shown(repr(value))}, but should be a whole number")
-    checked_whole_number(name, value, least)
-
-
 def _check_synonyms(given: object) -> None:
     """Refuse what is neither a name nor lists of words by word."""
     if given is None or isinstance(given, str):
@@ -251,7 +238,7 @@ def chosen_settings(
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", "a Settings(…)", settings)
     if settings is not None:
-        return settings.changed(**given)
+        return settings.changed(**given) if given else settings
     published = {}
     if profile := given.get("profile"):
         from weatherglass.metrics.weat.profiles import profile_of

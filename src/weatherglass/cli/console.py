@@ -103,7 +103,7 @@ def is_terminal(stream: TextIO) -> bool:
 
 def warn_about(warnings: Sequence[Warning], verbose: bool = False, where: str | None = None) -> None:
     """Print warnings to stderr, one line per kind, or all of them in full."""
-    from weatherglass.report.folded import ON_PAGE, warning_lines
+    from weatherglass.report.warning_summary import ON_PAGE, warning_lines
 
     set_apart(warning_lines(warnings, width_of(sys.stderr), verbose=verbose, where=where or ON_PAGE))
 

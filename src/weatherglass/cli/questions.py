@@ -39,7 +39,7 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 )
 @repeated_tests(help="Topic, name, glob, file or folder; repeat for several.", metavar="TOPIC|TEST")
 @option(
-    "--knobs",
+    "--choices",
     type=comma_separated("multiverses.choices:CHOICES"),
     default=CHOICES,
     metavar="NAME,...",
@@ -73,7 +73,7 @@ CHOICES = "similarity,statistic,template,pooling,layers,words,seed,list"
 def multiverse(
     models: Sequence[str],
     tests: Sequence[str],
-    knobs: str,
+    choices: str,
     similarity: str,
     statistic: str,
     alpha: float,
@@ -97,7 +97,7 @@ def multiverse(
         finished = run(
             list(models) or [DEFAULT_MODEL],
             tests,
-            _split(knobs),
+            _split(choices),
             folder=folder,
             progress=bar,
             command=command_line(),
@@ -109,7 +109,7 @@ def multiverse(
     if as_json:
         print_json(finished.to_json())
     elif not quiet:
-        from weatherglass.report.multiverse.terminal import lines_of
+        from weatherglass.report.multiverse import lines_of
 
         say(lines_of(finished, width_of(), table))
         say([f"Page: {folder / 'index.html'}"], whole=True)
@@ -253,7 +253,7 @@ def mitigate(
         usage = f"Use it with any model of {written.width} dimensions: MODEL | saved?file={written.path}"
         say([f"{written.path}: {what}, {written.format}", *([] if written.words else [usage])], whole=True)
     if judgement:
-        from weatherglass.report.cure.terminal import lines_of
+        from weatherglass.report.mitigation import lines_of
 
         say([*lines_of(judgement.to_json()), f"Page and numbers: {folder}"], whole=True)
 

@@ -189,8 +189,8 @@ def explain(options: Options) -> None:
     from weatherglass.reliability.regression.explain import explain_study
     from weatherglass.reliability.study import imported_groups, study_folder, trained_groups
     from weatherglass.reliability.tables import read_tables
-    from weatherglass.report.study.coefficients import coefficient_drawing
     from weatherglass.report.study.figures import save_drawing
+    from weatherglass.report.study.plots import coefficient_drawing
 
     study, folder = options.chosen_study(), options.folder
     with study_folder(folder), progress(options.silent, folder) as bar:

@@ -82,7 +82,7 @@ def may2019(models: Sequence[str], folder: Path, seed: int, jobs: int, quiet: bo
         _print_json(reproduction.run, claims(reproduction), said, without, folder if specs else None)
     elif not quiet:
         _show(sheets(reproduction), said, not_given(reproduction))
-        say([f"Results, page, tables and Figure 1: {folder}"] if specs else [], whole=True)
+        say([f"Results, page, tables and Figure 1: {folder}"] if specs else [])
     if reproduction.run.failures or (reproduction.released and reproduction.released.failures):
         raise click.exceptions.Exit(3)
 
@@ -166,7 +166,7 @@ def azarpanah2021(
         _print_json(reproduction.run, claims(reproduction), said, not_given(reproduction), folder)
     elif not quiet:
         _show(sheets(reproduction), said, not_given(reproduction))
-        say([f"Results, page, tables and figures: {folder}"], whole=True)
+        say([f"Results, page, tables and figures: {folder}"])
     if reproduction.run.failures:
         raise click.exceptions.Exit(3)
 
@@ -256,7 +256,7 @@ def du2021(
 
 def _pearson_lines(rows: Iterable[Correlation]) -> Iterator[str]:
     cells = [
-        [row.pairs, row.algorithm, row.rules]
+        [row.pairs.replace("_", " "), row.algorithm, row.rules]
         + ["–" if r is None else f"{r:.3f}" for r in (row.ours, row.reproduced, row.original)]
         for row in rows
     ]
@@ -283,4 +283,4 @@ def _show(sheets: Iterable[Sheet], lines: Iterable[str], not_given: Mapping[str,
     say(lines)
     if not_given:
         say(["Models of the paper that were not given (docs/encoders.md states where to get the weights):"])
-        say((f"  {option}" for option in model_options(not_given)), whole=True)
+        say(f"  {option}" for option in model_options(not_given))

@@ -190,8 +190,8 @@ def show(finished: Run, folder: Path, table: bool, verbose: bool, before: Sequen
     """Print the summary, every result if requested, warnings, and the paths of the report."""
     from weatherglass.audit.folder import PAGE
     from weatherglass.cli.console import say, set_apart, warn_about, width_of
-    from weatherglass.report.folded import Placed, text_lines, warning_line
     from weatherglass.report.terminal import results_lines, screen_lines, spread_lines
+    from weatherglass.report.warning_summary import Placed, text_lines, warning_line
 
     width = width_of()
     if table:
@@ -291,7 +291,7 @@ def write_gate_files(
 
         write_junit(junit, run, breaches)
     if summary:
-        from weatherglass.report.pull_request import pull_request_summary
+        from weatherglass.report.writing import pull_request_summary
         from weatherglass.storage.atomic import write_whole
 
         verdicts = judged.verdicts if judged else [(None, one) for one in run.verdicts()]

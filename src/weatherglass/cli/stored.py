@@ -128,20 +128,17 @@ def _multiverse(path: Path | None) -> list[dict[str, Any]]:
         return []
     from weatherglass.audit.multiverse_p import read_multiverse
 
-    content = read_multiverse(path)
-    topics = content.get("topics") if isinstance(content, dict) else None
-    if not isinstance(topics, list) or not all(
-        isinstance(entry, dict) and "specifications" in entry for entry in topics
-    ):
+    topics = read_multiverse(path)
+    if not topics or not all("specifications" in entry for entry in topics):
         raise OutputError(f"{path}: not the output of 'weatherglass multiverse --json'")
-    return cast(list[dict[str, Any]], topics)
+    return topics
 
 
 def _page(
     runs: Sequence[Run], path: Path, comparison: dict[str, Any] | None, multiverse: list[dict[str, Any]]
 ) -> list[Path]:
     from weatherglass.audit.agreement import metric_agreement
-    from weatherglass.report.page.html import page
+    from weatherglass.report.page import page
     from weatherglass.storage.atomic import write_whole
 
     with _rendering(runs):
@@ -187,9 +184,7 @@ def _figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None) -> 
 
 def _text(runs: Sequence[Run], form: str) -> str:
     from weatherglass.report import tables
-    from weatherglass.report.model_card import model_card_block
-    from weatherglass.report.paper import bibtex, methods_paragraph
-    from weatherglass.report.write_up import sentences
+    from weatherglass.report.writing import bibtex, methods_paragraph, model_card_block, sentences
 
     if form == "methods":
         return "\n\n".join(methods_paragraph(run.results, run.record) for run in runs) + "\n"
@@ -209,7 +204,7 @@ def _joined_record(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _write_text(text: str, path: Path | None, form: str) -> list[Path]:
-    from weatherglass.report.model_card import put_into
+    from weatherglass.report.writing import put_into
     from weatherglass.storage.atomic import is_stream, write_whole
 
     if path is None:

@@ -358,7 +358,7 @@ def _content(test: Test) -> dict[str, Any]:
 
 
 def _print_warnings(tests: list[Test], related: bool = True) -> None:
-    from weatherglass.report.folded import in_full
+    from weatherglass.report.warning_summary import in_full
 
     for test in tests:
         warnings = _warnings(test) if related else test.warnings

@@ -38,8 +38,8 @@ from weatherglass.storage.journal import Journal
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-KEY_VERSION = 2
-"""Raised when a change of the code gives other numbers for the same input."""
+KEY_VERSION = 3
+"""Raised when a change of the code gives other numbers or other names for the same input."""
 SHARED_CHOICES = ("similarity", "statistic", "template", "list")
 """Choices that every model has: models are compared over them, averaged over the others."""
 
@@ -48,7 +48,7 @@ SHARED_CHOICES = ("similarity", "statistic", "template", "list")
 class Multiverse:
     """The results of a multiverse: plain values, as they are stored and printed, with methods to show them.
 
-    Like those of `Run`, the methods that show it import `weatherglass.report` when they are called.
+    Like those of `Run`, the methods that show it import `report/show.py` when they are called.
     """
 
     topics: list[dict[str, Any]]
@@ -73,28 +73,9 @@ class Multiverse:
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows, one row per topic and model, below 50 kB."""
-        from html import escape
+        from weatherglass.report import show
 
-        from weatherglass.report.notebook import html_table
-        from weatherglass.report.numbers import effect, p_value
-
-        rows = []
-        for entry in self.topics:
-            sizes = [one["d"] for one in entry["specifications"] if one["d"] is not None]
-            ends = (effect(min(sizes)), effect(max(sizes))) if sizes else ("–", "–")
-            p = [p_value(entry[name]) for name in ("joint_p", "joint_p_holm")]
-            rows.append([entry["model"], entry["topic"], str(len(sizes)), *ends, *p])
-        heads = (
-            "model",
-            "topic",
-            "specifications",
-            "smallest d",
-            "largest d",
-            "p of the mean",
-            "corrected p",
-        )
-        table = html_table(heads, rows, len(rows), (2, 3, 4, 5, 6))
-        return f"<div><p><b>{escape(self._title())}</b></p>{table}</div>"
+        return show.multiverse_html(self, self._title())
 
     def to_frame(self, library: str | None = None) -> Any:
         """Return one row per specification: its choices, d, interval and p.
@@ -102,15 +83,9 @@ class Multiverse:
         Args:
             library: "polars" or "pandas"; by default the first of them that is installed.
         """
-        from weatherglass.report.frames import to_frame
-        from weatherglass.report.multiverse.tables import COLUMNS
+        from weatherglass.report import show
 
-        rows = [
-            {name: {"model": entry["model"], "topic": entry["topic"], **one}.get(name) for name in COLUMNS}
-            for entry in self.topics
-            for one in entry["specifications"]
-        ]
-        return to_frame(rows, library)
+        return show.multiverse_frame(self, library)
 
     def plot(self, topic: str | None = None, model: str | None = None) -> Axes:
         """Draw the specification curve of the first word list of a topic and model.
@@ -118,20 +93,9 @@ class Multiverse:
         Returns:
             The axes of the curve; below them, `axes.figure.axes[1]` are the choices.
         """
-        from weatherglass.report.figures import in_pyplot
-        from weatherglass.report.multiverse.curve import curve
-        from weatherglass.report.multiverse.tables import lists_of
+        from weatherglass.report import show
 
-        wanted = [
-            entry
-            for entry in self.topics
-            if topic in (None, entry["topic"]) and model in (None, entry["model"])
-        ]
-        if not wanted:
-            known = "; ".join(f"{entry['topic']} on {entry['model']}" for entry in self.topics)
-            raise WeatherglassError(f"this multiverse has no such topic and model (it has: {known})")
-        block, specifications = next(lists_of(wanted))
-        return in_pyplot(curve(block, specifications, self.alpha))
+        return show.multiverse_plot(self, topic, model)
 
     def _title(self) -> str:
         number = sum(len(entry["specifications"]) for entry in self.topics)
@@ -324,7 +288,7 @@ def _corrected(topics: Sequence[Sequence[dict[str, Any]]], alpha: float) -> list
     n_tests = sum(map(len, topics))
     corrected = {
         name: adjust_groups([adjust([block[name] for block in lists], "holm") for lists in topics])
-        for name in ("joint_p", "max_t_p")
+        for name in ("multiverse_p", "max_t_p")
     }
     found: list[list[dict[str, Any]]] = []
     for number, lists in enumerate(topics):
@@ -337,7 +301,7 @@ def _corrected(topics: Sequence[Sequence[dict[str, Any]]], alpha: float) -> list
 
 
 def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    adjusted = adjust([block["joint_p"] for block in blocks], "holm")
+    adjusted = adjust([block["multiverse_p"] for block in blocks], "holm")
     smallest = adjust([block["max_t_p"] for block in blocks], "holm")
     specifications = [
         {"target_list": block["list"], **one} for block in blocks for one in block["specifications"]
@@ -356,8 +320,8 @@ def _topic(model: str, topic: str, blocks: Sequence[dict[str, Any]]) -> dict[str
         "model": model,
         "specification_count": len(d),
         "median_d": float(np.median(d)),
-        "joint_p": float(adjusted.min()),
-        "joint_p_holm": min(block["joint_p_holm"] for block in blocks),
+        "multiverse_p": float(adjusted.min()),
+        "multiverse_p_holm": min(block["multiverse_p_holm"] for block in blocks),
         "max_t_p": float(smallest.min()),
         "max_t_p_holm": min(block["max_t_p_holm"] for block in blocks),
         "share_same_sign": same_sign(d),

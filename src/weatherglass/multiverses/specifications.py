@@ -301,11 +301,11 @@ def assess(scored: Sequence[Scored], known: Known, choices: Choices) -> dict[str
         "n_x": n_x,
         "n_y": len(known.y),
         "dropped": list(known.dropped),
-        "knobs": {choice: list(names) for choice, names in factors.items()},
+        "choices": {choice: list(names) for choice, names in factors.items()},
         "mean_d": joint.mean_d,
         "median_d": float(np.median(d)),
-        "joint_p": joint.p,
-        "joint_p_method": joint.significance.p_method,
+        "multiverse_p": joint.p,
+        "multiverse_p_method": joint.significance.p_method,
         "max_t_p": float(largest.p.min()),
         "max_t_exact": largest.exact,
         "share_same_sign": same_sign(d),
@@ -352,7 +352,7 @@ def _by_level(
         for name in names:
             columns = [some.levels[choice] == name for some in scored]
             joint = joint_test(scores[:, columns], n_x, EACH)
-            found.setdefault(choice, {})[name] = {"mean_d": joint.mean_d, "joint_p": joint.p}
+            found.setdefault(choice, {})[name] = {"mean_d": joint.mean_d, "multiverse_p": joint.p}
     return found
 
 
@@ -414,7 +414,7 @@ def conclusion(record: dict[str, Any], alpha: float) -> dict[str, Any]:
     directions. This is examined only if the p of the mean or the smallest maxT p is at most alpha. The choice that
     moves d most is named first.
     """
-    on_the_whole = record["joint_p_holm"] <= alpha
+    on_the_whole = record["multiverse_p_holm"] <= alpha
     somewhere = record["max_t_p_holm"] <= alpha
     deciding = []
     if on_the_whole or somewhere:
@@ -423,15 +423,15 @@ def conclusion(record: dict[str, Any], alpha: float) -> dict[str, Any]:
     shown = "hangs" if deciding else "robust"
     kind = shown if on_the_whole else "somewhere" if somewhere else "not shown"
     sentence = _sentence(kind, deciding, record, alpha)
-    if record["joint_p"] <= alpha < record["joint_p_holm"]:
+    if record["multiverse_p"] <= alpha < record["multiverse_p_holm"]:
         sentence += (
-            f"; before correction for {record['family']} lists, p of the mean is {record['joint_p']:.2g}"
+            f"; before correction for {record['family']} lists, p of the mean is {record['multiverse_p']:.2g}"
         )
     return {"kind": kind, "hangs_on": deciding, "sentence": sentence}
 
 
 def _disagree(levels: dict[str, dict[str, float]], alpha: float) -> bool:
-    signs = {np.sign(level["mean_d"]) if level["joint_p"] <= alpha else 0.0 for level in levels.values()}
+    signs = {np.sign(level["mean_d"]) if level["multiverse_p"] <= alpha else 0.0 for level in levels.values()}
     return len(signs) > 1
 
 
@@ -445,7 +445,7 @@ def _sentence(kind: str, deciding: Sequence[str], record: dict[str, Any], alpha:
         return f"{start}; no single choice explains which"
     choice = deciding[0]
     levels = record["by_level"][choice]
-    seen = [name for name, level in levels.items() if level["joint_p"] <= alpha]
+    seen = [name for name, level in levels.items() if level["multiverse_p"] <= alpha]
     others = [name for name in levels if name not in seen]
     detail = f"shown with {_listed(seen)}" if seen else "not shown at any single level"
     detail += f", not with {_listed(others)}" if seen and others else ""

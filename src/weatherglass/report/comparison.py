@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from weatherglass.catalogue.names import model_name, model_names
-from weatherglass.report.folded import Placed, alike, text_lines
 from weatherglass.report.layout import Bold, Column, Row, shortened, table_lines, widest_name
 from weatherglass.report.numbers import bound, counted, percent
 from weatherglass.report.terminal import (
@@ -18,6 +17,7 @@ from weatherglass.report.terminal import (
     format_interval,
     format_p,
 )
+from weatherglass.report.warning_summary import Placed, alike, text_lines
 
 if TYPE_CHECKING:
     from weatherglass.audit.compare import Comparison, Difference

@@ -1,4 +1,4 @@
-"""A run as plain JSON: all that a page, a terminal, a notebook or an explorer shows of it.
+"""Lay a run out for every screen: models as columns, tests by topic as rows, and all of it as plain JSON.
 
 Nothing is computed here. Verdicts, agreement of metrics, families, power and warnings are in run.json, results in the
 journal, both written when the run was; the view puts them together, and adds how each result is named and marked.
@@ -6,25 +6,149 @@ journal, both written when the run was; the view puts them together, and adds ho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weatherglass.audit.results import Failure, Result, mark_of_row, plain_value, published_p
 from weatherglass.audit.run import Run
-from weatherglass.audit.verdict import Verdict
-from weatherglass.report.page.subjects import Layout, lay_out
+from weatherglass.audit.verdict import CONTROL, Verdict
+from weatherglass.catalogue.names import human_name, list_name, model_names, shortened_name
 from weatherglass.warnings import described
 
+if TYPE_CHECKING:
+    from weatherglass.metrics.base import MetricInfo
+
+CONTEXTS = {
+    "word": "word",
+    "sent": "sentence",
+    "sent-unbleached": "unbleached sentence",
+    "paragraph": "paragraph",
+    "": "not recorded",
+}
+"""Context -> its name for readers."""
+
+NO_TOPIC = "other tests"
+"""The heading of tests without a topic."""
 FORMAT = 1
-"""Raised when an entry of a view is renamed, or means something else."""
-OWN = ("view", "label", "folder", "lacking", "notices", "result_keys", "columns", "rows", "results")
-"""Entries of a view beside those of run.json."""
+"""Version of a view; it rises when an entry is renamed or changes its meaning."""
+VIEW_ENTRIES = ("view", "label", "folder", "lacking", "notices", "result_keys", "columns", "rows", "results")
+"""Entries of a view that run.json does not have."""
+LONGEST_LABEL = 28
+"""Letters of a model's name in a heading; the front of a longer one is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model with its options in one run: a column of the table."""
+
+    run: int
+    model: str
+    options: str
+    label: str
+    """The model's name; with options or run if several columns have the same name."""
+    short: str
+    """The end of the label, by which models are distinguished."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestRow:
+    """A row of the table: the test, or the part of it that a metric takes, with its topic, context and sets."""
+
+    name: str
+    title: str
+    """What a positive d says, in words."""
+    words: str
+    """Which words are used, and in which context."""
+    context: str
+    topic: str
+    categories: tuple[str, ...]
+    roles: tuple[str, ...]
+    """X, Y, A, …: the role of each category."""
+
+    __test__ = False  # not a test class for pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns, rows and results of a report, and the cell of each result."""
+
+    subjects: list[Subject]
+    tests: list[TestRow]
+    metrics: list[str]
+    infos: list[MetricInfo]
+    """What each metric declares."""
+    topics: dict[str, list[int]]
+    """The numbers of the tests of each topic, in order; controls and tests without a topic last."""
+    results: list[Result]
+    places: list[tuple[int, int, int]]
+    """Subject, test and metric of each result."""
+
+    def cells(self, metric: int) -> dict[tuple[int, int], int]:
+        """Return the number of the result in each cell of one metric's matrix, by test and subject."""
+        return {(t, s): number for number, (s, t, m) in enumerate(self.places) if m == metric}
+
+    def results_of(self, subject: int) -> list[Result]:
+        """Return the results of one model, under all metrics."""
+        return [r for r, (s, _, _) in zip(self.results, self.places, strict=True) if s == subject]
+
+
+def lay_out(runs: Sequence[Run]) -> Layout:
+    """Number the models, tests and metrics of all runs in the order in which they first appear."""
+    results = [result for run in runs for result in run.results]
+    keys = [(number, r.model, r.options) for number, run in enumerate(runs) for r in run.results]
+    subjects = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    infos = {result.metric: result.info for result in reversed(results)}
+    metrics = {name: place for place, name in enumerate(dict.fromkeys(r.metric for r in results))}
+    tests: dict[str, TestRow] = {}
+    by_topic: dict[str, list[int]] = {}
+    for run in runs:
+        topics = run.record.get("topics", {})
+        for r in run.results:
+            if r.row in tests:
+                continue
+            topic = topics.get(r.test, "")
+            topic = topic if topic and topic != r.test else NO_TOPIC
+            title, words = human_name(r.categories), list_name(r.test, r.categories, r.context)
+            by_topic.setdefault(topic, []).append(len(tests))
+            tests[r.row] = TestRow(r.row, title, words, r.context, topic, r.categories, r.roles)
+    rows = {name: place for place, name in enumerate(tests)}
+    last = {CONTROL: 1, NO_TOPIC: 2}
+    return Layout(
+        _labelled(list(subjects), runs),
+        list(tests.values()),
+        list(metrics),
+        [infos[name] for name in metrics],
+        dict(sorted(by_topic.items(), key=lambda item: last.get(item[0], 0))),
+        results,
+        [(subjects[key], rows[r.row], metrics[r.metric]) for key, r in zip(keys, results, strict=True)],
+    )
+
+
+def _labelled(keys: Sequence[tuple[int, str, str]], runs: Sequence[Run]) -> list[Subject]:
+    names = Counter(model for _, model, _ in keys)
+    in_run = Counter((run, model) for run, model, _ in keys)
+    shorter = dict(zip(names, model_names(list(names)), strict=True))
+    labels = []
+    for run, model, options in keys:
+        label = shorter[model]
+        if in_run[run, model] > 1:
+            label += f" [{options}]"
+        if names[model] > in_run[run, model]:
+            label += f" · {runs[run].label}"
+        labels.append(label)
+    shown = Counter(shortened_name(label, LONGEST_LABEL) for label in labels)
+    return [
+        Subject(*key, label, short if shown[short] == 1 else label)
+        for key, label in zip(keys, labels, strict=True)
+        for short in [shortened_name(label, LONGEST_LABEL)]
+    ]
 
 
 def view(run: Run) -> dict[str, Any]:
-    """Return a run as plain JSON: the entries of run.json, and those of `OWN`.
+    """Return a run as plain JSON: the entries of run.json, and `VIEW_ENTRIES`.
 
     `columns` are the models, `rows` the tests with their names for readers; `results` are in the order of the run, each
     with the numbers of its column and row, its mark, its direction in words and the p that papers would print.
@@ -66,7 +190,7 @@ def _results(run: Run, layout: Layout) -> Iterator[dict[str, Any]]:
 
 def run_of_view(content: Mapping[str, Any]) -> Run:
     """Return the run that a view describes: what pages and terminals show of it is what they show of the run itself."""
-    record = {name: value for name, value in content.items() if name not in OWN}
+    record = {name: value for name, value in content.items() if name not in VIEW_ENTRIES}
     return Run(
         [Result.from_json(result) for result in content["results"]],
         [Failure(f["model"], f["test"], f["reason"]) for f in record.get("failures", [])],

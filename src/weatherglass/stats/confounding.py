@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weatherglass.arrays import Matrix
 from weatherglass.stats.interval import two_sided_p, upper_point
 
 LARGEST_LEVEL = 0.10
@@ -59,7 +58,7 @@ def confounding(
     x_templates: Collection[str] = (),
     y_templates: Collection[str] = (),
 ) -> Confounding | None:
-    """Return why p by words would not hold its level; None where the test can be tested.
+    """Return why p by words would exceed its level; None if the test can be tested.
 
     Args:
         x: the units of X.
@@ -105,14 +104,14 @@ def _shares(tokens: Sequence[TokenContrast], of_x: bool) -> str:
 
 
 def _listed(tokens: Sequence[TokenContrast], noun: str, piece: bool) -> str:
-    """The words, or the pieces, among the tokens."""
+    """Return the words, or the pieces, among the tokens."""
     names = [f"'{_shown(token.token)}'" for token in tokens if token.piece is piece]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return f"the {noun}{'s' if len(names) > 1 else ''} {', '.join(names[:MOST_NAMED])}{more}" if names else ""
 
 
 def _shown(piece: str) -> str:
-    """A piece without the signs by which tokenizers mark the begin or the inside of a word."""
+    """Return a piece without the signs by which tokenizers mark the beginning or the inside of a word."""
     return piece.lstrip("▁Ġ").removeprefix("##") or piece
 
 
@@ -136,7 +135,21 @@ def expected_level(x: Sequence[Unit], y: Sequence[Unit]) -> float:
     df = n_x + n_y - 2
     if df < 1:
         return 1.0
-    products = _products([*x, *y])
+    # K: products of the units, each the mean of its texts, each text its counts of tokens at length 1.
+    units = [*x, *y]
+    place: dict[str, int] = {}
+    for unit in units:
+        for text in unit:
+            for token in text:
+                place.setdefault(token, len(place))
+    rows = np.zeros((len(units), max(len(place), 1)))
+    for row, unit in zip(rows, units, strict=True):
+        for text in unit:
+            counts = Counter(text)
+            length = math.sqrt(sum(count * count for count in counts.values()))
+            for token, count in counts.items():
+                row[place[token]] += count / (length * len(unit))
+    products = rows @ rows.T
     contrast = np.repeat([1 / n_x, -1 / n_y], [n_x, n_y])
     within = 0.0
     for part in (products[:n_x, :n_x], products[n_x:, n_x:]):
@@ -161,20 +174,3 @@ def largest_contrasts(x: Sequence[Unit], y: Sequence[Unit]) -> tuple[TokenContra
     found = [TokenContrast(t, of_x.get(t, 0.0), of_y.get(t, 0.0)) for t in sorted({*of_x, *of_y})]
     largest = max((abs(token.share_x - token.share_y) for token in found), default=0.0)
     return tuple(t for t in found if abs(t.share_x - t.share_y) == largest and largest > 0)
-
-
-def _products(units: Sequence[Unit]) -> Matrix:
-    """K: products of the units, each the mean of its texts, each text its counts of tokens at length 1."""
-    place: dict[str, int] = {}
-    for unit in units:
-        for text in unit:
-            for token in text:
-                place.setdefault(token, len(place))
-    rows = np.zeros((len(units), max(len(place), 1)))
-    for row, unit in zip(rows, units, strict=True):
-        for text in unit:
-            counts = Counter(text)
-            length = math.sqrt(sum(count * count for count in counts.values()))
-            for token, count in counts.items():
-                row[place[token]] += count / (length * len(unit))
-    return np.asarray(rows @ rows.T)

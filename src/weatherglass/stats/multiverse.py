@@ -23,11 +23,11 @@ from weatherglass.stats.permutation.base import Budget, Significance
 from weatherglass.stats.scale import NO_SPREAD, within
 
 EACH = Budget(seconds=0.01)
-"""For p of a single specification: there are many, so bounds within 1 % do where counting takes longer."""
+"""Budget of p of a single specification: there are many, so bounds within 1 % are enough if counting takes longer."""
 
 
 def standardised(scores: Matrix) -> Matrix:
-    """Scores of every specification (a column) with mean 0 and sd 1 over the words; zeros where all are equal."""
+    """Return scores of every specification (a column) with mean 0 and sd 1 over the words; zeros if all are equal."""
     centred = scores - scores.mean(axis=0)
     sd = centred.std(axis=0, ddof=1)
     flat = sd <= NO_SPREAD * np.abs(scores).max(axis=0)
@@ -35,7 +35,7 @@ def standardised(scores: Matrix) -> Matrix:
 
 
 def effect_sizes(scores: Matrix, n_x: int) -> Vector:
-    """d of every specification; NaN where all its scores are equal."""
+    """Return d of every specification; NaN where all its scores are equal."""
     z = standardised(scores)
     d: Vector = z[:n_x].mean(axis=0) - z[n_x:].mean(axis=0)
     return np.where(z.any(axis=0), d, np.nan)
@@ -48,11 +48,11 @@ class JointTest:
     mean_d: float
     significance: Significance
     scores: Vector
-    """Of each word, X first: standardised in each specification, averaged over them."""
+    """The score of each word, X first: standardised in each specification, averaged over them."""
 
     @property
     def p(self) -> float:
-        """Two-sided."""
+        """Return the two-sided p."""
         return self.significance.p_value
 
 
@@ -60,7 +60,7 @@ def joint_test(scores: Matrix, n_x: int, budget: Budget | None = None) -> JointT
     """Test the mean of d over all specifications, each with the same weight.
 
     Args:
-        scores: words (X first) down, specifications across; one with equal scores says nothing and counts as d = 0.
+        scores: words (X first) down, specifications across; a specification with equal scores counts as d = 0.
         n_x: the number of words in X.
         budget: what an exact method may spend.
     """
@@ -78,16 +78,16 @@ class Specifications:
 
     d: Vector
     p: Vector
-    """Of the exact permutation test, two-sided; not corrected for being many."""
+    """p of the exact permutation test, two-sided; not corrected for multiple tests."""
     low: Vector
     high: Vector
-    """The ends of its interval, with these attributes (docs/methods 10.1)."""
+    """The ends of its interval for fixed attributes (docs/methods 10.1)."""
     word_variance: Vector
     """The squared standard error of d over words: a jackknife."""
 
 
 def each_specification(scores: Matrix, n_x: int, alpha: float = 0.05) -> Specifications:
-    """d, p and interval of every specification (a column of the scores)."""
+    """Return d, p and interval of every specification (a column of the scores)."""
     from weatherglass.stats.permutation import permutation_test
 
     p = np.array(
@@ -103,7 +103,7 @@ def each_specification(scores: Matrix, n_x: int, alpha: float = 0.05) -> Specifi
 
 
 Table = NDArray[np.float64]
-"""One axis per knob, one entry per specification."""
+"""One axis per choice, one entry per specification."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +111,20 @@ class Decomposition:
     """Parts of a variance that add up to it."""
 
     variance: float
-    """Of all specifications, divided by their number."""
+    """The variance over all specifications, divided by their number."""
     main: dict[str, float]
-    """By knob: the variance of the means of its levels."""
+    """By choice: the variance of the means of its levels."""
     pairs: dict[str, float]
-    """By two knobs, written "one × other": what the mean of a cell adds to the two main effects."""
+    """By two choices, written "one × other": what the mean of a cell adds to the two main effects."""
     rest: float
-    """Three and more knobs together."""
+    """Three and more choices together."""
 
     def share(self, part: float) -> float:
-        """The part as a share of the variance; 0 where there is none."""
+        """Return the part as a share of the variance; 0 where there is none."""
         return part / self.variance if self.variance > 0 else 0.0
 
     def shares(self) -> dict[str, float]:
-        """Every part as a share, the largest first; they add up to 1."""
+        """Return every part as a share, the largest first; they add up to 1."""
         parts = {**self.main, **self.pairs, "rest": self.rest}
         return {
             name: self.share(part)
@@ -132,59 +132,59 @@ class Decomposition:
         }
 
     def to_json(self) -> dict[str, object]:
-        """Plain values."""
+        """Return plain values."""
         return {"variance": self.variance, "main": self.main, "pairs": self.pairs, "rest": self.rest}
 
 
-def decompose(table: Table, knobs: Sequence[str]) -> Decomposition:
+def decompose(table: Table, choices: Sequence[str]) -> Decomposition:
     """Split the variance of a balanced table among its axes: main effects, pairs, and the rest.
 
     Args:
-        table: one axis per knob; every combination of levels once.
-        knobs: the name of each axis.
+        table: one axis per choice; every combination of levels once.
+        choices: the name of each axis.
 
     Raises:
         ValueError: if the names are not one for each axis.
     """
-    if table.ndim != len(knobs):
-        raise ValueError(f"{len(knobs)} knobs for a table of {table.ndim} axes")
+    if table.ndim != len(choices):
+        raise ValueError(f"{len(choices)} choices for a table of {table.ndim} axes")
     centred = table - table.mean()
     axes = range(table.ndim)
     means = {axis: _mean_over_others(centred, axis) for axis in axes}
-    main = {knobs[axis]: float((mean**2).mean()) for axis, mean in means.items()}
+    main = {choices[axis]: float((mean**2).mean()) for axis, mean in means.items()}
     pairs = {}
     for one, other in itertools.combinations(axes, 2):
         cell = _mean_over_others(centred, one, other) - means[one] - means[other]
-        pairs[f"{knobs[one]} × {knobs[other]}"] = float((cell**2).mean())
+        pairs[f"{choices[one]} × {choices[other]}"] = float((cell**2).mean())
     variance = float((centred**2).mean())
-    # With one or two knobs nothing is left; rounding must not make it negative.
+    # With one or two choices nothing is left; rounding must not make it negative.
     rest = variance - sum(main.values()) - sum(pairs.values()) if table.ndim > 2 else 0.0
     return Decomposition(variance, main, pairs, max(rest, 0.0))
 
 
 def _mean_over_others(table: Table, *axes: int) -> Table:
-    """The mean over all axes but these, which keep their places."""
+    """Return the mean over all axes but these, which keep their places."""
     others = tuple(axis for axis in range(table.ndim) if axis not in axes)
     return np.asarray(table.mean(axis=others, keepdims=True))
 
 
 def combine(
-    parts: Sequence[Decomposition], sizes: Sequence[int], means: Sequence[float], knob: str
+    parts: Sequence[Decomposition], sizes: Sequence[int], means: Sequence[float], choice: str
 ) -> Decomposition:
-    """Several tables with other levels, as one: what lies between their means belongs to `knob`.
+    """Combine the decompositions of several tables; the variance between their means belongs to `choice`.
 
     Args:
         parts: the decomposition of each table.
         sizes: how many specifications each has.
         means: their mean.
-        knob: the name of what tells the tables apart.
+        choice: the name of what tells the tables apart.
     """
     weights: Vector = np.asarray(sizes, dtype=np.float64) / sum(sizes)
     centres = np.asarray(means, dtype=np.float64)
     between = float(weights @ (centres - weights @ centres) ** 2)
     return Decomposition(
         float(between + sum(w * part.variance for w, part in zip(weights, parts, strict=True))),
-        {knob: between, **_weighted([part.main for part in parts], weights)},
+        {choice: between, **_weighted([part.main for part in parts], weights)},
         _weighted([part.pairs for part in parts], weights),
         float(sum(w * part.rest for w, part in zip(weights, parts, strict=True))),
     )
@@ -222,7 +222,7 @@ class Halves:
 def halves(
     to_a: Matrix, to_b: Matrix, n_x: int, targets: bool, attributes: bool, seed: int = 0
 ) -> Halves | None:
-    """Halves of X and Y, of A and B, or of all four; None where a list that is halved is too short.
+    """Compute d with halves of X and Y, of A and B, or of all four; None if a list to halve is too short.
 
     Args:
         to_a: measures of words (X first) to each word of A, larger where closer; the score is the mean over A less

@@ -1,4 +1,4 @@
-"""How likely a test of these sizes is to find an effect, and the smallest effect that it is likely to find."""
+"""Compute the power of a test of given sizes, and the smallest effect that it detects with a given power."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ def power(
     alternative: Alternative = "two-sided",
     ddof: int = 1,
 ) -> float:
-    """The chance of p ≤ alpha for an effect of size d in normal scores.
+    """Return the power, the probability of p ≤ alpha for an effect of size d in normal scores.
 
-    The t-test stands in for the permutation test, which it approaches; but where no permutation of so few words can
-    reach alpha, there is no power at all. NaN where no effect is as large as d.
+    The power is that of the t-test, which the permutation test approaches. It is 0 if no permutation of so few words
+    can reach alpha, and NaN if no effect can be as large as d.
     """
     scale = Scale(n_x, n_y, ddof)
     if scale.df < 1 or abs(d) >= scale.largest:
         return math.nan
     if least_p(n_x, n_y, alternative) > alpha:
         return 0.0
-    return _power_of(float(scale.standardised(np.asarray(d))), scale, alpha, alternative)
+    shift = float(scale.standardised(np.asarray(d))) / math.sqrt(scale.variance_factor)
+    return power_at(shift, scale.df, alpha, alternative)
 
 
 @lru_cache(maxsize=256)
@@ -45,39 +46,38 @@ def minimum_detectable_effect_size(
     chance: float = 0.8,
     ddof: int = 1,
 ) -> float | None:
-    """The smallest d that is found with this chance; None where no effect can be."""
+    """Return the smallest d that is detected with the power `chance`; None if no effect can be."""
     scale = Scale(n_x, n_y, ddof)
     if scale.df < 1 or least_p(n_x, n_y, alternative) > alpha:
         return None
+    sd = math.sqrt(scale.variance_factor)
     beyond = 1.0
-    while _power_of(beyond, scale, alpha, alternative) < chance:
+    while power_at(beyond / sd, scale.df, alpha, alternative) < chance:
         beyond *= 2
-    # Halving, since scipy.optimize takes longer to import than a whole run's root takes to find.
+    # Bisection, since importing scipy.optimize takes longer than finding all roots of a run.
     g = beyond / 2
     step = beyond / 4
     while g + step > g:
-        g += step if _power_of(g, scale, alpha, alternative) < chance else -step
+        g += step if power_at(g / sd, scale.df, alpha, alternative) < chance else -step
         step /= 2
     return float(scale.effect_size(np.asarray(g)))
 
 
 def least_p(n_x: int, n_y: int, alternative: Alternative = "two-sided") -> float:
-    """The p of the most extreme labelling of untied scores; its mirror image counts where the sets are of one size."""
+    """Return the p of the most extreme labelling of untied scores; its mirror image counts if the sizes are equal."""
     labellings = math.comb(n_x + n_y, n_x)
     return (2 if alternative == "two-sided" and n_x == n_y else 1) / labellings
 
 
-def _power_of(g: float, scale: Scale, alpha: float, alternative: Alternative) -> float:
-    shift = g / math.sqrt(scale.variance_factor)
-    if alternative == "one-sided":
-        return chance_above(alpha, scale.df, shift)
-    return chance_above(alpha / 2, scale.df, shift) + chance_above(alpha / 2, scale.df, -shift)
-
-
-def chance_above(tail: float, df: float, shift: float) -> float:
-    """Of a t with this noncentrality to lie beyond the point that `tail` of a central t does."""
+def power_at(shift: float, df: float, alpha: float, alternative: Alternative = "two-sided") -> float:
+    """Return the power of a t-test whose statistic has the noncentrality `shift`."""
     from scipy.special import nctdtr
 
-    chance = float(nctdtr(df, -shift, -float(upper_point(tail, df))))
-    # On the wrong side scipy turns to NaN where the chance is small: below 4e-6, the lesser of Φ(shift) and `tail`.
-    return 0.0 if math.isnan(chance) and shift < 0 else chance
+    tails = 2 if alternative == "two-sided" else 1
+    point = -float(upper_point(alpha / tails, df))
+    total = 0.0
+    for sign in (1, -1)[:tails]:
+        chance = float(nctdtr(df, -sign * shift, point))
+        # On the wrong side scipy returns NaN where the chance is small: below 4e-6, or below the tail.
+        total += 0.0 if math.isnan(chance) and sign * shift < 0 else chance
+    return total

@@ -20,11 +20,9 @@ PLACEBO_SHARE = 0.95
 def topic_p_random(topic: Topic) -> float | None:
     """Return p of D over target words and attribute words of this kind: a crossed t-test, made linear.
 
-    p of a single test is its row's own. None where a test has fewer than 3 attribute words in a set, one word in a
+    None where a test has fewer than 3 attribute words in a set, one word in a
     target set, or scores that are not a difference of means over attribute words.
     """
-    if len(topic.tests) == 1:
-        return topic.tests[0].p_random
     crossed = crossed_variance(topic)
     if crossed is None:
         return None
@@ -40,7 +38,7 @@ class CrossedVariance:
     df: float
     of_words: float
     of_choices: float
-    """Of attribute words and templates."""
+    """The variance over attribute words and templates."""
 
 
 def crossed_variance(topic: Topic) -> CrossedVariance | None:
@@ -168,12 +166,12 @@ class Arm:
 
     @property
     def scores(self) -> Vector:
-        """s(w, A, B) of every word."""
+        """Return s(w, A, B) of every word."""
         return np.asarray(self.to_a.mean(axis=1) - self.to_b.mean(axis=1))
 
     @property
     def as_test(self) -> TopicTest:
-        """The arm as the test of a topic; no p of its own is read."""
+        """Return the arm as a test of a topic; its own p is not used."""
         tables = AttributeTables(self.to_a, self.to_b, self.a, self.b)
         return TopicTest(self.words, self.n_x, self.scores, math.nan, 1, tables)
 

@@ -183,7 +183,7 @@ KINDS: dict[str, Kind] = {
     "related-words": Kind(
         '{role} ({category}): {words} share "{shared}"; each counts as a word of its own, which makes p too small if '
         "they lean together",
-        {"role": "B", "category": "FemaleTerms", "shared": "her", "words": ["her", "hers"]},
+        {"role": "B", "category": "women", "shared": "her", "words": ["her", "hers"]},
         summary="words of a set share a stem or a word, but count as independent",
         words="words",
         about="test",
@@ -288,6 +288,12 @@ KINDS: dict[str, Kind] = {
         {"lines": [2], "count": 1, "aside": "journal.jsonl.damaged"},
         about="run",
         severity="damage",
+    ),
+    "old-journal": Kind(
+        "{count:result is|results are} in another format; set aside in {aside}, and computed again",
+        {"lines": [1, 2], "count": 2, "aside": "journal.jsonl.old"},
+        about="run",
+        severity="note",
     ),
     "page-not-written": Kind(
         "{page} was not written: {reason}",

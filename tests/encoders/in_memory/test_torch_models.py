@@ -116,7 +116,7 @@ def test_a_multiverse_varies_pooling_and_layers_of_a_pair(tiny_model: TinyModel)
         weatherglass.model(loaded(tiny_model("bert")), name="tiny"), "weat6", choices=["pooling", "layers"]
     )
     assert not found.failures
-    choices = found.topics[0]["lists"][0]["knobs"] if "lists" in found.topics[0] else found.to_json()
+    choices = found.topics[0]["lists"][0]["choices"] if "lists" in found.topics[0] else found.to_json()
     assert "mean" in str(choices)
 
 

@@ -32,8 +32,8 @@ from weatherglass.reliability.regression.tables import (
     to_latex,
     variance_cells,
 )
-from weatherglass.report.study.coefficients import coefficient_drawing
 from weatherglass.report.study.figures import save_drawing
+from weatherglass.report.study.plots import coefficient_drawing
 from weatherglass.warnings import Warning
 
 ORACLES = Path(__file__).parents[2] / "oracles" / "lme4"

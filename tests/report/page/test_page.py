@@ -25,7 +25,7 @@ from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.names import capitalised, topic_name
 from weatherglass.report.numbers import effect, interval, p_value
-from weatherglass.report.page.html import PAGE, page, write_page
+from weatherglass.report.page import PAGE, page, write_page
 from weatherglass.report.page.topics import x_of
 from weatherglass.report.statements import checks, failed_checks, headline_text, topics
 
@@ -525,10 +525,10 @@ def test_the_curve_of_a_multiverse_stands_in_the_detail_and_among_the_cards(
     block = {
         **{"model": "m", "topic": "gender and career", "list": "weat6", "tests": ["weat6", "sent-weat6"]},
         **{"conclusion": {"sentence": "It hangs on the similarity."}},
-        "knobs": {"similarity": ["cosine", "euclidean"], "statistic": ["mean", "median"]},
+        "choices": {"similarity": ["cosine", "euclidean"], "statistic": ["mean", "median"]},
     }
     entry = {
-        **{"topic": "gender and career", "model": "m", "specification_count": 4, "joint_p": 0.2},
+        **{"topic": "gender and career", "model": "m", "specification_count": 4, "multiverse_p": 0.2},
         **{"share_same_sign": 0.75, "lists": [block], "specifications": specifications},
         "decomposition": {"variance": 0.3, "shares": {"similarity": 0.8, "statistic": 0.2}},
     }

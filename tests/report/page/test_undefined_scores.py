@@ -14,7 +14,7 @@ from tests.messages import in_order
 from tests.report.browser import Browser
 
 import weatherglass
-from weatherglass.report.page.html import PAGE, page
+from weatherglass.report.page import PAGE, page
 
 
 def vectors() -> dict[str, NDArray[np.float64]]:

@@ -27,7 +27,7 @@ from weatherglass.metrics.exchange import Exchange, Tested
 from weatherglass.metrics.sets import VectorSet, mean_by_unit, name_zero_vector, too_small, unit_numbers
 from weatherglass.metrics.weat.association import SIMILARITIES, STATISTICS, Association, select_associations
 from weatherglass.metrics.weat.profiles import profile_of
-from weatherglass.metrics.weat.scores import effect_size, sum_difference
+from weatherglass.metrics.weat.scores import effect_size
 from weatherglass.metrics.weat.tables import (
     NamedSample,
     Tables,
@@ -54,7 +54,7 @@ class Samples:
     without_templates: tuple[tuple[str, Vector, Vector], ...] = ()
     """A template with the scores of X and of Y without its sentences."""
     tables: AttributeTables | None = None
-    """Of the words of X and Y in the order of the test; None where words are not what is resampled."""
+    """The tables of the words of X and Y in the order of the test; None if words are not resampled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,12 +143,12 @@ class Weat:
         return self.name
 
     def texts(self, test: Test) -> tuple[str, ...]:
-        """Nothing besides the four sets."""
+        """Return no texts: the four sets are enough."""
         del test
         return ()
 
     def evaluate(self, sets: Sequence[VectorSet], context: Context) -> Estimate:
-        """d, S and s(w, A, B) of every element of X and Y."""
+        """Compute d, S and s(w, A, B) of every element of X and Y."""
         for element_set in sets:
             # No set may shrink to a single word because the model lacks the others.
             least = 2 if element_set.role in ("X", "Y") or element_set.unknown else 1
@@ -156,7 +156,10 @@ class Weat:
                 raise too_small(element_set, least)
         x_set, y_set, a_set, b_set = sets
         tables = self._tables(sets, context)
-        x, y = scores_of_targets(tables, self.association)
+        similarity = SIMILARITIES.get(self.association.similarity)
+        statistic = STATISTICS.get(self.association.statistic)
+        to_a, to_b = (np.sort(table, axis=1) for table in (tables.to_a, tables.to_b))
+        x, y = _in_given_order(statistic.association(to_a, to_b, similarity.orientation), tables)
         elements = exchange = self._exchange(x, y, context.ddof)
         if context.permute == "words":
             in_sentences = any(len({e.word for e in s.elements}) < len(s.elements) for s in sets)
@@ -177,7 +180,7 @@ class Weat:
             info=self.info,
             value=value,
             signed_value=None if math.isnan(signed) else signed,
-            test_statistic=sum_difference(exchange.x, exchange.y),
+            test_statistic=math.fsum(exchange.x) - math.fsum(exchange.y),
             ddof=exchange.ddof,
             target_sizes=(len(x_set.vectors), len(y_set.vectors)),
             attribute_sizes=(len(a_set.vectors), len(b_set.vectors)),
@@ -217,25 +220,20 @@ class Weat:
         return Samples(whole, tuple(without), attribute_tables(whole, *words) if by_words else None)
 
     def _tables(self, sets: Sequence[VectorSet], context: Context) -> Tables:
-        """The raw measures, computed once for all metrics of a similarity."""
+        """Return the raw measures, computed once for all metrics of a similarity."""
         similarity = self.association.similarity
-        try:
-            return context.once(
-                ("tables", similarity), lambda: tables_of(sets, similarity, context.covariances)
-            )
-        except ZeroVectorError:
-            raise UnitError(name_zero_vector(sets)) from None
-
-
-def scores_of_targets(tables: Tables, measure: Association) -> tuple[Vector, Vector]:
-    """s(w, A, B) of the rows of X and of Y, in the order given."""
-    similarity, statistic = SIMILARITIES.get(measure.similarity), STATISTICS.get(measure.statistic)
-    to_a, to_b = (np.sort(table, axis=1) for table in (tables.to_a, tables.to_b))
-    return _in_given_order(statistic.association(to_a, to_b, similarity.orientation), tables)
+        shared = context.shared
+        if ("tables", similarity) not in shared:
+            try:
+                shared["tables", similarity] = tables_of(sets, similarity, context.covariances)
+            except ZeroVectorError:
+                raise UnitError(name_zero_vector(sets)) from None
+        tables: Tables = shared["tables", similarity]
+        return tables
 
 
 def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:
-    """The scores of X and of Y, from the order of the tables back to that of the test."""
+    """Return the scores of X and of Y, from the order of the tables back to that of the test."""
     x_order, y_order = tables.orders[:2]
     x, y = np.empty(len(x_order)), np.empty(len(y_order))
     x[x_order], y[y_order] = scores[: len(x)], scores[len(x) :]
@@ -243,10 +241,10 @@ def _in_given_order(scores: Vector, tables: Tables) -> tuple[Vector, Vector]:
 
 
 def weat(arguments: Sequence[str], named: Mapping[str, str]) -> list[Weat]:
-    """The metrics of `weat(cosine/mean, profile=wefe)`; without an argument the papers' cosine/mean.
+    """Return the metrics of the spelling `weat(cosine/mean, profile=wefe)`; cosine/mean without an argument.
 
     Raises:
-        UnknownNameError: for an unknown measure or profile.
+        UnknownNameError: for an unknown association or profile.
         WeatherglassError: for an unknown parameter.
     """
     for name in named:

@@ -1,4 +1,6 @@
-"""Write the page of a multiverse: one self-contained file, index.html."""
+"""Write the page of a multiverse: one self-contained file, index.html, and the specification curves as figures.
+
+The curve (Simonsohn et al. 2020) has d of every specification, sorted, above the choices that made it."""
 
 from __future__ import annotations
 
@@ -7,21 +9,27 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from weatherglass.catalogue.names import capitalised, model_name, topic_name
 from weatherglass.multiverses.multiverse import Multiverse
+from weatherglass.report.figures import FILL, save_figure
 from weatherglass.report.kit import render
-from weatherglass.report.multiverse.curve import headline, sorted_by_size, write_curve
-from weatherglass.report.multiverse.tables import largest_shares, lists_of, named_targets
-from weatherglass.report.numbers import effect, percent
+from weatherglass.report.measures import INK, LINE, SOFT
+from weatherglass.report.multiverse import largest_shares, lists_of, named_targets, sorted_by_size
+from weatherglass.report.numbers import effect, p_value, percent
 from weatherglass.storage.atomic import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE = "index.html"
 LEFT, WIDTH, ABOVE, ROW, TOP = 190, 720, 150, 13, 10
-"""Of a curve in the page: room for labels, whole width, height of the part with d, height of a choice's row, margin."""
+"""Pixels of a curve in the page: labels, whole width, height of the part with d, height of a choice's row, margin."""
+LONGEST, ROW_INCHES = 34, 0.13
+"""Letters of a level's name in a figure, and the height of its row in inches."""
 
 
 def curve_name(model: str, name: str) -> str:
@@ -58,8 +66,8 @@ def page(multiverse: Multiverse) -> str:
                 "sentence": block["conclusion"]["sentence"],
                 "median": block["median_d"],
                 "same_sign": round(100 * block["share_same_sign"]),
-                "p": block["joint_p"],
-                "p_corrected": block["joint_p_holm"],
+                "p": block["multiverse_p"],
+                "p_corrected": block["multiverse_p_holm"],
                 "p_largest": block["max_t_p"],
                 "p_largest_corrected": block["max_t_p_holm"],
                 "changes_with": largest_shares(block["decomposition"]),
@@ -88,7 +96,7 @@ def drawn_curve(
 ) -> Markup:
     """Return the specification curve as SVG in the page's colours; one path for all dots of a kind keeps it small."""
     shown = sorted_by_size(specifications)
-    levels = [(choice, name) for choice, names in block["knobs"].items() for name in names]
+    levels = [(choice, name) for choice, names in block["choices"].items() for name in names]
     reached = [
         0.0,
         *(one[key] for one in shown for key in ("d", "ci_low", "ci_high") if one[key] is not None),
@@ -134,4 +142,75 @@ def drawn_curve(
     spoken = escape(headline(block).replace("\n", ": "))
     return Markup(  # every text in it was escaped above
         f'<svg class="curve" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{spoken}">{"".join(parts)}</svg>'
+    )
+
+
+def write_curve(
+    block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], path: Path, alpha: float
+) -> None:
+    """Write the curve of one word list on one model; the end of the name says whether as svg, png or pdf."""
+    from matplotlib import rc_context
+
+    settings: Any = {"svg.hashsalt": "weatherglass", "font.size": 7, "axes.linewidth": 0.6}
+    with rc_context(settings):
+        save_figure(curve(block, specifications, alpha), path, path.suffix.removeprefix("."))
+
+
+def curve(block: Mapping[str, Any], specifications: Sequence[Mapping[str, Any]], alpha: float) -> Figure:
+    """Draw d with intervals above, a tick in each chosen level's row below.
+
+    Dots with p at most alpha are coloured; published settings have a ring.
+    """
+    from matplotlib.figure import Figure
+
+    shown = sorted_by_size(specifications)
+    levels = [(choice, name) for choice, names in block["choices"].items() for name in names]
+    figure = Figure(figsize=(6.4, 1.9 + ROW_INCHES * len(levels)))
+    above, below = figure.subplots(
+        2,
+        1,
+        sharex=True,
+        gridspec_kw={"height_ratios": [1.7, max(0.4, ROW_INCHES * len(levels))], "hspace": 0.05},
+    )
+    above.axhline(0, color=SOFT, linewidth=0.6)
+    ends = [(p, one["ci_low"], one["ci_high"]) for p, one in enumerate(shown) if one["ci_low"] is not None]
+    if ends:
+        places, lows, highs = zip(*ends, strict=True)
+        above.vlines(places, lows, highs, color=LINE, linewidth=0.8, rasterized=True)
+    colours = [FILL["**", one["d"] < 0] if one["p"] <= alpha else SOFT for one in shown]
+    above.scatter(range(len(shown)), [one["d"] for one in shown], s=2.2, c=colours, linewidths=0)
+    for place, one in enumerate(shown):
+        if one["published"]:
+            above.plot(
+                [place], [one["d"]], "o", markersize=7, markerfacecolor="none", color=INK, markeredgewidth=0.9
+            )
+    place_of = {level: row for row, level in enumerate(levels)}
+    ticks = [
+        (place, place_of[choice, one[choice]])
+        for place, one in enumerate(shown)
+        for choice in block["choices"]
+        if (choice, one[choice]) in place_of
+    ]
+    below.plot(
+        *zip(*ticks, strict=True), "|", markersize=3.4, color=INK, markeredgewidth=0.5, rasterized=True
+    )
+    below.set_yticks(range(len(levels)), [f"{choice}: {name}"[:LONGEST] for choice, name in levels])
+    below.set_ylim(len(levels) - 0.5, -0.5)
+    below.set_xticks([])
+    for label in below.get_yticklabels():
+        label.set_parse_math(False)
+    above.set_ylabel("d")
+    above.set_title(headline(block), fontsize=7.5, loc="left", color=INK, parse_math=False)
+    for axes in (above, below):
+        axes.tick_params(length=0, labelcolor=INK)
+        axes.spines[:].set_visible(False)
+    return figure
+
+
+def headline(block: Mapping[str, Any]) -> str:
+    """The list, the model, and the numbers that matter most."""
+    return (
+        f"{block['topic']}: {block['list']} ({block['targets']}), {block['model']}\n"
+        f"{block['specification_count']} specifications, median d {effect(block['median_d'])}, "
+        f"{block['positive']} positive, joint p {p_value(block['multiverse_p'])}, maxT p {p_value(block['max_t_p'])}"
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from weatherglass.reliability.agreement.icc import FEWEST
 from weatherglass.reliability.regression.explain import Explanation
 from weatherglass.reliability.regression.tables import filled_table, plain_sentences
 from weatherglass.reliability.study_file import Study
-from weatherglass.report.kit import compress, environment, in_json, render
+from weatherglass.report.kit import compress, in_json, render
 from weatherglass.report.study.plots import LABELS, Drawing, label
 from weatherglass.report.study.tables import (
     claim_matrices,
@@ -28,7 +30,6 @@ from weatherglass.report.study.tables import (
     sets_of_pairs,
     spanned,
 )
-from weatherglass.report.study.themed import themed
 from weatherglass.report.study.words import STABLE, answer, summarise, words_for_script
 from weatherglass.storage.atomic import write_whole
 
@@ -36,6 +37,22 @@ GOOD = (RETEST, CONSISTENCY, ENSEMBLE)
 """Claims that are good news where they hold; that the rules disagree is not."""
 STATIC_ROWS = 40
 """Rows of the table of words without a script; study.js begins with this many, too."""
+COLOURS = {
+    "#000000": "var(--ink)",
+    "#ffffff": "var(--paper)",
+    "#444444": "var(--soft)",
+    "#666666": "var(--soft)",
+    "#888888": "var(--faint)",
+    "#dddddd": "var(--line)",
+    "#f3f3f3": "var(--hover)",
+    "#1b5e8c": "var(--pos)",
+    "#0072b2": "var(--pos)",
+    "#c4570a": "var(--neg)",
+    "#d55e00": "var(--neg)",
+    "#3d7a3d": "var(--good)",
+    "#009e73": "var(--good)",
+}
+"""Colour of the drawing -> that of the page; the others stand out from light and dark paper alike."""
 Figures = Sequence[tuple[Drawing, Path]]
 
 
@@ -59,9 +76,6 @@ def write_page(
     explanations: Mapping[str, Explanation],
 ) -> None:
     """Write the page; every text in it is escaped."""
-    environment(__package__).filters.update(
-        number=number, label=label, plain_sentences=plain_sentences, spanned=spanned
-    )
     shown = figures_by_pairs(figures, sets_of_pairs(tables))
     summary = summarise(study, tables)
     words = words_for_script(study, tables)
@@ -92,7 +106,16 @@ def write_page(
         "figures": shown,
         "kinds": list(dict.fromkeys(figure.drawing.kind for group in shown.values() for figure in group)),
     }
-    write_whole(path, render(__package__, "study.html", values, styles=["study.css"], scripts=["study.js"]))
+    filters: dict[str, Callable[..., Any]] = {
+        "number": number,
+        "label": label,
+        "plain_sentences": plain_sentences,
+        "spanned": spanned,
+    }
+    page = render(
+        __package__, "study.html", values, styles=["study.css"], scripts=["study.js"], filters=filters
+    )
+    write_whole(path, page)
 
 
 def _first_words(words: Mapping[str, Any]) -> list[Sequence[Any]]:
@@ -122,3 +145,27 @@ def _shown(drawing: Drawing, file: Path, number: int) -> ShownFigure:
     svg = file.with_suffix(".svg").read_text(encoding="utf-8")
     spoken = f"{drawing.title}. {drawing.spoken}."
     return ShownFigure(drawing, "-".join(drawing.name.split()), themed(svg, number, spoken))
+
+
+def themed(svg: str, number: int, spoken: str) -> str:
+    """The drawing as an element of a page.
+
+    Args:
+        svg: a file that matplotlib wrote, with text as text.
+        number: of the figure in the page, so that ids of two figures differ.
+        spoken: what it shows, in words.
+    """
+    drawing = svg[svg.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", drawing, flags=re.DOTALL)
+    head, rest = drawing.split(">", 1)
+    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', head)
+    width = float(box[1]) if box else 600.0
+    rest = re.sub(r'\bid="', f'id="f{number}-', rest)
+    rest = re.sub(r"url\(#", f"url(#f{number}-", rest)
+    rest = re.sub(r'xlink:href="#', f'href="#f{number}-', rest)
+    for colour, name in COLOURS.items():
+        rest = rest.replace(colour, name)
+    return (
+        f'<svg class="drawn" role="img" aria-label="{escape(spoken)}" {box[0] if box else ""} '
+        f'style="width:{width / 16 * 1.3:.4g}rem">{rest}'
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 from weatherglass.progress import spoken_duration
@@ -38,7 +39,7 @@ def claim_lines(tables: Mapping[str, pl.DataFrame], width: int, every_row: bool 
         yield f"Each of the {len(claims)} claims by corpus, algorithm and rule: add --table"
     else:
         yield from _claims(claims, width)
-    yield from (f"{concept.pairs}: {concept}" for concept in concepts(tables["claims"]))
+    yield from (f"{_spoken(concept.pairs)} pairs: {concept}" for concept in concepts(tables["claims"]))
     yield from _set_comparisons(read_rows(tables["pair_sets"], SetComparison), width)
 
 
@@ -47,15 +48,16 @@ def _set_comparisons(rows: Sequence[SetComparison], width: int) -> Iterator[str]
     for first, second in dict.fromkeys((row.first, row.second) for row in rows):
         columns = [
             Column("  measure"),
-            Column(first, right=True, shorten="end", least=6, most=20),
+            Column(_spoken(first), right=True, shorten="end", least=6, most=20),
             Column("range"),
             Column("box", right=True, from_width=SIZES_FROM),
-            Column(second, right=True, shorten="end", least=6, most=20),
+            Column(_spoken(second), right=True, shorten="end", least=6, most=20),
             Column("range"),
             Column("box", right=True, from_width=SIZES_FROM),
             Column("higher", right=True, from_width=SIZES_FROM),
         ]
-        cells: list[Row] = [f"{first} and {second} pairs, medians over the conditions that have both"]
+        both = f"{_spoken(first)} and {_spoken(second)} pairs"
+        cells: list[Row] = [f"{both}, medians over the conditions that have both"]
         cells += [
             [
                 f"  {row.measure} of {row.unit}",
@@ -83,31 +85,40 @@ def _base_pairs(rows: Sequence[PairCoverage]) -> Iterator[str]:
         own = [row for row in rows if row.pairs == name]
         least, most = min(row.present for row in own), max(row.present for row in own)
         number = f"{least} to {most}" if least < most else f"{most}"
-        yield f"{name}: {number} of {own[0].of} base pairs occur"
+        yield f"{_spoken(name)}: {number} of {own[0].of} base pairs occur"
 
 
 def _claims(claims: Sequence[Claim], width: int) -> Iterator[str]:
+    """Yield each claim in a block per set of base pairs, so that corpus, rule and verdict fit beside the median."""
     from weatherglass.reliability.agreement.claims import NAMES
 
     columns = [
-        Column("  base pairs", shorten="end", least=10, most=30),
-        Column("corpus", shorten="end", least=6, most=24),
+        Column("  corpus", shorten="end", least=8, most=30),
         Column("algorithm", shorten="end", least=5, most=16),
         Column("by", shorten="end", least=4, most=24),
         Column("median", right=True),
-        Column("95 %"),
-        Column("verdict", shorten="end"),
+        Column("95 % CI"),
+        Column("verdict"),
         Column("", shorten="end", from_width=SIZES_FROM),
     ]
     rows: list[Row] = []
-    for claim in dict.fromkeys(row.claim for row in claims):
-        rows.append(NAMES.get(claim, claim))
+    order = [
+        list(dict.fromkeys(row.claim for row in claims)),
+        list(dict.fromkeys(row.pairs for row in claims)),
+    ]
+    for claim, pairs in product(*order):
+        rows.append(f"{NAMES.get(claim, claim)}, {_spoken(pairs)} pairs")
         for row in claims:
-            if row.claim == claim:
-                names = (f"  {row.pairs}", row.corpus, row.algorithm, row.by)
+            if (row.claim, row.pairs) == (claim, pairs):
+                names = (f"  {row.corpus}", row.algorithm, row.by)
                 interval = "–" if math.isnan(row.low) else f"{effect(row.low)} … {effect(row.high)}"
                 rows.append([*names, effect(row.median), interval, row.verdict, row.size])
     yield from table_lines(columns, rows, width)
+
+
+def _spoken(pairs: str) -> str:
+    """Return the name of a set of base pairs as people write it."""
+    return pairs.replace("_", " ")
 
 
 _IN_SHORT = {
@@ -137,7 +148,7 @@ def _claims_in_short(claims: Sequence[Claim], width: int) -> Iterator[str]:
             reach = f"{effect(min(medians))} … {effect(max(medians))}" if medians else "–"
             words = [row.verdict for row in own]
             counted = [f"{words.count(word)} {said}" for word, said in _IN_SHORT.items() if word in words]
-            rows.append([f"  {pairs}", reach, ", ".join(counted)])
+            rows.append([f"  {_spoken(pairs)}", reach, ", ".join(counted)])
     yield from table_lines(columns, rows, width)
 
 

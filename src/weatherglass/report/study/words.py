@@ -263,15 +263,15 @@ def answer(summary: Summary | None) -> tuple[str, str]:
     if not words:
         return "No listed words.", "None of the study’s words occurs in the corpus."
     if not shown:
-        more = f"; {these_seeds} can with these seeds only" if these_seeds else ""
+        more = f"; {these_seeds} do with these seeds only" if these_seeds else ""
         return "Not yet.", f"No listed word’s score differs from 0 over other seeds and base pairs{more}."
     of = f"{shown} of {words} listed words"
     if 2 * shown >= words:
         return (
             "For most words.",
-            f"{of} have a score that other seeds and base pairs like these would not turn round.",
+            f"{of} have a score whose sign other seeds and similar base pairs would not change.",
         )
     return (
         "For some words.",
-        f"Only {of} have a score that other seeds and base pairs like these would not turn round.",
+        f"Only {of} have a score whose sign other seeds and similar base pairs would not change.",
     )

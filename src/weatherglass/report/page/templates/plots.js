@@ -108,7 +108,7 @@ function curveFigure(curve) {
   const width = 900;
   const names = 190;
   const top = 150;
-  const levels = curve.knobs.flatMap((knob, k) => [...new Set(curve.rows.map((row) => row[5 + k]))].filter((level) => level !== null).map((level) => ({ knob, k, level })));
+  const levels = curve.choices.flatMap((choice, k) => [...new Set(curve.rows.map((row) => row[5 + k]))].filter((level) => level !== null).map((level) => ({ choice, k, level })));
   const x = (n) => names + ((n + 0.5) / curve.rows.length) * (width - names - 10);
   const y = (d) => 75 - (Math.max(-REACH, Math.min(REACH, d)) / REACH) * 70;
   const height = top + 12 + levels.length * 13;
@@ -121,9 +121,9 @@ function curveFigure(curve) {
     if (published) own.append(draw("circle", { class: "ring-only", cx: x(n), cy: y(d), r: 5.5 }));
     svg.append(own);
   });
-  levels.forEach(({ knob, k, level }, n) => {
+  levels.forEach(({ choice, k, level }, n) => {
     const middle = top + 16 + n * 13;
-    svg.append(draw("text", { class: "t", x: names - 6, y: middle + 4, "text-anchor": "end" }, draw("title", {}, `${knob}: ${level}`), shorten(`${knob}: ${level}`, 30)));
+    svg.append(draw("text", { class: "t", x: names - 6, y: middle + 4, "text-anchor": "end" }, draw("title", {}, `${choice}: ${level}`), shorten(`${choice}: ${level}`, 30)));
     const ticks = curve.rows.map((row, place) => (row[5 + k] === level ? `M${x(place).toFixed(1)} ${middle - 4}v8` : "")).join("");
     svg.append(draw("path", { class: "ticks", d: ticks }));
   });

@@ -16,7 +16,7 @@ from tests.report.made_up import made_up_run
 from weatherglass.audit.results import word_scores
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
-from weatherglass.report.page.html import page
+from weatherglass.report.page import page
 
 
 def blocks_of(page: str) -> dict[str, Any]:

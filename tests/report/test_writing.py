@@ -13,8 +13,8 @@ from tests.report.made_up import made_up_run
 from weatherglass.audit.stored import read_run
 from weatherglass.catalogue import load_tests
 from weatherglass.catalogue.published import bibtex_entries, table
-from weatherglass.report.paper import bibtex, methods_paragraph, model_card
 from weatherglass.report.statements import caveats, outcome_text, topics
+from weatherglass.report.writing import bibtex, methods_paragraph, model_card
 
 
 def test_every_reference_has_a_bibtex_entry_of_the_same_author_and_year() -> None:

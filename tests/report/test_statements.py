@@ -12,7 +12,7 @@ from tests.models import HashedEncoder
 import weatherglass
 from weatherglass.audit.verdict import Verdict
 from weatherglass.report.statements import WORDS, headline, sentence, sign_of, word_of
-from weatherglass.report.write_up import sentences
+from weatherglass.report.writing import sentences
 from weatherglass.stats.outcome import Limit, Outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "verdicts.md"
