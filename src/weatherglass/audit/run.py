@@ -1,7 +1,7 @@
 """`Run`: results with the record of how they came about, and the ways to see, store and compare them.
 
-The methods that show a run import `weatherglass.report` when they are called: the one place where a room names a room
-above it, and `pyproject.toml` lists it as an exception.
+The methods that show a run import `weatherglass.report.show`, a module of a room above, when they are called;
+`pyproject.toml` lists this exception.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from weatherglass.audit.folder import JOURNAL, PAGE, RECORD, RunFolder
 from weatherglass.audit.results import Failure, Result
 from weatherglass.errors import OutputError, UnknownNameError, WeatherglassError, output_error
-from weatherglass.registry import checked_path, one_of, unknown
+from weatherglass.registry import checked_path, unknown
 from weatherglass.storage.reading import one_line
 from weatherglass.warnings import Warning, as_warnings
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from weatherglass.audit.compare import Comparison
     from weatherglass.audit.multiverse_p import MultiverseP
     from weatherglass.audit.verdict import Verdict
+    from weatherglass.report.show import PlotKind
 
 JUDGED = ("complete", "incomplete")
 """The states of a run in which its family is known; before, nothing is corrected."""
-PlotKind = Literal["topics", "forest", "matrix", "curve"]
-PLOTS: tuple[PlotKind, ...] = ("topics", "forest", "matrix", "curve")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,17 +65,17 @@ class Run:
 
     @property
     def path(self) -> Path:
-        """The folder, or the label where there is none: how messages name the run."""
+        """Return the folder, or the label if the run is not stored: messages name the run by it."""
         return self.folder or Path(self.label)
 
     @property
     def warnings(self) -> list[Warning]:
-        """What a reader should know before quoting a number: of the run, then of its tests and rows."""
+        """Return what a reader should know before quoting a number: of the run, then of its tests and rows."""
         return as_warnings(self.record.get("warnings", []))
 
     @property
     def notices(self) -> list[str]:
-        """What a reader of the results should be told first."""
+        """Return what a reader of the results should know first."""
         status = self.record.get("status", "complete")
         if status == "complete":
             return list(self.lacking)
@@ -85,7 +84,7 @@ class Run:
 
     @property
     def alpha(self) -> float:
-        """The level of the marks."""
+        """Return the significance level."""
         return float(self.record["settings"]["alpha"])
 
     def verdicts(self, multiverse_p: MultiverseP | None = None) -> list[Verdict]:
@@ -105,7 +104,7 @@ class Run:
 
     @property
     def agreement(self) -> MetricAgreement | None:
-        """How far the metrics agree, as the record says; None with fewer than two of them."""
+        """Return how the metrics agree, from the record; None with fewer than two metrics."""
         if not self.record.get("agreement"):
             return None
         from weatherglass.audit.agreement import MetricAgreement
@@ -131,7 +130,7 @@ class Run:
         return replace(self, results=results, record=record, judged=tuple(verdicts))
 
     def find(self, test: str, model: str | None = None, metric: str | None = None) -> int:
-        """The position of the one result of a test.
+        """Return the position of the only result of a test.
 
         Raises:
             UnknownNameError: if there is none; the nearest is named, or why the test could not be run.
@@ -155,7 +154,7 @@ class Run:
         return positions[0]
 
     def compare(self, other: Run | str | Path, *, alpha: float | None = None) -> Comparison:
-        """What changed from this run to another: effect by effect, each with an interval of its change.
+        """Compare this run with another, effect by effect, each with an interval of its change.
 
         Args:
             other: a later run, or its folder.
@@ -176,13 +175,13 @@ class Run:
             The same run, which knows its folder.
 
         Raises:
-            OutputError: if the folder holds a run already, or cannot be written.
+            OutputError: if the folder contains a run already, or cannot be written.
         """
         path = checked_path("folder", folder)
         if self.folder is not None and path.resolve() == self.folder.resolve():
             return self
         if (path / RECORD).exists():
-            raise OutputError(f"{path}: holds a run already; choose another folder")
+            raise OutputError(f"{path}: contains a run already; choose another folder")
         with RunFolder(path) as opened:
             for key, result in zip(self.keys, self.results, strict=True):
                 opened.add(key, result)
@@ -201,37 +200,37 @@ class Run:
         Returns:
             The file.
         """
-        from weatherglass.report.page import page
+        from weatherglass.report import show
         from weatherglass.storage.atomic import write_whole
 
         file = checked_path("path", path) if path is not None else (self.folder or Path()) / PAGE
         try:
-            write_whole(file, page([self]))
+            write_whole(file, show.page([self]))
         except OSError as error:
             raise output_error(file, error) from error
         return file
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: verdicts and results, below 50 kB."""
-        from weatherglass.report.notebook import run_html
+        """Return what a notebook shows: verdicts and results, below 50 kB."""
+        from weatherglass.report import show
 
-        return run_html(self._title(), self.results, self.verdicts(), self.alpha, self.warnings)
+        return show.run_html(self._title(), self.results, self.verdicts(), self.alpha, self.warnings)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """One row per result: the columns of results.tsv, topic, context, direction and the names of the sets.
+        """Return one row per result: the columns of results.tsv, topic, context, direction and the names of the sets.
 
         Args:
             library: "polars" or "pandas"; by default the first of them that is installed.
         """
-        from weatherglass.report.notebook import result_rows, to_frame
+        from weatherglass.report import show
 
-        return to_frame(list(result_rows(self.results, self.record.get("topics", {}))), library)
+        return show.to_frame(list(show.result_rows(self.results, self.record.get("topics", {}))), library)
 
     def verdict_frame(self, library: str | None = None) -> Any:
-        """One row per verdict: topic, model, metric, verdict, mean d, interval, p."""
-        from weatherglass.report.notebook import to_frame, verdict_rows
+        """Return one row per verdict: topic, model, metric, verdict, mean d, interval, p."""
+        from weatherglass.report import show
 
-        return to_frame(list(verdict_rows(self.verdicts())), library)
+        return show.to_frame(list(show.verdict_rows(self.verdicts())), library)
 
     def plot(self, kind: PlotKind = "forest", metric: str | None = None, size: str | None = None) -> Axes:
         """Draw the results with matplotlib's pyplot.
@@ -249,71 +248,49 @@ class Run:
         Raises:
             UnknownNameError: for another kind, or a metric that the run does not have.
         """
-        from weatherglass.report import figures
-        from weatherglass.report.tables import interval_levels
-        from weatherglass.report.view import lay_out
+        from weatherglass.report import show
 
-        chosen = one_of("kind of plot", kind, PLOTS)
-        layout, levels, chosen_size = lay_out([self]), interval_levels([self]), figures.figure_size(size)
-        if not layout.metrics:
-            raise WeatherglassError("the run has no result to plot")
-        number = layout.metrics.index(
-            one_of("metric of this run", metric or layout.metrics[0], layout.metrics)
-        )
-        if chosen != "matrix" and not layout.infos[number].poolable:
-            raise WeatherglassError(
-                f"{layout.metrics[number]} has no scale that its tests share; plot its values as a matrix"
-            )
-        if chosen == "topics":
-            figure = figures.topics([self], layout, number, chosen_size)
-        elif chosen == "forest":
-            figure = figures.forest(layout, number, levels, chosen_size)
-        elif chosen == "matrix":
-            figure = figures.matrix(layout, number, chosen_size)
-        else:
-            rows = [r for r in self.results if r.metric == layout.metrics[number]]
-            figure = figures.sorted_effects(rows, levels)
-        return figures.in_pyplot(figure)
+        return show.run_plot(self, kind, metric, size)
 
     def to_latex(self, label: str = "tab:weatherglass") -> str:
-        """A booktabs table for a paper: d, interval and p of every test.
+        """Return a booktabs table for a paper: d, interval and p of every test.
 
         Args:
             label: for \\ref.
         """
-        from weatherglass.report.tables import latex
+        from weatherglass.report import show
 
-        return latex([self], label)
+        return show.latex([self], label)
 
     def to_markdown(self) -> str:
-        """Tables of Markdown: tests down, models across."""
-        from weatherglass.report.tables import markdown
+        """Return tables in Markdown with a row per test and a column per model."""
+        from weatherglass.report import show
 
-        return markdown([self])
+        return show.markdown([self])
 
     def model_card(self) -> str:
-        """A block of Markdown for a model card, with its numbers once more as JSON for programs."""
-        from weatherglass.report.writing import model_card_block
+        """Return a block of Markdown for a model card, with its numbers repeated as JSON for programs."""
+        from weatherglass.report import show
 
-        return model_card_block(self.results, self.record, self.verdicts())
+        return show.model_card_block(self.results, self.record, self.verdicts())
 
     def methods(self) -> str:
-        """How the numbers were computed, as a paper's methods section says it."""
-        from weatherglass.report.writing import methods_paragraph
+        """Return a methods paragraph for a paper: how the numbers were computed."""
+        from weatherglass.report import show
 
-        return methods_paragraph(self.results, self.record)
+        return show.methods_paragraph(self.results, self.record)
 
     def sentences(self) -> list[str]:
-        """For each verdict: what you may write in a paper, what you may not, and what to cite."""
-        from weatherglass.report.writing import sentences
+        """Return for each verdict what you may write in a paper, what you may not, and what to cite."""
+        from weatherglass.report import show
 
-        return sentences(self.verdicts(), self.alpha)
+        return show.sentences(self.verdicts(), self.alpha)
 
     def bibtex(self) -> str:
-        """The papers behind the tests and the correction, and the software."""
-        from weatherglass.report.writing import bibtex
+        """Return BibTeX entries of the papers behind the tests and the correction, and of the software."""
+        from weatherglass.report import show
 
-        return bibtex(self.record)
+        return show.bibtex(self.record)
 
     def _title(self) -> str:
         judged: dict[str, int] = {}
@@ -339,7 +316,7 @@ class Run:
         return unknown(f"test in {self.path}", test, self._distinct("test", range(len(self.results))))
 
     def _choices(self, positions: Sequence[int]) -> str:
-        """What to add to the command."""
+        """Return what to add to the command so that one result is left."""
         for name in ("model", "metric"):
             present = self._distinct(name, positions)
             if len(present) > 1:
@@ -360,7 +337,7 @@ def reading_run(path: Path) -> Iterator[None]:
     A record that somebody edited and sealed again may have anything in any place.
 
     Raises:
-        OutputError: those of ours that are raised within pass through as they are.
+        OutputError: an OutputError that is raised within passes through unchanged.
     """
     with one_line(str(path), f"{RECORD} does not fit {JOURNAL}", "run the same command again", OutputError):
         yield

@@ -1,4 +1,4 @@
-"""RIPA (Ethayarajh et al. 2019): the projection of words on the directions of word pairs, vectors as they are."""
+"""Compute RIPA (Ethayarajh et al. 2019): the projection of words on the directions of word pairs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ class RelationalInnerProduct(SetMetric):
         direction="above 0: A nearer to X",
         leans=("{A} nearer to {X}", "{A} nearer to {Y}"),
         source="Ethayarajh et al. 2019",
-        caution=(
-            "it pairs the words of X and Y in their order, and says nothing of lists that are not made of pairs"
-        ),
+        caution=("it pairs the words of X and Y in their order; do not use it for lists that are not pairs"),
     )
     scored = "attributes"
     of_directions = False
@@ -44,17 +42,17 @@ class RelationalInnerProduct(SetMetric):
         return float(table.mean()), [table.mean(axis=1)]
 
     def null(self, targets: Matrices, attributes: Matrices) -> SignFlips:
-        # Exchanging the two words of a pair turns the sign of its direction.
+        # Exchanging the two words of a pair flips the sign of its direction.
         return SignFlips(projections(targets, attributes).mean(axis=0))
 
     def details(self, targets: Matrices, attributes: Matrices) -> dict[str, Any]:
-        """The sd of the scores over pairs, in the order of the scores; one pair has none."""
+        """Return the sd of the scores over pairs, in the order of the scores; nothing for one pair."""
         table = projections(targets, attributes)
         return {"sd over pairs": table.std(axis=1, ddof=1)} if table.shape[1] > 1 else {}
 
 
 def projections(targets: Matrices, attributes: Matrices) -> Matrix:
-    """Of each attribute word (down) on the direction of each pair (across).
+    """Project each attribute word (down) on the direction of each pair (across).
 
     Raises:
         UnitError: for a pair of equal vectors.
@@ -69,6 +67,6 @@ def projections(targets: Matrices, attributes: Matrices) -> Matrix:
 
 
 def ripa(arguments: Sequence[str], named: Mapping[str, str]) -> list[RelationalInnerProduct]:
-    """`ripa` takes nothing in its parentheses."""
+    """Return the metric of the spelling `ripa`, which takes no parameter."""
     read_parameters("ripa", arguments, named, ())
     return [RelationalInnerProduct()]

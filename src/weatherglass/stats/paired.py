@@ -4,7 +4,7 @@ The difference of the two g without each word, the same word in both, has the ja
 by about ν/(ν − 1), because s_w without a word has only ν − 1 degrees of freedom; so t(ν) is asked about the change
 over √(v·(ν − 1)/ν). The factor was chosen among three by simulation: of unchanged 8 + 8 effects v alone marks 3.5 to
 4.8 %, this factor 4.2 to 5.5 %, (ν − 2)/ν 4.9 to 6.3 % (normal scores, models that correlate at 0 to 0.9, d 0 to 1.4,
-20 000 repetitions per cell). `python -m benchmarks.trust paired` measures it, from 8 to 64 units.
+20 000 repetitions per cell). `python -m benchmarks.coverage paired` measures it, from 8 to 64 units.
 
 Limits: at 8 + 8, t5 scores mark 3.3 to 6.3 % and skewed ones 2.8 to 7.4 %. Where the effect did change, from 0.7 to
 1.4, the interval of the change misses it in up to 10 % (8 + 8) and 8 % (25 + 25) of runs, 12 % with skewed scores.
@@ -35,12 +35,12 @@ class PairedChange:
     p: float | None
     """Two-sided, of no change."""
     interval: Interval | None
-    """Of the change of d; it leaves out 0 exactly when p ≤ 1 − level."""
+    """The interval of the change of d; it excludes 0 exactly if p ≤ 1 − level."""
     reason: Reason | None = None
 
     @property
     def change(self) -> float:
-        """d after less d before."""
+        """Return d after minus d before."""
         return self.after - self.before
 
 
@@ -53,19 +53,19 @@ class PairedJackknife:
     """g of the first model."""
     after: Vector
     variance_of_g: Vector
-    """Of the change of g."""
+    """The variance of the change of g."""
     variance_of_d: Vector
 
     @property
     def p(self) -> Vector:
-        """Two-sided, of no change; 1 where the models agree."""
+        """Return the two-sided p of no change; 1 where the models agree."""
         change = self.after - self.before
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(change == 0, 0.0, change / np.sqrt(self.variance_of_g))
         return two_sided_p(t, self.scale.df)
 
     def ends(self, alpha: float) -> tuple[Vector, Vector]:
-        """The low and high end of each interval of the change of d, which leave out 0 exactly when p ≤ alpha.
+        """Return the low and high end of each interval of the change of d, which exclude 0 exactly if p ≤ alpha.
 
         In the shape of docs/methods 10: the half-width at no change is that of the test on g, carried to d by the slope
         between the two estimates; at the estimate it is that of the change of d itself. Two effects that differ are
@@ -103,7 +103,7 @@ def paired_jackknife(before: Within, after: Within) -> PairedJackknife:
 def paired_change(
     before: Vector, after: Vector, n_x: int, alpha: float = 0.05, ddof: int = 1
 ) -> PairedChange:
-    """The change of d from the scores of the same words in two models, X (the first n_x) before Y."""
+    """Return the change of d from the scores of the same words in two models, X (the first n_x) before Y."""
     first, second = (within(np.asarray(scores, dtype=np.float64), n_x, ddof) for scores in (before, after))
     d = [float(model.scale.effect_size(model.g)) for model in (first, second)]
     if min(n_x, first.scale.n_y) < 2:
