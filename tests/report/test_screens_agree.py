@@ -297,12 +297,11 @@ def test_junit_says_what_the_verdicts_say(run: Run) -> None:
     for one in run.verdicts():
         expected = one.outcome or "no verdict"
         if one.check:
-            expected = {True: "sanity check found", False: "sanity check not found"}.get(
-                one.found, "sanity check not tested"
-            )
+            words = {True: "found", False: "not found", None: "not tested"}
+            expected = f"sanity check {words[one.found]}"
         for test in one.tests:
-            lines = said.get((one.model, f"{test} {one.metric}"))
-            assert lines is None or lines["verdict"] == expected
+            found = said.get((one.model, f"{test} {one.metric}"))
+            assert found is None or found["verdict"] == expected
 
 
 def test_rows_of_the_table_have_the_marks_of_the_results(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The comparison of two runs as lines for a terminal of any width."""
+"""Show the comparison of two runs as lines for a terminal of any width."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def caption(comparison: Comparison, width: int, verbose: bool = False) -> Iterat
 
 
 def worse_lines(comparison: Comparison) -> Iterator[str]:
-    """Which effects grew significantly after correction, and over how many rows p was corrected."""
+    """Yield which effects grew significantly after correction, and over how many rows p was corrected."""
     if not comparison.corrected:
         return
     over = f"(adjusted p ≤ {comparison.alpha:g}, Holm over {counted(comparison.corrected, 'row')}, controls left out)"

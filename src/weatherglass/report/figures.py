@@ -1,4 +1,4 @@
-"""Figures for print: topics, forest and matrix in the marks of the page; the map of metrics; all in a chosen size.
+"""Draw figures for print: topics, forest and matrix with the marks of the page, and the map of metrics.
 
 Colour has one meaning, that of the page: blue is what the row's name says, orange the opposite, grey that no direction
 is established. Marks are the outcome. Both also differ in grey print.
@@ -40,7 +40,7 @@ FILL = {
     ("*", True): "#f4dac3",
 }
 COLOURS = {1: "#1f5886", -1: "#a44f0d", 0: "#6b7176"}
-"""Of the sign that is established: as named, the opposite, none."""
+"""Colours of a direction: as named, the opposite, none established."""
 BAND = "#ece9e1"
 SIZES = {"one-column": 3.35, "two-columns": 6.9}
 """Widths of figures in journals, in inches."""
@@ -89,7 +89,7 @@ def figure_size(text: str | None) -> Size:
     (Size(width=3.35, height=None), Size(width=6.3, height=4.0))
 
     Raises:
-        WeatherglassError: if it names none, or one that is no sheet of paper.
+        WeatherglassError: if it is not a size, or not between 1 and 100 inches.
     """
     if not text:
         return Size()
@@ -123,7 +123,7 @@ def write_figures(runs: Sequence[Run], folder: Path, kind: str, size: str | None
         The files written.
 
     Raises:
-        WeatherglassError: for a size that is none, or that has no room for the figure.
+        WeatherglassError: for a text that is not a size, or a size without room for the figure.
     """
     from matplotlib import rc_context
 
@@ -259,7 +259,7 @@ def forest(layout: Layout, metric: int, levels: str, size: Size | None = None) -
 
 
 def _sets(layout: Layout) -> Sequence[Sequence[str]]:
-    """Return the sets of the only test; none where there are several."""
+    """Return the sets of the only test; empty if there are several."""
     tests = {test.categories for test in layout.tests}
     return [[category] for category in next(iter(tests))] if len(tests) == 1 else []
 
@@ -599,7 +599,7 @@ def sorted_effects(results: Sequence[Result], levels: str) -> Figure:
 
 
 def in_pyplot(figure: Figure) -> Axes:
-    """The first axes of a figure that pyplot, and so a notebook, shows as its own."""
+    """Return the first axes of a figure after handing the figure to pyplot, so that a notebook shows it."""
     from matplotlib import pyplot
 
     manager = pyplot.figure().canvas.manager

@@ -1,4 +1,4 @@
-"""What may be said of a run: one sentence for each outcome, what must be said with it, and the headline.
+"""Say what may be said of a run: one sentence for each outcome, what must be said with it, and the headline.
 
 Terminal, page, `report -f sentences`, model card, pull-request summary, JUnit and notebook take their sentences from
 here, so that they cannot contradict each other. Headlines and findings name robust associations only (docs/methods 12).

@@ -1,4 +1,4 @@
-"""A run as lines for a terminal of any width: topics by verdict, what can be said, and on request every test."""
+"""Show a run as lines for a terminal of any width: topics by verdict, what can be said, and on request every test."""
 
 from __future__ import annotations
 
@@ -446,7 +446,7 @@ def _row_legend(run: Run, width: int) -> Iterator[str]:
 
 
 def spread_lines(results: Sequence[Result]) -> Iterator[str]:
-    """Yield, with several metrics, the range of d over the metrics for each test."""
+    """Yield the range of d over the metrics for each test; nothing for a single metric."""
     results = [result for result in results if result.info.poolable]
     if len({result.metric for result in results}) < 2:
         return
@@ -471,7 +471,7 @@ def notes(run: Run) -> Iterator[str]:
 
 
 def _agreement(run: Run) -> Iterator[str]:
-    """With several metrics: which rank the models, or the tests of one model, most differently."""
+    """Yield which metrics rank the models, or the tests of one model, most differently; nothing for a single metric."""
     agreement = run.agreement
     if agreement is None:
         return
